@@ -238,6 +238,13 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                              .force = o->force,
                              .fit_outputs = o->fit_outputs,
                              .legacy_names = o->legacy_names};
+    for (int i = -2; i < d.derivatives.n; i++) {
+        const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
+        if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
+            return cmd_error(CMD_EXIT_USAGE,
+                             "bids: the name of a folder has more than %d bytes: %.40s...; a relative name is shorter",
+                             GLS_DATASET_MAX_FOLDER, folder);
+    }
     if (!read_region(o->region, &d))
         return cmd_error(CMD_EXIT_USAGE,
                          "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:X with X from 0 to 1, or the end "

@@ -7,6 +7,7 @@
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/terminal.h"
+#include "util/input.h"
 
 static volatile sig_atomic_t catching, done, signalled;
 
@@ -37,6 +38,7 @@ void cmd_interrupt_init(void)
     /* a write that cannot be done fails instead, with a message */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    gls_input_ask(cmd_goes_on);
 }
 
 void cmd_interrupt_catch(void)

@@ -1,6 +1,7 @@
 /* SIGINT, SIGTERM, SIGHUP and SIGXCPU. Outside catch .. release the program ends at once with exit code 128 and the
  * signal's number: there is nothing to clean up. Inside, where unfinished files exist, they are a request to stop; a
- * second one ends the program at once. After done, when all outputs are complete, the first one changes nothing.
+ * second one ends the program at once. They end waiting for an input that is a pipe, too. After done, when all outputs
+ * are complete, the first one changes nothing.
  * SIGPIPE and SIGXFSZ are ignored, so that a write fails with a message instead. */
 #ifndef GLS_CMD_INTERRUPT_H
 #define GLS_CMD_INTERRUPT_H

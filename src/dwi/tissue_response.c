@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OFF 80.0     /* s/mm2 between the b-value of a response's shell and the data's */
+#define MAX_OFF 80.0 /* s/mm2 between the b-value of a response's shell and the data's */
+#define MAX_BYTES ((size_t)16 << 20)
 #define FIBRE_BVAL 500.0 /* s/mm2: from here on the signal is lowest along the fibres */
 
 gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response)
@@ -41,40 +42,43 @@ void gls_tissue_response_destroy(gls_tissue_response *response)
     free(response);
 }
 
-/* The b-values of a line "# Shells: 0,1000,2000", if the file has one with n of them. */
-static double *read_shells(const char *path, size_t n)
+/* n numbers between commas; NULL if there are fewer. */
+static double *read_bval(const char *at, size_t n)
 {
-    char line[4096];
-    double *bval = NULL;
-    FILE *file = fopen(path, "r");
-    while (file && !bval && fgets(line, sizeof line, file)) {
-        char *at = strstr(line, "Shells:");
-        if (line[0] != '#' || !at) continue;
-        bval = malloc(n * sizeof *bval);
-        if (!bval) break;
-        at += strlen("Shells:");
-        for (size_t i = 0; i < n && bval; i++) {
-            char *end;
-            bval[i] = strtod(at, &end);
-            bool good = end != at && (i + 1 == n || *end == ',');
-            at = end + 1;
-            if (good) continue;
-            free(bval);
-            bval = NULL;
-        }
+    double *bval = malloc(n * sizeof *bval);
+    for (size_t i = 0; i < n && bval; i++) {
+        char *end;
+        bval[i] = strtod(at, &end);
+        bool good = end != at && (i + 1 == n || *end == ',');
+        at = end + 1;
+        if (good) continue;
+        free(bval);
+        bval = NULL;
     }
-    if (file) fclose(file);
+    return bval;
+}
+
+/* The b-values of a line "# Shells: 0,1000,2000", if the text has one with n of them; it is cut into lines. */
+static double *read_shells(char *text, size_t n)
+{
+    double *bval = NULL;
+    for (char *rest = text, *line; !bval && (line = strsep(&rest, "\r\n"));) {
+        const char *at = strstr(line, "Shells:");
+        if (line[0] == '#' && at) bval = read_bval(at + strlen("Shells:"), n);
+    }
     return bval;
 }
 
 gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response)
 {
     GLS_REQUIRE(path && response);
+    char *text = NULL;
     double *value = NULL;
-    size_t rows = 0, columns = 0, used = 1;
+    size_t size = 0, rows = 0, columns = 0, used = 1;
     gls_tissue_response *r = NULL;
-    gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    gls_status status = gls_file_read(path, MAX_BYTES, &text, &size);
+    if (status == GLS_OK) status = gls_table_parse(path, text, size, &value, &rows, &columns);
+    if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             double x = value[i * columns + j];
@@ -87,9 +91,10 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
     status = gls_tissue_response_create(rows, (int)(2 * (used - 1)), &r);
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < rows; i++) memcpy(r->zonal + i * used, value + i * columns, used * sizeof *r->zonal);
-    r->bval = read_shells(path, rows);
+    r->bval = read_shells(text, rows);
     *response = r;
 fail:
+    free(text);
     free(value);
     return status;
 }

@@ -57,7 +57,7 @@ static gls_status read_text(const char *path, char **text)
     gls_stream *stream = NULL;
     size_t n = 0, room = 0, got = 0;
     char *data = NULL, *end = NULL;
-    gls_status status = gls_stream_open(path, &stream);
+    gls_status status = gls_stream_open_regular(path, &stream);
     while (!status && !end) {
         if (n + 1 >= MAX_HEADER) {
             status = gls_fail(GLS_ERR_INPUT, "%s: no line END in the first 16 MiB", path);

@@ -1,24 +1,19 @@
 #include "image/inflate.h"
 #include "image/stream.h"
+#include "util/input.h"
 #include "util/status.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define IN_BYTES ((size_t)256 << 10)
 
 struct gls_stream {
     char *path;
-    int fd;
-    bool regular;
-    bool at_end;     /* of the gzip data */
-    bool file_ended; /* nothing is left to be read */
-    uint64_t size;
+    gls_input input;
+    bool at_end;            /* of the gzip data */
+    bool file_ended;        /* nothing is left to be read */
     gls_inflater *inflater; /* NULL: the data are not packed */
     size_t in_pos, in_n;    /* unread part of in */
     unsigned char in[IN_BYTES];
@@ -26,36 +21,25 @@ struct gls_stream {
 
 static gls_status refill(gls_stream *s)
 {
-    int64_t n = gls_fd_read(s->fd, s->in, IN_BYTES);
-    if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
+    size_t n = 0;
+    gls_status status = gls_input_read(&s->input, s->in, IN_BYTES, &n);
     s->in_pos = 0;
-    s->in_n = (size_t)n;
+    s->in_n = n;
     s->file_ended = n == 0;
-    return GLS_OK;
+    return status;
 }
 
-gls_status gls_stream_open(const char *path, gls_stream **stream)
+static gls_status open_stream(const char *path, bool again, gls_stream **stream)
 {
-    gls_status status;
-    struct stat st;
     gls_stream *s = malloc(sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     memset(s, 0, offsetof(gls_stream, in));
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->input.fd = -1;
     s->path = strdup(path);
-    if (s->fd < 0) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
-        goto fail;
-    }
-    if (!s->path) {
-        status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-        goto fail;
-    }
-    if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        s->regular = true;
-        s->size = (uint64_t)st.st_size;
-    }
-    status = refill(s);
+    gls_status status = s->path ? gls_input_open(s->path, &s->input) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    if (status == GLS_OK && again && !s->input.regular)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", path);
+    if (status == GLS_OK) status = refill(s);
     if (status != GLS_OK) goto fail;
     if (s->in_n >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
         s->inflater = gls_inflater_create();
@@ -71,25 +55,36 @@ fail:
     return status;
 }
 
+gls_status gls_stream_open(const char *path, gls_stream **stream)
+{
+    return open_stream(path, false, stream);
+}
+
+gls_status gls_stream_open_regular(const char *path, gls_stream **stream)
+{
+    return open_stream(path, true, stream);
+}
+
 void gls_stream_close(gls_stream *s)
 {
     if (!s) return;
     gls_inflater_destroy(s->inflater);
-    if (s->fd >= 0) close(s->fd);
+    gls_input_close(&s->input);
     free(s->path);
     free(s);
 }
 
 int gls_stream_fd(const gls_stream *s)
 {
-    return s->regular && !s->inflater ? s->fd : -1;
+    return s->input.regular && !s->inflater ? s->input.fd : -1;
 }
 
 uint64_t gls_stream_bound(const gls_stream *s)
 {
     /* deflate cannot shrink data to less than 1/1032 */
-    if (!s->regular || s->size > UINT64_MAX / 1040) return UINT64_MAX;
-    return s->inflater ? s->size * 1032 + 1032 : s->size;
+    const uint64_t size = s->input.bytes;
+    if (!s->input.regular || size > UINT64_MAX / 1040) return UINT64_MAX;
+    return s->inflater ? size * 1032 + 1032 : size;
 }
 
 static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
@@ -99,10 +94,10 @@ static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *go
     s->in_pos += n;
     *got = n;
     if (n == bytes) return GLS_OK;
-    int64_t more = gls_fd_read(s->fd, (char *)data + n, bytes - n);
-    if (more < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
-    *got += (size_t)more;
-    return GLS_OK;
+    size_t more = 0;
+    gls_status status = gls_input_read(&s->input, (char *)data + n, bytes - n, &more);
+    *got += more;
+    return status;
 }
 
 /* After the end of a member: another may follow; anything else behind it is padding. */

@@ -9,6 +9,8 @@ typedef struct gls_stream gls_stream;
 
 /* gzip is recognised by its first bytes, not by the name. GLS_ERR_INPUT names the file. */
 gls_status gls_stream_open(const char *path, gls_stream **stream);
+/* For a reader that opens the file more than once: GLS_ERR_INPUT for pipes and devices. */
+gls_status gls_stream_open_regular(const char *path, gls_stream **stream);
 void gls_stream_close(gls_stream *stream);
 /* Reads the next bytes; *got is smaller only at the end of the data. Damaged or cut gzip data are GLS_ERR_INPUT. */
 gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);

@@ -66,19 +66,12 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(false);
 }
 
-/* Whether a file of logs may be written: it is not there, or begins as those of glslines do. A data set of another
- * program that is given as OUT_DIR keeps its own. */
-static bool is_ours(const char *path, const char *beginning)
+/* Of a file of logs, which the run does without where it may not be written. */
+static bool is_ours(const char *path, const char *mark)
 {
-    const size_t n = strlen(beginning);
-    char first[64] = "";
-    FILE *file = fopen(path, "r");
-    if (!file) return true;
-    const size_t found = fread(first, 1, n, file);
-    fclose(file);
-    if (found == n && memcmp(first, beginning, n) == 0) return true;
-    gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
-    return false;
+    const bool ours = gls_dataset_owns(path, mark);
+    if (!ours) gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
+    return ours;
 }
 
 /* What to cite for this run: that of the last unit, as all have the same options. */

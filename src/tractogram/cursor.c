@@ -1,15 +1,13 @@
 #include "tractogram/cursor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "util/crc.h"
+#include "util/input.h"
 #include "util/status.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)
@@ -139,33 +137,6 @@ gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
         c->next += n;
         to += n;
         bytes -= n;
-    }
-    return GLS_OK;
-}
-
-gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes)
-{
-    struct stat info;
-    /* a pipe that nobody writes to must not hold the program */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(*fd);
-        *fd = -1;
-        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file", path);
-    }
-    *bytes = (uint64_t)info.st_size;
-    return GLS_OK;
-}
-
-gls_status gls_regular_read(const char *path, int fd, uint64_t from, void *data, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, (char *)data + done, bytes - done, (off_t)(from + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
-        if (n == 0) return gls_fail(GLS_ERR_INPUT, "%s: truncated: it ends too early", path);
-        done += (size_t)n;
     }
     return GLS_OK;
 }

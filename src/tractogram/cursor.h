@@ -37,9 +37,4 @@ gls_status gls_cursor_fill(gls_cursor *cursor, size_t bytes);
 /* Whether the deflated data end where the bytes do; true for plain ones. */
 bool gls_cursor_ends(gls_cursor *cursor);
 
-/* Opens a regular file for reading; pipes and devices are refused. *fd is -1 on failure. */
-gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes);
-/* Bytes from .. from + bytes - 1; GLS_ERR_INPUT if the file is shorter. */
-gls_status gls_regular_read(const char *path, int fd, uint64_t from, void *data, size_t bytes);
-
 #endif

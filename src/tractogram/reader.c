@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/input.h"
 #include "util/log.h"
 #include "util/status.h"
 

@@ -3,6 +3,7 @@
 #include "tractogram/reader.h"
 #include "tractogram/shard.h"
 #include "tractogram/tractogram.h"
+#include "util/input.h"
 #include "util/status.h"
 
 #include <ctype.h>

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tractogram/zip.h"
+#include "util/input.h"
 #include "util/status.h"
 
 #define MAX_DEPTH 3 /* dpg/GROUP/FIELD */

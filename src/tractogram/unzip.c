@@ -1,6 +1,7 @@
 /* Reads the directory of a ZIP archive of any program. */
 #include "tractogram/cursor.h"
 #include "tractogram/zip.h"
+#include "util/input.h"
 #include "util/status.h"
 
 #include <stdlib.h>

@@ -1,14 +1,9 @@
 #include "util/file.h"
+#include "util/input.h"
 #include "util/status.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
@@ -44,47 +39,36 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes)
 
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n)
 {
-    gls_status status = GLS_OK;
-    size_t capacity = 1 << 16, used = 0;
+    size_t capacity = 1 << 16, used = 0, got;
     char *text = NULL;
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        if ((uint64_t)st.st_size > max_bytes) {
-            status = gls_fail(GLS_ERR_INPUT, "%s: too large: %lld bytes, at most %zu expected", path,
-                              (long long)st.st_size, max_bytes);
-            goto fail;
-        }
-        capacity = (size_t)st.st_size + 1;
-    }
-    for (;;) {
+    gls_input input;
+    gls_status status = gls_input_open(path, &input);
+    if (status) return status;
+    if (input.regular && input.bytes > max_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: too large: %llu bytes, at most %zu expected", path,
+                          (unsigned long long)input.bytes, max_bytes);
+    if (input.regular) capacity = (size_t)input.bytes + 1;
+    while (!status) {
         char *grown = realloc(text, capacity + 1);
         if (!grown) {
             status = gls_fail(GLS_ERR_MEMORY, "%s: no memory for %zu bytes", path, capacity);
-            goto fail;
+            break;
         }
         text = grown;
-        int64_t got = gls_fd_read(fd, text + used, capacity - used);
-        if (got < 0) {
-            status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
-            goto fail;
-        }
-        used += (size_t)got;
+        status = gls_input_read(&input, text + used, capacity - used, &got);
+        if (status) break;
+        used += got;
         if (used < capacity) break;
-        if (used > max_bytes) {
-            status = gls_fail(GLS_ERR_INPUT, "%s: too large: more than %zu bytes", path, max_bytes);
-            goto fail;
-        }
+        if (used > max_bytes) status = gls_fail(GLS_ERR_INPUT, "%s: too large: more than %zu bytes", path, max_bytes);
         capacity *= 2;
     }
-    close(fd);
+    gls_input_close(&input);
+    if (status) {
+        free(text);
+        return status;
+    }
     text[used] = '\0';
     *data = text;
     *n = used;
     return GLS_OK;
-fail:
-    close(fd);
-    free(text);
-    return status;
 }

@@ -2,13 +2,12 @@
 #ifndef GLS_UTIL_HASH_H
 #define GLS_UTIL_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <glslines/common.h>
 
 /* XXH3 with 64 bits. */
 uint64_t gls_hash(const void *data, size_t bytes);
-/* The same over the contents of a file, GLS_OK or the errno of its failure. */
-int gls_hash_file(const char *path, uint64_t *hash);
+/* The same over the contents of a regular file. GLS_ERR_INPUT names the file. */
+gls_status gls_hash_file(const char *path, uint64_t *hash);
 /* 16 hexadecimal digits, as files have it. Returns text. */
 char *gls_hash_text(uint64_t hash, char text[17]);
 

@@ -9,6 +9,9 @@
 #include "workflow/dataset_labels.h"
 #include "workflow/dataset_names.h"
 
+/* Bytes of the name of a folder that is given: behind it come those of a participant, a session and a file. */
+#define GLS_DATASET_MAX_FOLDER 480
+
 /* Where seeds come from, the first that there is for GLS_REGION_AUTO. */
 typedef enum gls_dataset_region {
     GLS_DATASET_AUTO,
@@ -93,6 +96,13 @@ void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit
 /* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
  * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
+/* Whether a file that is written anew at each run may be: it is not there, or is of glslines, so that mark stands in
+ * its first 64 KiB. */
+bool gls_dataset_owns(const char *path, const char *mark);
+/* The same; GLS_ERR_OUTPUT names the file. */
+gls_status gls_dataset_may_rewrite(const char *path, const char *mark);
+/* And writes it. */
+gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes);
 /* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are,
  * without any no file is written. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);

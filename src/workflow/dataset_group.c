@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/output.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 
+#define MARK "tractogram\tseeds\tstreamlines"
 #define MAX_SIDECAR ((size_t)256 << 20)
 
 static double number(const cJSON *root, const char *object, const char *key)
@@ -46,6 +47,10 @@ static gls_status add_folder(FILE *table, const char *folder, size_t *n)
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
             continue;
+        if (!gls_bids_is_valid(names[i])) {
+            gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
+            continue;
+        }
         status = add_row(table, folder, names[i]);
         ++*n;
     }
@@ -77,7 +82,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     *n = 0;
     FILE *table = open_memstream(&text, &bytes);
     if (!table) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    fputs("tractogram\tseeds\tstreamlines\tmean_length_mm\tmedian_length_mm\tseconds\n", table);
+    fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table);
     gls_status status = gls_bids_names(o->output, &names);
     for (size_t i = 0; !status && names[i]; i++)
         if (strncmp(names[i], "sub-", 4) == 0) status = add_subject(table, o, names[i], n);
@@ -85,7 +90,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     bool whole = fclose(table) == 0;
     if (!status && !whole) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
-    if (!status && *n > 0) status = gls_file_write(path, true, NULL, text, bytes);
+    if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes);
     if (!status && *n > 0) status = gls_dataset_page(o, text);
     free(text);
     return status;

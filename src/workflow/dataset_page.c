@@ -4,11 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 #include "workflow/dataset_names.h"
+
+#define MARK "<caption>Tractograms by glslines"
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Tractograms</title>\n"
@@ -22,8 +23,9 @@ static const char head[] =
     "@media (max-width: 50rem) { thead { display: none; } tr, th, td { display: block; border: 0; padding: .1rem 0; }\n"
     "tr { border-bottom: 1px solid #888; padding: .6rem 0; } td.number { text-align: left; }\n"
     "td.number::before { content: attr(data-label) \": \"; } img { width: 100%; } }\n"
-    "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n<caption>Tractograms by glslines; the same "
-    "numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th scope=\"col\">tractogram</th><th "
+    "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n" MARK
+    "; the same numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th "
+    "scope=\"col\">tractogram</th><th "
     "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
     "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
 
@@ -94,7 +96,7 @@ gls_status gls_dataset_page(const gls_dataset_options *o, const char *table)
     free(rows);
     gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     snprintf(path, sizeof path, "%s/index.html", o->output);
-    if (!status) status = gls_file_write(path, true, NULL, text, bytes);
+    if (!status) status = gls_dataset_rewrite(path, MARK, text, bytes);
     free(text);
     return status;
 }

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "util/file.h"
+#include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
 
 #define OUTPUT "tract_profiles.csv"
+#define LAST_COLUMNS "subjectID,sessionID"
 #define MAX_TABLE ((size_t)1 << 30)
 #define MAX_COLUMNS 512
 /* What pyAFQ says where there is no session. */
@@ -56,21 +58,11 @@ static size_t cut_cells(char *line, char *cell[MAX_COLUMNS])
     return n;
 }
 
-/* pandas writes numbers of rows in a column without a name; who was measured is what the name of the file says. */
-static bool is_copied(const char *column)
+/* pandas writes numbers of rows in a column without a name. Who it is of, a table's own name tells. */
+static bool is_taken(const char *column)
 {
     return *column && strncmp(column, "Unnamed", 7) != 0 && strcmp(column, "subjectID") != 0 &&
            strcmp(column, "sessionID") != 0;
-}
-
-static gls_status read_table(const char *path, char **text)
-{
-    size_t bytes;
-    gls_status status = gls_file_read(path, MAX_TABLE, text, &bytes);
-    if (status || !memchr(*text, '\0', bytes)) return status;
-    free(*text);
-    *text = NULL;
-    return gls_fail(GLS_ERR_INPUT, "%s: is no text: it has a NUL byte", path);
 }
 
 static size_t find_column(const study *s, const char *name)
@@ -126,8 +118,13 @@ static gls_status add_folder(study *s, const char *folder)
     char **names;
     gls_status status = gls_bids_names(folder, &names);
     if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++)
-        if (is_wanted(s->options, names[i])) status = add_table(s, folder, names[i]);
+    for (size_t i = 0; names[i] && !status; i++) {
+        if (!is_wanted(s->options, names[i])) continue;
+        if (gls_bids_is_valid(names[i]))
+            status = add_table(s, folder, names[i]);
+        else
+            gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
+    }
     gls_bids_names_free(names);
     return status;
 }
@@ -170,22 +167,35 @@ static gls_status find_tables(study *s)
 
 /* --- what they hold ---------------------------------------------------------------------------------------------- */
 
+/* text is from malloc, lines where they begin: behind the mark of byte order that some editors write. */
+static gls_status read_table(const profiles *t, char **text, char **lines)
+{
+    size_t bytes;
+    gls_status status = gls_file_read(t->path, MAX_TABLE, text, &bytes);
+    if (status) return status;
+    *lines = *text + (strncmp(*text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+    if (strlen(*text) == bytes) return GLS_OK;
+    free(*text);
+    return gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
+}
+
 /* Columns that no table before had. */
 static gls_status add_columns(study *s, const profiles *t)
 {
-    char *text = NULL, *cell[MAX_COLUMNS];
+    char *text = NULL, *rest, *cell[MAX_COLUMNS];
     bool tract = false, node = false;
-    gls_status status = read_table(t->path, &text);
+    gls_status status = read_table(t, &text, &rest);
     if (status) return status;
-    char *rest = text, *line = next_line(&rest);
+    char *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n && !status; i++) {
         tract |= strcmp(cell[i], "tractID") == 0;
         node |= strcmp(cell[i], "nodeID") == 0;
-        for (size_t k = 0; k < i && is_copied(cell[i]) && !status; k++)
+        if (!is_taken(cell[i])) continue;
+        for (size_t k = 0; k < i && !status; k++)
             if (strcmp(cell[k], cell[i]) == 0)
-                status = gls_fail(GLS_ERR_INPUT, "%s: two columns are called %.100s", t->path, cell[i]);
-        if (status || !is_copied(cell[i]) || find_column(s, cell[i]) != SIZE_MAX) continue;
+                status = gls_fail(GLS_ERR_INPUT, "%s: has two columns %s", t->path, cell[i]);
+        if (status || find_column(s, cell[i]) != SIZE_MAX) continue;
         if (s->n_columns == MAX_COLUMNS)
             status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
         else if (!(s->column[s->n_columns] = strdup(cell[i])))
@@ -217,15 +227,15 @@ static gls_status copy_row(study *s, const profiles *t, char *line, const size_t
 
 static gls_status copy_table(study *s, const profiles *t)
 {
-    char *text = NULL, *out = NULL, *cell[MAX_COLUMNS];
+    char *text = NULL, *rest, *out = NULL, *cell[MAX_COLUMNS];
     size_t place[MAX_COLUMNS], written = 0, number = 1;
-    gls_status status = read_table(t->path, &text);
+    gls_status status = read_table(t, &text, &rest);
     if (status) return status;
     FILE *rows = open_memstream(&out, &written);
     if (!rows) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    char *rest = text, *line = next_line(&rest);
+    char *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
-    for (size_t i = 0; i < n; i++) place[i] = is_copied(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
+    for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
     while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number, rows);
     if (rows && fclose(rows) != 0 && !status) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = gls_output_write(&s->output, out, written);
@@ -241,7 +251,7 @@ static gls_status write_header(study *s)
         status = gls_output_write(&s->output, s->column[k], strlen(s->column[k]));
         if (!status) status = gls_output_write(&s->output, ",", 1);
     }
-    static const char last[] = "subjectID,sessionID\n";
+    static const char last[] = LAST_COLUMNS "\n";
     return status ? status : gls_output_write(&s->output, last, sizeof last - 1);
 }
 
@@ -252,6 +262,11 @@ gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
     gls_status status = find_tables(&s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
     snprintf(path, sizeof path, "%s/" OUTPUT, o->output);
+    if (!status && s.n > 0) status = gls_dataset_may_rewrite(path, "," LAST_COLUMNS);
+    for (size_t i = 0; i < s.n && !status; i++) {
+        const char *input = s.table[i].path; /* which may have these columns, too */
+        status = gls_output_check(path, true, &input, 1, NULL, 0);
+    }
     if (!status && s.n > 0) status = gls_output_create(path, true, &s.output);
     if (!status && s.n > 0) status = write_header(&s);
     for (size_t i = 0; i < s.n && !status; i++) status = copy_table(&s, &s.table[i]);

@@ -88,7 +88,7 @@ static gls_status read_map(const char *path, count_map *m)
     uint64_t used;
     size_t got = 0;
     *m = (count_map){.bytes = NULL};
-    gls_status status = gls_stream_open(path, &stream);
+    gls_status status = gls_stream_open_regular(path, &stream);
     if (!status) status = gls_nifti_read_header(stream, path, &m->header, &used);
     gls_stream_close(stream);
     stream = NULL;

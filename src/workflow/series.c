@@ -28,14 +28,15 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint)
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno),
                         hint && errno == ENOENT ? hint : "");
     if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", file->path, strerror(EISDIR));
+    if (!S_ISREG(info.st_mode))
+        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", file->path);
     file->bytes = (uint64_t)info.st_size;
     return GLS_OK;
 }
 
 gls_status gls_input_file_hash(gls_input_file *file)
 {
-    int reason = file->path ? gls_hash_file(file->path, &file->hash) : 0;
-    return reason ? gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: %s", file->path, strerror(reason)) : GLS_OK;
+    return file->path ? gls_hash_file(file->path, &file->hash) : GLS_OK;
 }
 
 const char *gls_table_path(const char *path)

@@ -115,11 +115,47 @@ profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0\n'
 exits 3 "line 2 has 2 cells, the first line 3" bids afq group --filter track=prob
 profile afq/sub-03 sub-03_track-prob 'tract,node\nCST,0\n'
 exits 3 "has no columns tractID and nodeID" bids afq group --filter track=prob
-profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa,fa\nCST,0,1,2\n'
-exits 3 "two columns are called fa" bids afq group --filter track=prob
-profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0,1\n\000\nCST,1,1\n'
-exits 3 "NUL byte" bids afq group --filter track=prob
 check "the table of before stays" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
+# what another program wrote there stays, and so do inputs under the name of the output; names that are none of BIDS are left out
+profile hostile/sub-01 sub-01 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.5,me,now\n'
+table=hostile/sub-01/sub-01_desc-profiles_tractography.csv
+cp "$table" table.csv
+for name in 'sub-0,2' 'sub-"02"' 'sub-<b>' 'sub-0
+2'; do cp "$table" "hostile/sub-01/${name}_desc-profiles_tractography.csv"; done
+check "profiles beside names that are none" bids hostile group
+printf 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.5,01,unknown\n' > expected.csv
+check "who it is of, the name tells" cmp hostile/tract_profiles.csv expected.csv
+for how in "ln -s sub-01/sub-01_desc-profiles_tractography.csv" "ln $table"; do
+    rm hostile/tract_profiles.csv
+    $how hostile/tract_profiles.csv
+    exits 4 "is an input" bids hostile group --force
+    check "an input stays" cmp "$table" table.csv
+done
+rm hostile/tract_profiles.csv
+echo theirs > hostile/tract_profiles.csv
+exits 4 "was not written by glslines" bids hostile group --force
+check "another program's table stays" grep -qx theirs hostile/tract_profiles.csv
+for made in group.tsv index.html; do
+    cp "out/$made" kept
+    echo theirs > theirs
+    rm "out/$made"
+    ln -s ../theirs "out/$made"
+    exits 4 "was not written by glslines" bids out group
+    check "what a link $made leads to stays" grep -qx theirs theirs
+    rm "out/$made"
+    mv kept "out/$made"
+done
+check "group again" bids out group
+profile hostile/sub-01 sub-01 'tractID,nodeID,fa,fa\nCST,0,0.5,1\n'
+exits 3 "has two columns fa" bids hostile group
+profile hostile/sub-01 sub-01 'tractID,nodeID,fa\nCST,0,0.5\n\000\nCST,1,1\n'
+exits 3 "has a byte of 0" bids hostile group
+rm hostile/tract_profiles.csv
+profile hostile/sub-01 sub-01 '\357\273\277tractID,nodeID,fa\nCST,0,0.5\n'
+check "a mark of byte order" bids hostile group
+check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
+long=$("$(command -v printf)" 'x%.0s' $(seq 600))
+exits 2 "name of a folder has more than" bids "$long" participant
 mkdir nothing
 exits 3 "no tractogram and no table of profiles" bids nothing group
 

@@ -110,6 +110,77 @@ PYTHON
 checks=$((checks + 1))
 clean
 
+# an input that is a pipe is waited for, and one signal ends that: without a writer, and with one that says nothing or not all
+succeeds track $files $few -o t.trx --sidecar none
+mv "$work/out/t.trx" "$work/t.trx"
+printf 'bundle\tinclude\nA\tpipe.nii.gz\n' >"$work/bundles.tsv"
+python3 - "$tool" "$work/out" "$work/t.trx" "$mask" "$work/bundles.tsv" <<'PYTHON' || note "inputs that are pipes: $(cat "$work/out/wrong")"
+import os, signal, subprocess, sys, time
+tool, folder, tracks, mask, bundles = sys.argv[1:]
+os.chdir(folder)
+wrong = []
+commands = {"template": f"density {tracks} o.nii.gz --template pipe.nii.gz", "weights": f"stats {tracks} --weights pipe.nii.gz -o o.tsv",
+            "region of a table": f"segment {tracks} {folder}/bundles.tsv -o o.trx", "report": f"report {tracks} --image pipe.nii.gz -o o.html"}
+
+def is_open(pid, name):
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(os.readlink(f"{folder}/{fd}").endswith(name) for fd in os.listdir(folder))
+    except OSError:
+        return False
+
+for what, line in commands.items():
+    for said, kind, code in ((None, signal.SIGINT, 130), (b"", signal.SIGTERM, 143), (open(mask, "rb").read()[:100], signal.SIGHUP, 129)):
+        os.mkfifo("pipe.nii.gz")
+        with open("bundles.tsv", "w") as file:
+            file.write(open(bundles).read())
+        writer = -1 if said is None else os.open("pipe.nii.gz", os.O_RDWR)
+        if said:
+            os.write(writer, said)
+        run = subprocess.Popen([tool, *line.split(), "-q"], stderr=subprocess.PIPE, text=True)
+        waits, until = False, time.monotonic() + 20
+        while run.poll() is None and not waits and time.monotonic() < until:
+            time.sleep(0.02)
+            waits = is_open(run.pid, "pipe.nii.gz")
+        run.send_signal(kind)
+        try:
+            error = run.communicate(timeout=20)[1]
+        except subprocess.TimeoutExpired:
+            run.kill()
+            error = run.communicate()[1]
+        left = sorted(set(os.listdir()) - {"pipe.nii.gz", "bundles.tsv", "wrong"})
+        if not waits or run.returncode != code or left or len(error.splitlines()) > 1:
+            wrong.append(f"{what}, {said is not None} {kind.name}: waits {waits}, exit code {run.returncode}, left {left}: {error}")
+        for name in ["pipe.nii.gz", "bundles.tsv", *left]:
+            os.unlink(name)
+        if writer >= 0:
+            os.close(writer)
+# and one that says all is as good as a file
+os.mkfifo("pipe.nii.gz")
+run = subprocess.Popen([tool, "density", tracks, "o.nii", "--template", "pipe.nii.gz", "-q"])
+with open("pipe.nii.gz", "wb") as pipe:
+    for byte in open(mask, "rb").read():
+        pipe.write(bytes([byte]))
+        pipe.flush()
+subprocess.run([tool, "density", tracks, "p.nii", "--template", mask, "-q"])
+if run.wait() != 0 or open("o.nii", "rb").read() != open("p.nii", "rb").read():
+    wrong.append("the map on the grid of a pipe is another")
+print(*wrong, sep="; ", file=open("wrong", "w"))
+sys.exit(bool(wrong))
+PYTHON
+checks=$((checks + 1))
+clean
+# those that are read twice, to be told from others in the sidecar, have to be files
+mkfifo "$work/out/pipe.nii.gz" "$work/out/pipe.mif" "$work/out/pipe.bval"
+run track pipe.nii.gz $bval $bvec $mask $roi $few -o a.trx
+one_line 3 "pipe.nii.gz: is not a regular file"
+run track $dwi pipe.bval $bvec $mask $roi $few -o a.trx
+one_line 3 "pipe.bval: is not a regular file"
+run density "$work/t.trx" a.nii.gz --template pipe.mif
+one_line 3 "pipe.mif: is not a regular file"
+require test "$(find "$work/out" -type f | wc -l)" -eq 0
+clean
+
 # a full disk is an error of the output, and leaves nothing
 for command in "track $files $few --nseeds 5000 -o a.trx" "fit $dwi $bval $bvec $mask f -q" "phantom p --shape 18 20 18 -q"; do
     (cd "$work/out" && ulimit -f 16 && exec "$tool" $command >"$work/stdout" 2>"$work/stderr")

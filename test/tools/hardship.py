@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every command that writes, without room: a full disk, files that may not grow, little address space, standard
-descriptors that are closed, signals at random moments. Each run ends with all of its files or none, with a documented
-exit code and at most one line of an error. By hand: some minutes; as root, for the full disk.
+descriptors that are closed, signals at random moments, inputs that are pipes which nobody writes to. Each run ends with
+all of its files or none, with a documented exit code and at most one line of an error, and at the first signal. By hand: some minutes; as root, for the full disk.
 
 Usage: hardship.py GLSLINES WORK_FOLDER [COMMAND]      The commands are those of outputs.py. Standard library only
 """
@@ -64,13 +64,50 @@ def judge(told, place, before, whole, code, error, signalled=False):
     return bool(problem)
 
 
+def wait_for_nothing(name, line, needed, place, seconds):
+    """Each input as a pipe that has no writer, or one that says nothing: the run ends by itself, or at the first SIGINT."""
+    bad = runs = 0
+    for one in needed + beside(needed):
+        for silent in (False, True):
+            make_folder(needed, place)
+            os.unlink(f"{place}/{one}")
+            os.mkfifo(f"{place}/{one}")
+            before = files_of(place)
+            writer = os.open(f"{place}/{one}", os.O_RDWR) if silent else -1
+            process = subprocess.Popen([outputs.program, *line, "-q"], cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            told = f"{name}, {one} is a {'silent ' if silent else ''}pipe"
+            try:
+                process.wait(seconds + 1)
+                stopped = False
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+                stopped = True
+            try:
+                error = process.communicate(timeout=20)[1]
+            except subprocess.TimeoutExpired:
+                process.kill()
+                error = process.communicate()[1] + "glslines: goes on after a signal"
+            if stopped and process.returncode != 130:
+                print(f"FAIL: {told}: exit code {process.returncode} after SIGINT: {error.strip()[-200:]}", flush=True)
+                bad += 1
+            else:
+                whole = set(files_of(place)) - set(before) if process.returncode == 0 else set()
+                bad += judge(told, place, before, whole, process.returncode, error, stopped)
+            if os.environ.get("VERBOSE"):
+                print(f"{told}: {process.returncode}: {error.strip()[-160:]}", flush=True)
+            runs += 1
+            if silent:
+                os.close(writer)
+    return bad, runs
+
+
 def main():
     outputs.prepare()
     bad = runs = 0
     for name, (base, rest, options) in outputs.COMMANDS.items():
         if outputs.only and name != outputs.only or name == "weights_in_place":
             continue
-        more = [one for one in options if one.startswith("--fixels") or one.startswith("--mqc") or one.startswith("--weights")]
+        more = [one for one in options if not one.startswith(("--report", "--picture"))]
         line, needed = line_of(base.replace(":1,2", ":1"), " ".join([rest, *more]))
         place = f"{outputs.work}/hard"
         make_folder(needed, place)
@@ -117,6 +154,9 @@ def main():
             error = process.communicate()[1]
             bad += judge(f"{name}, {kind.name}", place, before, whole, process.returncode, error, True)
             runs += 1
+        found, tried = wait_for_nothing(name, line, needed, place, seconds)
+        bad += found
+        runs += tried
     print(f"{runs} runs, {bad} failures")
     sys.exit(bad > 0)
 

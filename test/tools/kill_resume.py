@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills runs with --resume at random moments, up to three times each, and compares what the last one writes with an undisturbed run.
 
-Takes turns with formats, one, two and three devices, maps, connectomes, weights and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED [SEEDS]]]
-GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
+Takes turns with formats, one, two and three devices, maps, connectomes, weights, values, bundles and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED [SEEDS]]]
+GLS_PROOF_DEVICE: on which device, else llvmpipe. GLS_PROOF_ONLY: runs that have this among their options.     Standard library only
 """
 import gzip
 import os
@@ -24,8 +24,12 @@ inputs = [f"{work}/in/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec",
 MAP, MATRIX = ("--density", "d.nii.gz"), ("--connectome", f"{work}/in/labels.nii:c.csv")
 SINKS = ((1, ()), (2, ()), (3, MAP), (1, (*MAP, "--dg", "prob", "--model", "csa")), (2, ("--select", str(seeds // 4))),
          (1, (*MATRIX, "--dg", "prob", "--model", "csd")), (2, ("--weights", *MAP, *MATRIX, "--dg", "prob", "--model", "csd")),
-         (1, ("--weights", "--dg", "prob", "--model", "csd")), (3, (*MAP, *MATRIX, "--dg", "ptt", "--model", "csd", "--max-angle", "30")))
-cases = [(suffix, devices, more) for suffix in ("trx", "trk", "tck") for devices, more in SINKS]
+         (1, ("--weights", "--dg", "prob", "--model", "csd")), (3, (*MAP, *MATRIX, "--dg", "ptt", "--model", "csd", "--max-angle", "30")),
+         (2, ("--dec", "e.nii.gz", "--sample", f"{work}/in/labels.nii:v.tsv", "--segment", f"{work}/in/bundles.tsv:b.tsv", "--dg", "prob", "--model", "csa")))
+COLUMNS = ("--sample", f"{work}/in/labels.nii", "--stat-tck", "median", "--stat-tck", "max", "--segment", f"{work}/in/bundles.tsv", "--weights", "--dg", "prob", "--model", "csd")
+cases = [(suffix, devices, more) for suffix in ("trx", "trk", "tck") for devices, more in SINKS] + [("trx", 2, COLUMNS)]
+if os.environ.get("GLS_PROOF_ONLY"):
+    cases = [case for case in cases if os.environ["GLS_PROOF_ONLY"] in " ".join(case[2])]
 
 
 def command(suffix, more):
@@ -50,6 +54,9 @@ for z in range(shape[2]):
         mask[at] *= 1 + z // 4
 with open(f"{work}/in/labels.nii", "wb") as file:
     file.write(mask)
+with open(f"{work}/in/bundles.tsv", "w") as file:
+    rows = (("low", (2,)), ("high", (4,)), ("both", (2, 3)))
+    file.write("bundle\tinclude\n" + "".join(f"{name}\t{';'.join(f'{work}/in/labels.nii:{label}' for label in labels)}\n" for name, labels in rows))
 whole, seconds = {}, {}
 for suffix, devices, more in cases:
     if (suffix, more) in whole:

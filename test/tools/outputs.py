@@ -8,6 +8,7 @@ stay as it was. Options whose help speaks of a file and that this script does no
 Usage: outputs.py GLSLINES WORK_FOLDER [COMMAND]      Standard library only; as root, for the device node
 """
 import concurrent.futures
+import gzip
 import hashlib
 import itertools
 import os
@@ -27,7 +28,7 @@ DWI = "<dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> <roi.nii.gz>"
 TRACK = f"track {DWI} --nseeds 30 --sphere small --device llvmpipe"
 COMMANDS = {
     "track": (f"{TRACK} --model csd --dg prob --response <response.txt> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --act <5tt.nii.gz>", "-o {o.trx} --sidecar {o.json}",
-              ["--write-mask {m.nii.gz}", "--density {d.nii.gz}", "--connectome <labels.nii.gz>:{c.csv}", "--report {r.html}", "--picture {p.png}",
+              ["--write-mask {m.nii.gz}", "--density {d.nii.gz}", "--connectome <labels.nii.gz>:{c.csv}", "--report={r.html}", "--picture={p.png}",
                "--profile <bundles.tsv>:{f.csv}", "--profile <bundles.tsv>:<image.nii.gz>:{f2.csv}", "--output-seeds {s.txt}",
                "--dec {e.nii.gz}", "--sample <image.nii.gz>:{v.tsv}", "--segment <bundles.tsv>:{b.tsv}"]),
     "track_more": (f"track <dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> --model msmt --dg prob --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt> --seeds <seeds.txt> --sphere <sphere.txt> --device llvmpipe",
@@ -56,7 +57,7 @@ COMMANDS = {
     "fit": (f"fit {DWI.rsplit(' ', 1)[0]} p --model csd", "", []),
     "fit_msmt": ("fit <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --model msmt --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt>", "", []),
     "response": (f"response {DWI.rsplit(' ', 1)[0]} p", "", []),
-    "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz>", "", []),
+    "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz> --pvf 0.6", "", []),
     "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
 }
 # Outputs whose names follow from others.
@@ -71,7 +72,7 @@ KNOWN = set("""output output-prefix sidecar write-mask density connectome report
 nodes edges assignments mu csv versions
 fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at include-end
 include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps include-ends exclude-ends both-ends all
-ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts""".split())
+ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment""".split())
 
 
 def run(words, where, timeout=120):
@@ -107,8 +108,13 @@ def prepare():
         file.write(head.ljust(128, b"\0") + data[start:])
     must("edit t.tck t2.tck --number 3 --reference mask.nii.gz -q", inputs_made)
     must("sample t.tck c_fa.nii.gz --tsf v.tsf -q", inputs_made)
-    for name, source in (("image", "c_fa"), ("labels", "mask"), ("far", "roi"), ("proc", "mask")):
+    for name, source in (("image", "c_fa"), ("labels", "mask"), ("proc", "mask")):
         shutil.copy(f"{inputs_made}/{source}.nii.gz", f"{inputs_made}/{name}.nii.gz")
+    with gzip.open(f"{inputs_made}/mask.nii.gz") as file: # a region that leaves the streamlines alone: one voxel
+        mask = file.read()
+    first = mask.index(1, 352)
+    with gzip.open(f"{inputs_made}/far.nii.gz", "wb") as file:
+        file.write(mask[:352] + bytes(i == first for i in range(352, len(mask))))
     count = sum(1 for line in open(f"{inputs_made}/v.tsf", "rb") if line.startswith(b"count"))
     n = int(re.search(r"(\d+) streamlines", run(["info", "t.trx", "--count"], inputs_made).stdout + " 0 streamlines").group(1)) if count else 0
     texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n",

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/file.h"
+#include "util/input.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
@@ -107,15 +109,20 @@ static gls_status read_header(gls_tract_scalars *s)
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 {
     const char *mark = strrchr(text, '=');
+    uint64_t bytes;
+    int fd;
     *s = (gls_tract_scalars){.file = NULL};
     if (!mark || mark == text || !mark[1]) return gls_fail(GLS_ERR_ARGUMENT, "--tsf %s: must be FILE=NAME", text);
     s->path = gls_text_copy(text);
     if (!s->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     s->path[mark - text] = '\0';
     s->name = s->path + (mark - text) + 1;
-    s->file = fopen(s->path, "rb");
-    if (!s->file) return gls_fail(GLS_ERR_INPUT, "%s: cannot be opened", s->path);
-    return read_header(s);
+    gls_status status = gls_regular_open(s->path, &fd, &bytes);
+    if (status) return status;
+    s->file = fdopen(fd, "rb");
+    if (s->file) return read_header(s);
+    close(fd);
+    return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
 void gls_tract_scalars_close(gls_tract_scalars *s)
