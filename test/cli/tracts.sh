@@ -546,7 +546,6 @@ expect 4 track "$@" -o whole.trx --skip-existing
 # which image is for what counts, and so does what rules name
 expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
 expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
-says "nothing to do"
 expect 4 track "$@" -o none --profile plain.tsv:fa.nii.gz,fa.nii.gz:of_fa.csv --sample data/roi.nii.gz:of_two.tsv --skip-existing
 cp data/roi.nii.gz named.nii.gz
 printf 'bundle\tinclude\nroi\tnamed.nii.gz\n' > named.tsv

@@ -2,8 +2,9 @@
 # Tests of maps of density that the device counts: visits.sh TOOL WORK_DIR. A software renderer stands for the GPU; each
 # map must have the bytes of the host's.
 . "$(dirname "$0")/common.sh"
-few="track --phantom --device auto --mapping group --dg det --sphere small --force -vv"
+few="--device auto --mapping group --dg det --sphere small --force -vv"
 seeds="--nseeds 80"
+input=--phantom
 
 # run NAME OPTIONS...: under $inject, counted on $map
 run() {
@@ -11,7 +12,7 @@ run() {
     shift
     # shellcheck disable=SC2086
     GLSLINES_FORCE_LIMITS=software=0 GLSLINES_INJECT=${inject:-} GLSLINES_IN_FLIGHT=${flight:-1} \
-        GLSLINES_MAP=${map:-device} "$tool" $few $seeds "$@" --density "$name.nii.gz" > stdout 2> stderr
+        GLSLINES_MAP=${map:-device} "$tool" track $input $few $seeds "$@" --density "$name.nii.gz" > stdout 2> stderr
     got=$?
     [ $got -eq "${code:-0}" ] || note "$*: exit code $got, not ${code:-0}"
 }
@@ -40,6 +41,11 @@ assert image[70] == 2, "bytes are expected"
 for i in range(start, len(image)):
     image[i] = image[i] and 1 + (i - start) % nx // 5
 gzip.open("labels.nii.gz", "wb", 1).write(image)
+# a map of another program, on a grid that is the same but for rounding
+image = bytearray(gzip.open("data/mask.nii.gz").read())
+x = struct.unpack_from("<i", image, 292)[0]
+struct.pack_into("<i", image, 292, x + 1)
+gzip.open("nearly.nii.gz", "wb", 1).write(image)
 END
 map=host run host -o host.trx
 counted 0
@@ -67,6 +73,12 @@ same faces.csv hostfaces.csv
 map=host run hostfew -o none --select 40
 run few -o none --chunk-size 30 --select 40
 same few.nii.gz hostfew.nii.gz
+# counts of another grid are of no use
+input="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --fa nearly.nii.gz"
+map=host run hostrounded -o none
+run rounded -o none
+same rounded.nii.gz hostrounded.nii.gz
+input=--phantom
 run thin -o none --chunk-size 60 --compress 0.1
 counted 0
 # parts of a run
