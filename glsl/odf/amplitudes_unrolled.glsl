@@ -3,8 +3,6 @@ float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
-#include "odf/axes.glsl"
-
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);
@@ -18,10 +16,14 @@ void odf_at(vec3 p)
     }
 #include <tile_loops>
 #undef TILES
+#if ANGULAR_WEIGHT
+    // a loop: written out, this takes some compilers most of a minute
+    for (int v = 0; v < N_VERTICES; v++) odf[v] *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
+#endif
     odf_max = -1e30;
     odf_min = 1e30;
 #define CONE(w)
-#define VERTEX(v, b) odf[v] = WEIGHTED(v, odf[v]); odf_max = max(odf_max, odf[v]); odf_min = min(odf_min, odf[v]);
+#define VERTEX(v, b) odf_max = max(odf_max, odf[v]); odf_min = min(odf_min, odf[v]);
 #include <vertex_rows>
 #undef CONE
 #undef VERTEX
