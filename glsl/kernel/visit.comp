@@ -11,9 +11,9 @@ struct Placed {
 };
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Points { float point[]; };
-// For each voxel how many streamlines visit it; then for each streamline, if it is left to the host, 1 + the place of its
-// first point in the room; points that wanted a place there; then, where there is a room, the first and the last point
-// of each streamline, and the room.
+// For each voxel how many streamlines visit it; then for each streamline, if it is left to the host, 1 + the place of
+// its first point in the room; points that wanted a place there; then, where there is a room, the first and the last
+// point of each streamline, and the room.
 layout(std430, binding = 2) buffer Words { uint word[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/visit_params.def"
