@@ -17,7 +17,7 @@ void odf_at(vec3 p)
 #include <tile_loops>
 #undef TILES
 #if ANGULAR_WEIGHT
-    // a loop: written out, this takes some compilers most of a minute
+    // a loop: written out, it takes llvmpipe 25 s to compile for 724 vertices
     for (int v = 0; v < N_VERTICES; v++) odf[v] *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
 #endif
     odf_max = -1e30;

@@ -86,14 +86,14 @@ static void set_defaults(void *values)
 /* Options of track that are chosen here. */
 static int check_track_options(const track_options *track, const cmd_arguments *arguments)
 {
-    static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar", "mask",  "roi",    "fa",
-                                         "sh",     "odf",           "seeds",        "shard",   "force", "dry-run"};
+    static const char *const chosen[] = {
+        "output", "output-prefix", "write-method", "sidecar", "mask",    "roi",    "fa",      "sh",
+        "odf",    "seeds",         "shard",        "force",   "dry-run", "report", "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(&cmd_track, arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
     /* each series would overwrite that of the one before */
-    static const char *const files[] = {"density",      "dec",    "connectome", "profile",
-                                        "output-seeds", "report", "picture",    "write-mask"};
+    static const char *const files[] = {"density", "dec", "connectome", "profile", "output-seeds"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (cmd_options_given(&cmd_track, arguments, files[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: is one file for all series: make it of each tractogram", files[i]);

@@ -14,7 +14,7 @@
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
-/* Of some 40,000 lines one is left to the host; the room holds a good many of their points all the same. */
+/* Of some 3,000 lines one is left to the host; the room holds several times their points. */
 #define LINES_A_POINT 16
 #define LEAST_ROOM 2048
 /* By how much the voxel coordinates of the kernel may be off, see MARGIN of glsl/kernel/visit.comp. */

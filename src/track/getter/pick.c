@@ -13,7 +13,8 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped)
+/* weighted: by the angle to the last direction. */
+static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped, bool weighted)
 {
     static const char reason[] = "the basis functions' numbers, row by row";
     gls_define_list *d = &model->defines;
@@ -26,6 +27,8 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
     if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
     if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
+    if (!looped && weighted) gls_rows_axes(&text, odf->sphere);
+    if (!looped) gls_define_slot(d, "axis_rows", gls_text_take(&text), "directions of vertices");
     return status;
 }
 
@@ -50,7 +53,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     if (status != GLS_OK) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
-    if (coefficients) status = add_coefficients(model, odf, request->looped);
+    if (coefficients) status = add_coefficients(model, odf, request->looped, params->angular_weight > 0);
     double bits = ceil(log2((double)sphere->n));
     gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
     gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
@@ -65,8 +68,6 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_text text = {0};
     gls_rows_vertices(&text, sphere);
     gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");
-    if (params->angular_weight > 0) gls_rows_axes(&text, sphere);
-    gls_define_slot(d, "axis_rows", gls_text_take(&text), "directions of vertices");
     return status;
 }
 
