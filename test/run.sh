@@ -145,15 +145,17 @@ stage_threads() {
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
 }
 
-# Each reader for GLS_FUZZ_SECONDS seconds under libFuzzer, from the kept inputs.
+# All readers under libFuzzer, from the kept inputs: GLS_FUZZ_SECONDS seconds of processes in all.
 stage_fuzz() {
     header "fuzz: readers"
     CC=clang check "configure for libFuzzer" quietly cmake -S . -B build/fuzz -G Ninja -DGLS_WERROR=ON -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
         check "build with libFuzzer" quietly cmake --build build/fuzz -j "$jobs" --target libfuzzer || return
-    for corpus in test/fuzz/corpus/*/; do
+    set -- test/fuzz/corpus/*/
+    each=$((${GLS_FUZZ_SECONDS:-600} / $#))
+    for corpus; do
         name=$(basename "$corpus")
         rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"
-        pool_add "reader $name" "build/fuzz/$name.log" env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 \
+        pool_add "reader $name" "build/fuzz/$name.log" env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="$each" -timeout=20 -rss_limit_mb=4096 \
             -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus" "build/fuzz/test/fuzz_found/$name"
     done
     pool_end

@@ -187,7 +187,6 @@ static void put_version(gls_text *out, const char *name, const char *version)
 gls_status gls_report_versions(gls_report *r)
 {
     gls_text out = {0};
-    const cJSON *library;
     const char *of_run = gls_report_text(r, "software/version"), *driver = gls_report_text(r, "device/version");
     gls_text_puts(&out, "\"glslines report\":\n");
     put_version(&out, "glslines", gls_version());
@@ -195,8 +194,8 @@ gls_status gls_report_versions(gls_report *r)
         gls_text_puts(&out, "\"glslines track\":\n");
         put_version(&out, "glslines", of_run);
         if (driver) put_version(&out, "opengl", driver);
-        cJSON_ArrayForEach(library, gls_report_get(r, "software/libraries"))
-        {
+        const cJSON *library = gls_json_members(gls_report_get(r, "software/libraries"));
+        for (; library; library = library->next) {
             if (cJSON_IsString(library)) put_version(&out, library->string, library->valuestring);
         }
     }

@@ -9,6 +9,7 @@
 
 #include "render/report.h"
 #include "util/format.h"
+#include "workflow/json.h"
 
 #define BINS 40
 
@@ -80,20 +81,22 @@ static void put_words(gls_text *out, const char *key)
     gls_html_puts(out, words);
 }
 
-/* The next entry that counts something, or with zero one that does not. */
+/* The next member that counts something, or with zero one that does not. */
 static const cJSON *next_count(const cJSON *item, bool zero)
 {
-    while (item && (!cJSON_IsNumber(item) || (item->valuedouble == 0) != zero)) item = item->next;
+    while (item && !(cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= 0x1p53 &&
+                     (item->valuedouble == 0) == zero))
+        item = item->next;
     return item;
 }
 
-static void put_bar_plot(gls_text *out, const cJSON *object, const char *caption, const char *style)
+static void put_bar_plot(gls_text *out, const cJSON *member, const char *caption, const char *style)
 {
     double most = 1;
     int n = 0;
     char count[32];
     const cJSON *item;
-    for (item = next_count(object->child, false); item; item = next_count(item->next, false), n++)
+    for (item = next_count(member, false); item; item = next_count(item->next, false), n++)
         most = fmax(most, item->valuedouble);
     gls_text_printf(out,
                     "<svg viewBox=\"0 0 760 %d\" width=\"760\" role=\"img\" aria-label=\"%s; the table below has "
@@ -104,7 +107,7 @@ static void put_bar_plot(gls_text *out, const cJSON *object, const char *caption
                            "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
                            "y2=\"6\"/></pattern></defs>\n");
     int row = 0;
-    for (item = next_count(object->child, false); item; item = next_count(item->next, false), row++) {
+    for (item = next_count(member, false); item; item = next_count(item->next, false), row++) {
         double wide = 430 * item->valuedouble / most;
         gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
         put_words(out, item->string);
@@ -117,17 +120,17 @@ static void put_bar_plot(gls_text *out, const cJSON *object, const char *caption
     gls_text_puts(out, "</svg>\n");
 }
 
-static void put_bar_table(gls_text *out, const cJSON *object, const char *caption)
+static void put_bar_table(gls_text *out, const cJSON *member, const char *caption)
 {
     double sum = 0;
     char count[32];
     const cJSON *item;
-    for (item = next_count(object->child, false); item; item = next_count(item->next, false)) sum += item->valuedouble;
+    for (item = next_count(member, false); item; item = next_count(item->next, false)) sum += item->valuedouble;
     gls_text_printf(out,
                     "<table><caption>%s</caption>\n<thead><tr><th scope=\"col\">reason</th><th "
                     "scope=\"col\">number</th><th scope=\"col\">share</th></tr></thead><tbody>\n",
                     caption);
-    for (item = next_count(object->child, false); item; item = next_count(item->next, false)) {
+    for (item = next_count(member, false); item; item = next_count(item->next, false)) {
         gls_text_puts(out, "<tr><th scope=\"row\">");
         put_words(out, item->string);
         gls_text_printf(out, "</th><td class=\"number\">%s</td><td class=\"number\">%.1f %%</td></tr>\n",
@@ -140,14 +143,15 @@ static void put_bar_table(gls_text *out, const cJSON *object, const char *captio
 /* A bar for each reason that occurred, a table of them, and a sentence with the others. */
 static void put_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
 {
-    if (!object || !object->child) return;
-    if (next_count(object->child, false)) {
-        put_bar_plot(out, object, caption, style);
-        put_bar_table(out, object, caption);
+    const cJSON *member = gls_json_members(object);
+    if (!member) return;
+    if (next_count(member, false)) {
+        put_bar_plot(out, member, caption, style);
+        put_bar_table(out, member, caption);
     } else {
         gls_text_printf(out, "<p>%s: none.</p>\n", caption);
     }
-    const cJSON *item = next_count(object->child, true);
+    const cJSON *item = next_count(member, true);
     if (!item) return;
     gls_text_puts(out, "<p class=\"note\">Not once: ");
     for (const char *comma = ""; item; item = next_count(item->next, true), comma = ", ") {
@@ -200,7 +204,7 @@ static void put_directions(const gls_report *report, gls_text *out)
     double volumes = gls_report_number(report, "gradients/volumes");
     gls_gradients_options options = gls_gradients_options_default();
     gls_gradients *gradients = NULL;
-    if (!bval || !bvec || !rule || !report->has_grid || !(volumes >= 1)) return;
+    if (!bval || !bvec || !rule || !report->has_grid || !(volumes >= 1 && volumes <= INT32_MAX)) return;
     options.frame = strcmp(rule, "image") == 0   ? GLS_BVEC_IMAGE
                     : strcmp(rule, "world") == 0 ? GLS_BVEC_WORLD
                                                  : GLS_BVEC_FSL;

@@ -9,6 +9,7 @@
 #include "render/cite.h"
 #include "render/report.h"
 #include "util/format.h"
+#include "workflow/json.h"
 #include "workflow/params.h"
 
 static size_t count_warnings(const gls_report *report)
@@ -241,9 +242,7 @@ static bool is_default(const gls_report *r, const char *name)
 
 static void put_parameters(gls_text *out, const gls_report *r, const cJSON *defaults, bool changed)
 {
-    const cJSON *item, *parameters = gls_report_get(r, "parameters");
-    cJSON_ArrayForEach(item, parameters)
-    {
+    for (const cJSON *item = gls_json_members(gls_report_get(r, "parameters")); item; item = item->next) {
         const cJSON *normal = cJSON_GetObjectItemCaseSensitive(defaults, item->string);
         bool is_auto = cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0;
         bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true) && !is_default(r, item->string);
@@ -294,7 +293,6 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
 {
     struct stat info;
     char made[64];
-    const cJSON *input, *inputs = gls_report_get(r, "inputs");
     gls_text_puts(out, "<table><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
                        "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
                        "<tbody>\n");
@@ -309,8 +307,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
         put_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
         put_row(out, "driver", gls_report_text(r, "device/version"), NAN);
     }
-    cJSON_ArrayForEach(input, inputs)
-    {
+    for (const cJSON *input = gls_json_members(gls_report_get(r, "inputs")); input; input = input->next) {
         const cJSON *path = cJSON_GetObjectItemCaseSensitive(input, "path"),
                     *bytes = cJSON_GetObjectItemCaseSensitive(input, "bytes");
         if (cJSON_IsString(path))

@@ -26,7 +26,9 @@ typedef struct merge {
     gls_shard_file *file;   /* of each path */
     size_t *order;          /* paths by part of the run */
     gls_shard_reader first; /* the head of paths[0], which the others are compared with */
-    bool half, half_known;
+    gls_shard_reader later; /* of the first with streamlines, if that is another */
+    /* which of the two has streamlines: those without have neither columns nor a precision; NULL: none yet */
+    const gls_shard_reader *filled;
     lengths lengths;
     uint64_t last_part, last_seeds; /* see gls_merge_result */
     gls_merge_progress progress;
@@ -93,13 +95,24 @@ static bool same_columns(const gls_column *a, size_t n, const gls_column *b, siz
     return same;
 }
 
-/* Whether a shard has the columns and groups of the first one; those without streamlines have none. */
+/* Whether two shards with streamlines have the same columns and groups. */
 static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *b)
 {
     const gls_tractogram_info *x = a->info, *y = b->info;
-    return a->file.n_streamlines == 0 || b->file.n_streamlines == 0 ||
-           (same_columns(x->dps, x->n_dps, y->dps, y->n_dps) &&
-            same_columns(x->group, x->n_groups, y->group, y->n_groups));
+    return same_columns(x->dps, x->n_dps, y->dps, y->n_dps) &&
+           same_columns(x->group, x->n_groups, y->group, y->n_groups);
+}
+
+/* Of the shards with streamlines. */
+static gls_status compare_filled(const merge *m, const char *path, const gls_shard_reader *r)
+{
+    if (!m->filled || r->file.n_streamlines == 0) return GLS_OK;
+    if (!has_same_columns(m->filled, r))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: its columns or groups differ", path);
+    if (is_half(m->filled) != is_half(r))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
+                        path);
+    return GLS_OK;
 }
 
 /* Whether a shard is of the same run as the first one. */
@@ -129,12 +142,7 @@ static gls_status compare(const merge *m, const char *path, const gls_shard_read
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
     if (!same_lines(a->reader->lines, r->reader->lines))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
-    if (!has_same_columns(a, r))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its columns or groups differ", path, first);
-    if (r->file.n_streamlines > 0 && m->half_known && m->half != is_half(r))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
-                        path);
-    return GLS_OK;
+    return compare_filled(m, path, r);
 }
 
 static gls_status read_head(merge *m, size_t i)
@@ -146,11 +154,10 @@ static gls_status read_head(merge *m, size_t i)
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
     if (i > 0) status = compare(m, m->paths[i], &r);
-    if (r.file.n_streamlines > 0) {
-        m->half = is_half(&r);
-        m->half_known = true;
-    }
-    if (i > 0) gls_shard_reader_close(&r);
+    const bool fills = !m->filled && r.file.n_streamlines > 0;
+    if (fills && i > 0) m->later = r;
+    if (fills) m->filled = i > 0 ? &m->later : &m->first;
+    if (i > 0 && !fills) gls_shard_reader_close(&r);
     return status;
 }
 
@@ -248,7 +255,7 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
     static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     gls_tractogram_writer *writer = NULL;
     gls_tractogram_options options = gls_tractogram_options_default();
-    options.precision = m->half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
+    options.precision = m->filled && is_half(m->filled) ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = overwrite;
     options.header_lines = (const char *const *)m->first.reader->lines;
     gls_grid grid = m->first.info->grid;
@@ -306,6 +313,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
         result->last_part = m.last_part;
         result->last_seeds = m.last_seeds;
     }
+    if (m.filled == &m.later) gls_shard_reader_close(&m.later);
     gls_shard_reader_close(&m.first);
     free(m.lengths.bin);
     free(m.order);

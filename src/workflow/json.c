@@ -50,6 +50,11 @@ cJSON *gls_json_read(const char *path, size_t max_bytes)
     return root;
 }
 
+const cJSON *gls_json_members(const cJSON *object)
+{
+    return cJSON_IsObject(object) ? object->child : NULL;
+}
+
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
 {
     cJSON *software = cJSON_AddObjectToObject(root, "software");

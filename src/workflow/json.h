@@ -14,6 +14,8 @@ void gls_json_append_double(cJSON *array, double v);
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 /* What a file of at most max_bytes holds; NULL: it cannot be read, or is no JSON. */
 cJSON *gls_json_read(const char *path, size_t max_bytes);
+/* The first member of an object; NULL where it is none, or empty: what an array holds has no names. */
+const cJSON *gls_json_members(const cJSON *object);
 
 /* "software" and "command_line"; "warnings". */
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);

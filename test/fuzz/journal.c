@@ -6,7 +6,8 @@
 #include "track/run/journal.h"
 #include "util/hash.h"
 
-#define RECORD_NUMBERS 14 /* magic, six numbers, six hashes of arrays, its own */
+#define RECORD_NUMBERS 14                                  /* magic, six numbers, six hashes of arrays, its own */
+#define COMPLETION_NUMBERS (3 + 2 * GLS_JOURNAL_MAX_FILES) /* magic, how many files, theirs, its hash */
 
 /* Sets the checksums of records whose sizes fit, so that what they protect is read at all. */
 static void seal(uint8_t *data, size_t bytes)
@@ -30,11 +31,24 @@ static void seal(uint8_t *data, size_t bytes)
     }
 }
 
+/* And those of a note at the end that the run is complete. */
+static void seal_completion(uint8_t *data, size_t bytes)
+{
+    uint64_t number[COMPLETION_NUMBERS];
+    if (bytes < sizeof number) return;
+    memcpy(number, data + bytes - sizeof number, sizeof number);
+    memcpy(number, "GLSDONE1", 8);
+    number[1] &= 0xff;
+    number[COMPLETION_NUMBERS - 1] = gls_hash(number, sizeof number - 8);
+    memcpy(data + bytes - sizeof number, number, sizeof number);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     char path[] = "/tmp/glslines_fuzz_XXXXXX";
     gls_journal *journal = NULL;
     gls_parcel parcel = {0};
+    gls_journal_file files[GLS_JOURNAL_MAX_FILES];
     bool found = true;
     uint8_t *copy = malloc(bytes + 1);
     int fd = mkstemp(path);
@@ -42,10 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     close(fd);
     if (bytes > 0) memcpy(copy, data, bytes);
     if (bytes > 0 && data[0] & 1) seal(copy, bytes);
+    if (bytes > 0 && data[0] & 2) seal_completion(copy, bytes);
     if (gls_journal_open(path, "", "", true, &journal) != GLS_OK) abort();
     gls_journal_close(journal, false);
     FILE *file = fopen(path, "ab");
     if (!file || fwrite(copy, 1, bytes, file) != bytes || fclose(file) != 0) abort();
+    if (gls_journal_files(path, files) > GLS_JOURNAL_MAX_FILES) abort();
     if (gls_journal_open(path, "", "", false, &journal) != GLS_OK) abort();
     while (found) {
         if (!fuzz_ok(gls_journal_read(journal, &parcel, &found))) break;

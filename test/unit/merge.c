@@ -297,6 +297,14 @@ static void test_wrong_sets(void **state)
     write_shard(1, 2, "trx", &plain);
     write_shard(2, 2, "trx", &(kind){.half = true});
     refuses("trx", (uint32_t[]){1, 2}, 2, GLS_ERR_INPUT, "precision");
+    gls_shard empty;
+    gls_shard_init(1, 3, TOTAL_SEEDS, &empty);
+    write_lines(shard_path(1, "trx"), &empty, &plain, 0, 0);
+    write_shard(2, 3, "trx", &plain);
+    write_shard(3, 3, "trx", &(kind){.no_seeds = true});
+    refuses("trx", (uint32_t[]){1, 2, 3}, 3, GLS_ERR_INPUT, "its columns or groups differ");
+    write_shard(1, 2, "trx", &plain);
+    write_shard(2, 2, "trx", &(kind){.half = true});
     char a[64], b[64];
     const char *mixed[] = {strcpy(a, shard_path(1, "trx")), strcpy(b, shard_path(2, "trk"))};
     assert_int_equal(gls_tractogram_merge(mixed, 2, scratch("merged.trx"), GLS_EXISTING_REPLACE, NULL, NULL, NULL),

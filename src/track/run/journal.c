@@ -110,7 +110,8 @@ static bool read_completion(int fd, uint64_t at, completion *c)
 static bool read_head(int fd, head *h)
 {
     return read_at(fd, 0, h, sizeof *h) && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
-           hash_before(h, &h->hash) == h->hash;
+           hash_before(h, &h->hash) == h->hash && memchr(h->identity, 0, IDENTITY_BYTES) &&
+           memchr(h->origin, 0, ORIGIN_BYTES);
 }
 
 static gls_status begin(gls_journal *j, const char *identity, const char *origin)

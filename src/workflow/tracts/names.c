@@ -25,7 +25,7 @@ static char *cut_name(char *rest, bool tabs)
     rest += strspn(rest, BLANKS);
     if (quote && (quote == rest || strspn(rest, "0123456789.+- \t") >= (size_t)(quote - rest))) {
         end = strchr(quote + 1, '"');
-        if (!end) return NULL;
+        if (!end || end == quote + 1) return NULL;
         *end = '\0';
         return quote + 1;
     }

@@ -1,0 +1,64 @@
+/* Any bytes as the JSON that runs find again: the key of a kept fit, the fastest mappings of devices, the sidecar of a
+ * run that may have been done: what was kept or nothing, never a crash. */
+#include "folder.h"
+#include "workflow/cache.h"
+#include "workflow/checked.h"
+#include "workflow/done.h"
+
+static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
+{
+    static const double affine[3][4] = {{-2, 0, 0, 9}, {0, 2, 0, -9}, {0, 0, 2, -9}};
+    gls_grid grid;
+    gls_image *written = NULL, *read = NULL;
+    cJSON *key = cJSON_CreateObject();
+    if (!key || gls_grid_init(&grid, (const int32_t[3]){2, 1, 1}, affine) || gls_image_create(&grid, 1, &written))
+        abort();
+    cJSON_AddStringToObject(key, "image", "fa");
+    gls_fit_cache_key_number(key, "order", 8);
+    gls_fit_cache_write(folder->path, "fa", key, written);
+    fuzz_folder_put(folder, "glslines_fa.json", data, bytes);
+    if (gls_fit_cache_read(folder->path, "fa", key, &grid, 1, &read) && read->n_volumes != 1) abort();
+    gls_image_destroy(written);
+    gls_image_destroy(read);
+    cJSON_Delete(key);
+}
+
+static void read_mappings(const char *path)
+{
+    gls_device_info device = {.subgroup_size = 32, .subgroup_features = 0xff, .max_work_group_size = 1024};
+    gls_checked memory;
+    snprintf(device.renderer, sizeof device.renderer, "one");
+    snprintf(device.version, sizeof device.version, "1");
+    setenv("GLSLINES_CHECKED", path, 1);
+    for (gls_direction_getter dg = GLS_DG_BOOT; dg <= GLS_DG_PTT; dg++)
+        if (gls_checked_mapping(&device, dg, 8) >= GLS_MAPPING_COUNT) abort();
+    gls_checked_begin(&memory, &device);
+    gls_checked_add(&memory, "det8", GLS_MAPPING_GROUP);
+    gls_checked_finish(&memory);
+    if (gls_checked_mapping(&device, GLS_DG_DET, 8) != GLS_MAPPING_GROUP) abort();
+}
+
+/* The output is there and has the 3 bytes that "output" may tell. */
+static void find_done(const fuzz_folder *folder, const char *sidecar)
+{
+    gls_job job = {.options = gls_job_options_default(), .start = 0};
+    char output[64];
+    snprintf(output, sizeof output, "%s", fuzz_folder_put(folder, "a.trx", "abc", 3));
+    job.output = output;
+    job.sidecar = (char *)sidecar;
+    job.params = job.options.track;
+    job.study.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
+    if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_folder folder = fuzz_folder_make();
+    char path[64];
+    snprintf(path, sizeof path, "%s", fuzz_folder_put(&folder, "a.json", data, bytes));
+    find_done(&folder, path);
+    read_fit(&folder, data, bytes);
+    read_mappings(path);
+    fuzz_folder_remove(&folder);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* Any bytes as the lists of words and numbers that go with labels and streamlines: names of labels, pairs of labels,
+ * colours of groups, directions of a constraint: an error or what they name, never a crash. */
+#include <glslines/msmt.h>
+
+#include "folder.h"
+#include "render/plan.h"
+#include "workflow/tracts/edges.h"
+#include "workflow/tracts/names.h"
+
+static void read_names(const char *path)
+{
+    gls_label_names names;
+    if (fuzz_ok(gls_label_names_read(&names, path))) {
+        if (names.n == 0) abort();
+        for (size_t i = 0; i < names.n; i++)
+            if (names.list[i].label < 0 || !*names.list[i].name || !gls_label_names_find(&names, names.list[i].label))
+                abort();
+    }
+    gls_label_names_finish(&names);
+}
+
+static void read_pairs(const char *path)
+{
+    gls_tract_edges edges;
+    gls_strings wanted = {.n = 1, .value = {"1,2"}};
+    uint64_t *id = NULL;
+    size_t n;
+    if (fuzz_ok(gls_tract_edges_read(&edges, path)) && fuzz_ok(gls_tract_edges_number(&edges, 1)) &&
+        fuzz_ok(gls_tract_edges_select(&edges, &wanted, &id, &n)) && n > edges.n)
+        abort();
+    for (uint64_t i = 0; i < edges.n; i++)
+        if (edges.pair[i][0] > edges.pair[i][1] || edges.pair[i][0] < 0) abort();
+    free(id);
+    gls_tract_edges_finish(&edges);
+}
+
+static void read_colours(const char *path)
+{
+    gls_render_options options = gls_render_options_default();
+    gls_render_plan plan;
+    options.colors = path;
+    fuzz_ok(gls_render_plan_make(&options, 1, &plan));
+    gls_render_plan_finish(&plan);
+}
+
+static void read_directions(const char *path)
+{
+    double(*direction)[3] = NULL;
+    size_t n = 0;
+    if (fuzz_ok(gls_csd_directions_read(path, &direction, &n)) && n == 0) abort();
+    free(direction);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    if (bytes > 1 << 14) return 0; /* each direction is compared with all others */
+    fuzz_folder folder = fuzz_folder_make();
+    const char *text = fuzz_folder_put(&folder, "list.txt", data, bytes);
+    read_names(text);
+    read_names(fuzz_folder_put(&folder, "list.tsv", data, bytes));
+    read_pairs(text);
+    read_colours(text);
+    read_directions(text);
+    fuzz_folder_remove(&folder);
+    return 0;
+}
