@@ -1,4 +1,4 @@
-/* Any bytes behind their first as a file of a data set that the first one names: description, filters, table of
+/* Any bytes behind a digit as the file of a data set that it stands for: description, filters, table of
  * labels, profiles of a participant, sidecar of a tractogram: an error or what data sets are made of, never a crash. */
 #include "folder.h"
 #include "workflow/dataset.h"
@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     static const char *const names[] = {"in/dataset_description.json", "filters.json", "in/dseg.tsv",
                                         "out/sub-01/sub-01_desc-profiles_tractography.csv",
                                         "out/sub-01/dwi/sub-01_tractogram.json"};
-    if (bytes == 0) return 0;
-    const int kind = data[0] % 5;
+    const int kind = bytes > 0 ? data[0] - '0' : -1;
+    if (kind < 0 || kind >= (int)(sizeof names / sizeof *names)) return 0;
     fuzz_folder folder = fuzz_folder_make();
     char input[64], output[64];
     snprintf(input, sizeof input, "%s", fuzz_folder_name(&folder, "in"));
