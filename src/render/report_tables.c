@@ -286,7 +286,7 @@ static void put_row(gls_text *out, const char *what, const char *value, double b
     gls_text_puts(out, "</th><td>");
     gls_html_puts(out, value ? value : "-");
     gls_text_printf(out, "</td><td class=\"number\">%s</td></tr>\n",
-                    bytes >= 0 ? gls_format_bytes((uint64_t)bytes, text, sizeof text) : "");
+                    bytes >= 0 && bytes < 0x1p64 ? gls_format_bytes((uint64_t)bytes, text, sizeof text) : "");
 }
 
 void gls_report_provenance(const gls_report *r, gls_text *out)
