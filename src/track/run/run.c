@@ -54,6 +54,7 @@ static void run_threads(gls_run *run, gls_worker *workers)
     size_t n = run->n_workers, n_started = 0;
     /* none of them may find itself alone before all are there */
     run->n_threads = n;
+    run->threaded = true;
     while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
         n_started++;
     if (n_started < n) {

@@ -38,6 +38,6 @@ gls_status gls_run_report(gls_run *run)
 gls_status gls_run_poll(gls_run *run)
 {
     if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
-    bool due = run->n_threads == 0 && gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
+    bool due = !run->threaded && gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
     return due ? gls_run_report(run) : GLS_OK;
 }

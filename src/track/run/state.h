@@ -17,9 +17,10 @@ typedef struct gls_run {
     gls_courier *courier;      /* NULL: nobody wants the streamlines */
     gls_track_stats stats;     /* of all that is finished; under the queue's lock, as are the next four */
     size_t n_workers, n_alive; /* those that did not fail */
-    size_t n_threads;          /* that have not ended; 0: the one worker is on the thread of the run */
+    size_t n_threads;          /* that have not ended */
     gls_status status;         /* why the run ends early */
     char message[512];
+    bool threaded;               /* workers are on threads of their own, not the one on that of the run */
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
     double polled; /* when progress was last called */

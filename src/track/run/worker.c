@@ -111,7 +111,7 @@ static gls_status finished(void *user)
     run->stats.result.batches++;
     w->share->batches++;
     pthread_mutex_unlock(&run->queue.lock);
-    return run->n_threads == 0 ? gls_run_report(run) : GLS_OK;
+    return run->threaded ? GLS_OK : gls_run_report(run);
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
