@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "track/run/journal.h"
+#include "util/hash.h"
 
 #define N_PARCELS 5
 #define SEEDS_EACH 10
@@ -193,6 +194,29 @@ static void others(void **state)
     assert_int_equal(gls_journal_open("/nowhere/x", "me", "", true, &second), GLS_ERR_OUTPUT);
 }
 
+/* A text of the head that fills its room to the last byte has no end: such a file is no journal, whatever its checksum.
+ */
+static void endless_head(void **state)
+{
+    (void)state;
+    struct {
+        char magic[8], identity[512], origin[256];
+        uint64_t hash;
+    } head;
+    gls_journal *j = open_journal("me", false), *second;
+    gls_journal_close(j, false);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(&head, 1, sizeof head, file), sizeof head);
+    assert_int_equal(head.hash, gls_hash(&head, offsetof(__typeof__(head), hash)));
+    memset(head.origin, 'a', sizeof head.origin);
+    head.hash = gls_hash(&head, offsetof(__typeof__(head), hash));
+    rewind(file);
+    assert_int_equal(fwrite(&head, 1, sizeof head, file), sizeof head);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(gls_journal_open(path, "me", "", false, &second), GLS_ERR_OUTPUT);
+}
+
 /* The files of a complete run are known until they are removed, however often it is completed. */
 static void completion(void **state)
 {
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(damage, setup, teardown),
         cmocka_unit_test_setup_teardown(others, setup, teardown),
+        cmocka_unit_test_setup_teardown(endless_head, setup, teardown),
         cmocka_unit_test_setup_teardown(completion, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
