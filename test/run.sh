@@ -151,7 +151,7 @@ stage_fuzz() {
     CC=clang check "configure for libFuzzer" quietly cmake -S . -B build/fuzz -G Ninja -DGLS_WERROR=ON -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
         check "build with libFuzzer" quietly cmake --build build/fuzz -j "$jobs" --target libfuzzer || return
     set -- test/fuzz/corpus/*/
-    each=$((${GLS_FUZZ_SECONDS:-600} / $#))
+    each=$(((${GLS_FUZZ_SECONDS:-600} + $# - 1) / $#)) # 0 would be without end
     for corpus; do
         name=$(basename "$corpus")
         rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"

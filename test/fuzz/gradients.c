@@ -2,15 +2,14 @@
 #include <glslines/gradients.h>
 
 #include "file.h"
+#include "grid.h"
 #include <string.h>
 
 /* What is a table along the voxel axes is one in every frame. */
 static void read_frames(const char *bval, const char *bvec, gls_gradients_options options, size_t volumes)
 {
-    static const double affine[3][4] = {{-2, 0.3, 0, 9}, {0, 2, 0.1, -9}, {0.5, 0, 2.5, -9}};
     static const gls_bvec_frame frames[] = {GLS_BVEC_FSL, GLS_BVEC_WORLD};
-    gls_grid grid;
-    if (gls_grid_init(&grid, (const int32_t[3]){10, 9, 8}, affine) != GLS_OK) abort();
+    const gls_grid grid = fuzz_grid_sheared();
     for (int i = 0; i < 2; i++) {
         gls_gradients *table = NULL;
         options.frame = frames[i];

@@ -1,18 +1,17 @@
 /* Any bytes as the JSON that runs find again: the key of a kept fit, the fastest mappings of devices, the sidecar of a
  * run that may have been done: what was kept or nothing, never a crash. */
 #include "folder.h"
+#include "grid.h"
 #include "workflow/cache.h"
 #include "workflow/checked.h"
 #include "workflow/done.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {
-    static const double affine[3][4] = {{-2, 0, 0, 9}, {0, 2, 0, -9}, {0, 0, 2, -9}};
-    gls_grid grid;
+    const gls_grid grid = fuzz_grid();
     gls_image *written = NULL, *read = NULL;
     cJSON *key = cJSON_CreateObject();
-    if (!key || gls_grid_init(&grid, (const int32_t[3]){2, 1, 1}, affine) || gls_image_create(&grid, 1, &written))
-        abort();
+    if (!key || gls_image_create(&grid, 1, &written)) abort();
     cJSON_AddStringToObject(key, "image", "fa");
     gls_fit_cache_key_number(key, "order", 8);
     gls_fit_cache_write(folder->path, "fa", key, written);

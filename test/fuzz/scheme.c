@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "folder.h"
+#include "grid.h"
 
 static void check(const gls_gradients *table, size_t volumes)
 {
@@ -16,12 +17,10 @@ static void check(const gls_gradients *table, size_t volumes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const double affine[3][4] = {{-2, 0.3, 0, 9}, {0, 2, 0.1, -9}, {0.5, 0, 2.5, -9}};
-    gls_grid grid;
+    const gls_grid grid = fuzz_grid_sheared();
     fuzz_folder folder = fuzz_folder_make();
     const char *paths[] = {fuzz_folder_put(&folder, "a.b", data, bytes),
                            fuzz_folder_put(&folder, "a.json", data, bytes)};
-    if (gls_grid_init(&grid, (const int32_t[3]){10, 9, 8}, affine) != GLS_OK) abort();
     for (int kind = 0; kind < 2; kind++)
         for (size_t volumes = 1; volumes <= 6; volumes++) {
             gls_gradients *table = NULL;

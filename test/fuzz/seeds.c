@@ -2,13 +2,12 @@
 #include <glslines/seeds.h>
 
 #include "file.h"
+#include "grid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const double affine[3][4] = {{-2, 0, 0, 9}, {0, 2, 0, -9}, {0, 0, 2, -9}};
     char path[64];
-    gls_grid grid;
-    if (gls_grid_init(&grid, (const int32_t[3]){10, 9, 8}, affine) != GLS_OK) abort();
+    const gls_grid grid = fuzz_grid();
     int fd = fuzz_file(data, bytes, path);
     for (int world = 0; world < 2; world++) {
         gls_seeds *seeds = NULL;

@@ -5,6 +5,7 @@
 
 #include "few_lines.h"
 #include "folder.h"
+#include "grid.h"
 #include "workflow/merge_sidecar.h"
 #include "workflow/sidecar.h"
 
@@ -20,12 +21,11 @@ static struct {
 /* Both parts of a run, kept in memory. */
 static void make_shard(const char *path, uint32_t index)
 {
-    static const double affine[3][4] = {{-2, 0, 0, 9}, {0, 2, 0, -9}, {0, 0, 2, -9}};
-    gls_grid grid;
+    const gls_grid grid = fuzz_grid();
     gls_shard shard;
     gls_tractogram_writer *writer = NULL;
     gls_tractogram_options options = gls_tractogram_options_default();
-    if (gls_grid_init(&grid, (const int32_t[3]){10, 9, 8}, affine) || gls_shard_init(index, 2, 20, &shard)) abort();
+    if (gls_shard_init(index, 2, 20, &shard)) abort();
     options.shard = &shard;
     if (gls_tractogram_writer_create(path, GLS_FORMAT_TCK, &grid, &options, &writer)) abort();
     gls_sink sink = gls_tractogram_writer_sink(writer);

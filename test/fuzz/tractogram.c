@@ -2,12 +2,7 @@
 #include <glslines/filters.h>
 #include <glslines/tractogram.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+#include "file.h"
 
 static volatile double sink;
 
@@ -39,10 +34,7 @@ static void read_all(const char *path, const gls_tractogram_read_options *option
     gls_filter_counts counts;
     uint64_t count = 0;
     gls_sink last = {.append = take, .user = &count}, moved, filter;
-    if (gls_tractogram_reader_open(path, options, &reader) != GLS_OK) {
-        if (gls_last_error()[0] == '\0') abort();
-        return;
-    }
+    if (!fuzz_ok(gls_tractogram_reader_open(path, options, &reader))) return;
     if (gls_filter_transform_create(affine, &last, &moved) != GLS_OK) abort();
     if (gls_filter_length_create(0, 1e30, &counts, &moved, &filter) != GLS_OK) abort();
     gls_status status = gls_tractogram_pump(reader, &filter, NULL, NULL);
@@ -58,10 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     char path[64];
     gls_grid reference;
     static const double affine[3][4] = {{-2, 0, 0, 8}, {0, 2, 0, -7}, {0, 0, 2, -6}};
-    int fd = memfd_create("tractogram", 0);
-    if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes) abort();
+    int fd = fuzz_file(data, bytes, path);
     if (gls_grid_init(&reference, (const int32_t[3]){10, 11, 12}, affine) != GLS_OK) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     read_all(path, NULL);
     gls_tractogram_read_options lenient = gls_tractogram_read_options_default();
     lenient.reference = &reference;
