@@ -6,7 +6,7 @@
 
 /* Sizes of the arrays, in the order of gls_batch. */
 typedef struct array_bytes {
-    uint64_t direction, upload, state, work, order, seed, tally, retries;
+    uint64_t direction, start, upload, state, work, order, seed, tally, retries;
 } array_bytes;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -19,8 +19,8 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
     uint64_t seeds = p->batch_seeds, lines = p->batch_lines;
     return (array_bytes){
         .direction = 2 * 4 * seeds * gls_direction_words(params),
-        .upload =
-            larger(seeds * sizeof(gls_seed_record), lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record))),
+        .start = seeds * sizeof(gls_seed_record),
+        .upload = lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record)),
         .state = sizeof(gls_state_header) + 4 * gls_half_words(p, 2 * lines),
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
@@ -36,12 +36,13 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
 {
     const array_bytes b = bytes_of(params, plan);
-    return b.direction + b.upload + b.state + b.work + b.order + b.seed + b.tally + b.retries;
+    return b.direction + b.start + b.upload + b.state + b.work + b.order + b.seed + b.tally + b.retries;
 }
 
 void gls_batch_free_arrays(gls_batch *c)
 {
     free(c->crop[0].direction);
+    free(c->start);
     free(c->upload.line);
     free(c->head);
     free(c->crop[0].seed);
@@ -52,6 +53,7 @@ void gls_batch_free_arrays(gls_batch *c)
     gls_retries_finish(&c->retries);
     c->direction = c->state = c->work = NULL;
     c->head = NULL;
+    c->start = NULL;
     c->upload.line = NULL;
     c->seed = NULL;
     c->order = NULL;
@@ -65,12 +67,13 @@ gls_status gls_batch_make_arrays(gls_batch *c)
     const array_bytes bytes = bytes_of(&c->engine->params, &c->engine->plan);
     gls_batch_free_arrays(c);
     c->direction = c->crop[0].direction = malloc(bytes.direction);
+    c->start = malloc(bytes.start);
     c->upload.line = malloc(bytes.upload);
     c->head = malloc(bytes.state);
     c->seed = c->crop[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
     c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
-    if (c->direction && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
+    if (c->direction && c->start && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
         (bytes.order == 0 || c->order)) {
         c->state = (uint32_t *)(c->head + 1);
         c->crop[1].direction = c->direction + bytes.direction / 8;

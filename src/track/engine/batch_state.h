@@ -64,14 +64,14 @@ typedef struct gls_batch {
     gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
     unsigned turn;
     gls_catch caught;
-    uint64_t delivered;  /* seeds before this one were committed */
-    uint32_t piece;      /* seeds of a batch, at most */
-    uint32_t *direction; /* of crop[turn], as is seed */
+    uint64_t delivered;     /* seeds before this one were committed */
+    uint32_t piece;         /* seeds of a batch, at most */
+    uint32_t *direction;    /* of crop[turn], as is seed */
+    gls_seed_record *start; /* records for the device: those of pass 1, which is begun while pass 2 needs its own; */
     union {
-        gls_seed_record *seed;
         gls_line_record *line;
         gls_placed_record *placed;
-    } upload;               /* records for the device, of one kind at a time: those of pass 1, 2 and 3 */
+    } upload;               /* those of pass 2, then of pass 3 */
     gls_state_header *head; /* what comes back of pass 2, and behind it: */
     uint32_t *state;        /* as gls_half_words() for 2 x batch_lines halves */
     uint32_t *work;         /* staged: what the host writes of the work buffer */

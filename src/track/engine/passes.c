@@ -105,11 +105,10 @@ static gls_status initial_piece(gls_batch *c, const gls_crop *crop, uint64_t fir
     gls_arg args[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
         const float *p = crop->seed[at + i];
-        c->upload.seed[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
+        c->start[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
     }
     gls_status status = upload_uniforms(t, n, n, 1, true);
-    if (status == GLS_OK)
-        status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->upload.seed, c->upload.seed);
+    if (status == GLS_OK) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
     if (status != GLS_OK) return status;
     size_t n_args = common_arguments(t, true, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
