@@ -40,7 +40,8 @@ const uint ORDER_BROKEN = 0x80000000u;
 
 void note_order(uint bits, inout uint memory[GUIDE_ROOM])
 {
-    uint met = (bits >> ORDERED_FIRST) & ((1u << ORDERED_REGIONS) - 1u), want = memory[GUIDE_ORDER] & ~ORDER_BROKEN;
+    uint met = (bits >> ORDERED_FIRST) & (0xffffffffu >> (32 - ORDERED_REGIONS)),
+         want = memory[GUIDE_ORDER] & ~ORDER_BROKEN;
     if (met == 0u) return;
     uint lowest = uint(findLSB(met));
     if (lowest == want)

@@ -42,6 +42,9 @@ PYTHON
     done
 }
 once "left < lost > 20 and lost <= c['retries'] <= 12 * lost" --dg prob
+# points that are left out are so of those that were found again, too
+once "left < lost" --dg prob --downsample 4
+once "left < lost" --dg prob --compress 0.1
 # a device without room for the points of all that are tracked at a time
 long="--dg prob --step-size 0.05 --max-length 60 --nseeds 50 --max-directions-per-seed 1 --retries 12"
 run_small() { GLSLINES_FORCE_LIMITS=storage_bytes=45000 "$tool" track $few "$@"; }

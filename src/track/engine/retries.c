@@ -155,10 +155,9 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
         for (uint32_t k = 0; k < count; k++, s++) {
             const gls_outcome o = c->tally.outcome[s] = r->retry[s].outcome;
             if (o.verdict != GLS_VERDICT_KEPT || !parcel) continue;
-            uint64_t m = (uint64_t)o.backward + o.forward + 1;
-            memcpy(parcel->point + points, r->found + r->retry[s].first, m * sizeof *parcel->point);
+            memcpy(parcel->point + points, r->found + r->retry[s].first, o.points * sizeof *parcel->point);
             gls_place_seed(c, c->seed[seed], (uint32_t)(first + seed), points, parcel);
-            points += m;
+            points += o.points;
         }
     }
     if (parcel) parcel->offset[parcel->n] = points;
