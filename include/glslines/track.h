@@ -213,7 +213,8 @@ typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t see
 
 typedef struct gls_tracker gls_tracker;
 
-/* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
+/* Validates, builds kernels and uploads volumes. A device that is closed before its tracker is destroyed is freed with
+ * that; runs are GLS_ERR_ARGUMENT then.
  * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
  * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
  * precision). */

@@ -77,6 +77,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     gls_device *device = calloc(1, sizeof *device);
     if (!device) return gls_fail(GLS_ERR_MEMORY, "out of memory for a device");
     device->context = EGL_NO_CONTEXT;
+    atomic_init(&device->users, 1);
     gls_status status = GLS_OK;
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -114,6 +115,17 @@ fail:
 void gls_device_close(gls_device *device)
 {
     if (!device || !gls_handle_remove(device, GLS_HANDLE_DEVICE)) return;
+    gls_device_let_go(device);
+}
+
+void gls_device_keep(gls_device *device)
+{
+    atomic_fetch_add(&device->users, 1);
+}
+
+void gls_device_let_go(gls_device *device)
+{
+    if (atomic_fetch_sub(&device->users, 1) > 1) return;
     gls_handle_drop_all(device);
     device_free(device);
 }

@@ -32,6 +32,11 @@ bool gls_handle_remove(const void *object, gls_handle_kind kind);
 /* Reports and drops every object that a device still has. */
 void gls_handle_drop_all(const gls_device *owner);
 
+/* For what works with a device from one call of its owner to the next: a device that is closed meanwhile is no live
+ * handle any more, but stays as it is until it was let go as often as it was kept. */
+void gls_device_keep(gls_device *device);
+void gls_device_let_go(gls_device *device);
+
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind);
 
 /* Returns GLS_ERR_ARGUMENT from the calling function unless the handle is alive. */

@@ -5,6 +5,7 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <glslines/device.h>
 
@@ -66,6 +67,7 @@ struct gls_device {
     gls_display *display;
     EGLContext context;
     pthread_mutex_t lock; /* recursive */
+    atomic_uint users;    /* who opened it, unless it was closed, and those who keep it */
     gls_device_memory memory;
     uint64_t memory_limit; /* of gls_device_limit_memory() */
     GLuint staging;        /* of gls_staging_read(), made at its first use, freed with the context */

@@ -6,6 +6,8 @@
 
 #define GLS_MAX_DIRECTIONS 32
 #define GLS_MAX_STEPS 1000000
+/* Of the loop that tracks a half: they are counted in 31 bits. */
+#define GLS_MAX_TURNS 1000000000
 
 /* GLS_ERR_ARGUMENT, with the value and its range. */
 gls_status gls_track_params_check(const gls_track_params *params);

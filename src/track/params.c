@@ -83,6 +83,31 @@ static gls_status require_range(const char *name, double value, const gls_range 
     return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s", name, value, *text ? text : "finite");
 }
 
+static gls_status check_choices(const gls_track_params *p)
+{
+    const struct {
+        const char *name;
+        unsigned value, end;
+    } choice[] = {{"dg", p->dg, GLS_DG_COUNT},
+                  {"boot-retry", p->boot_retry, GLS_BOOT_RETRY_PEAK + 1},
+                  {"boot-start", p->boot_start, GLS_BOOT_START_FIT + 1},
+                  {"odf-interpolation", p->odf_interpolation, GLS_ODF_INTERPOLATE_AMPLITUDES + 1},
+                  {"mapping", p->mapping, GLS_MAPPING_COUNT},
+                  {"precision", p->precision, GLS_PRECISION_FLOAT + 1}};
+    for (size_t i = 0; i < sizeof choice / sizeof *choice; i++)
+        if (choice[i].value >= choice[i].end)
+            return gls_fail(GLS_ERR_ARGUMENT, "%s has no value %d", choice[i].name, (int)choice[i].value);
+    return GLS_OK;
+}
+
+/* Of a length that can be divided by: 0, or neither lost nor beyond all numbers when it is squared. */
+static gls_status check_seed_direction(const double d[3])
+{
+    double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if ((d[0] == 0 && d[1] == 0 && d[2] == 0) || (square > 1e-100 && square < 1e100)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "the seed direction %g %g %g is no direction", d[0], d[1], d[2]);
+}
+
 gls_status gls_track_params_check(const gls_track_params *p)
 {
     const gls_track_params unset = gls_track_params_default();
@@ -105,7 +130,11 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
                         GLS_MAX_STEPS, p->step_size);
-    return GLS_OK;
+    if (p->dg == GLS_DG_PTT && p->max_length / p->ptt_substep > GLS_MAX_TURNS)
+        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d substeps of %g mm", p->max_length,
+                        GLS_MAX_TURNS, p->ptt_substep);
+    status = check_choices(p);
+    return status == GLS_OK ? check_seed_direction(p->seed_direction) : status;
 }
 
 const char *gls_param_user_text(gls_param_user user)

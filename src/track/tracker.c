@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/handle.h"
 #include "track/check.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -175,7 +176,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     GLS_REQUIRE(devices && input && out);
     GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
     for (size_t i = 0; i < n; i++) {
-        GLS_REQUIRE(devices[i]);
+        GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
         for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
     }
     gls_status status = gls_track_params_check(params);
@@ -184,7 +185,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->n = n;
-    for (size_t i = 0; i < n; i++) t->device[i] = devices[i];
+    for (size_t i = 0; i < n; i++) gls_device_keep(t->device[i] = devices[i]);
     t->params = *params;
     for (size_t i = 0; i < n; i++) t->mapping[i] = params->mapping;
     t->input = *input;
@@ -215,6 +216,7 @@ void gls_tracker_destroy(gls_tracker *t)
 {
     if (!t) return;
     destroy_engines(t);
+    for (size_t i = 0; i < t->n; i++) gls_device_let_go(t->device[i]);
     gls_parcel_store_finish(&t->parcels);
     free(t);
 }
@@ -231,7 +233,7 @@ size_t gls_tracker_devices(const gls_tracker *t)
 
 gls_track_share gls_tracker_get_share(const gls_tracker *t, size_t device)
 {
-    return t->share[device];
+    return device < t->n ? t->share[device] : (gls_track_share){0};
 }
 
 void gls_tracker_time_kernels(gls_tracker *t, bool on)

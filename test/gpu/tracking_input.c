@@ -92,8 +92,32 @@ static void refused_input(void **state)
                 before.n_textures == after.n_textures && before.n_kernels == after.n_kernels);
 }
 
+/* A device that is closed first goes with the tracker, which does not run any more. */
+static void closed_device(void **state)
+{
+    (void)state;
+    const gls_track_input input = series_input(&phantom, qball);
+    gls_device *other = NULL;
+    gls_tracker *t = NULL;
+    gls_track_result result;
+    gls_seeds *seeds = NULL;
+    assert_ok(gls_seeds_create_random(phantom.stop, NULL, 5, 0, &seeds));
+    assert_ok(gls_device_reopen(device, &other));
+    assert_ok(gls_tracker_create(other, &params, &input, &t));
+    assert_ok(gls_tracker_run(t, seeds, NULL, NULL, NULL, &result));
+    assert_int_equal(gls_tracker_get_share(t, 1).seeds, 0); /* there is no such device */
+    gls_device_close(other);
+    assert_int_equal(gls_tracker_run(t, seeds, NULL, NULL, NULL, &result), GLS_ERR_ARGUMENT);
+    assert_message("was closed");
+    gls_tracker_destroy(t);
+    t = NULL;
+    assert_int_equal(gls_tracker_create(other, &params, &input, &t), GLS_ERR_ARGUMENT);
+    assert_null(t);
+    gls_seeds_destroy(seeds);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_input), cmocka_unit_test(closed_device)};
     return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -154,6 +154,32 @@ static void test_ranges(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
 }
 
+/* What is no number of a list, no direction, or too many turns of a loop to be counted. */
+static void test_refused(void **state)
+{
+    gls_track_params p = gls_track_params_default();
+    (void)state;
+    p.dg = GLS_DG_COUNT;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    p.dg = (gls_direction_getter)-1;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    assert_false(gls_getter_ends_itself(GLS_DG_COUNT));
+    p = gls_track_params_default();
+    p.mapping = GLS_MAPPING_COUNT;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    p = gls_track_params_default();
+    p.ptt_substep = 1e-300; /* of another getter */
+    assert_int_equal(gls_track_params_check(&p), GLS_OK);
+    p.dg = GLS_DG_PTT;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    static const double none[][3] = {{NAN, 0, 1}, {0, INFINITY, 0}, {1e200, 0, 0}, {0, 1e-200, 0}};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        p = gls_track_params_default();
+        memcpy(p.seed_direction, none[i], sizeof none[i]);
+        assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    }
+}
+
 /* Every struct of options knows its size, and one of another version is refused. */
 static void sizes(void **state)
 {
@@ -191,8 +217,8 @@ static void sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(test_identity),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),        cmocka_unit_test(test_identity),
                                        cmocka_unit_test(test_lengths), cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_ranges)};
+                                       cmocka_unit_test(test_ranges),  cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

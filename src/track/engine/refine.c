@@ -68,7 +68,8 @@ static double distance(const refined *r, const double a[3], const double b[3])
     return sqrt(square);
 }
 
-/* Moves an end to the interface; returns by how much the streamline becomes shorter, mm. */
+/* Moves an end to the interface; returns by how much the streamline becomes shorter, mm: along the curve between the
+ * two points it may become a little longer, which does not count, since none is longer than the maximum. */
 static double crop(refined *r, bool last)
 {
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;
@@ -81,7 +82,7 @@ static double crop(refined *r, bool last)
     double mapped[3];
     gls_affine_apply(r->space, p[2], mapped);
     for (int a = 0; a < 3; a++) r->point[at][a] = (float)mapped[a];
-    return distance(r, p[1], old) - distance(r, p[1], p[2]);
+    return fmax(0, distance(r, p[1], old) - distance(r, p[1], p[2]));
 }
 
 static uint32_t regions_at_end(const refined *r, size_t i)

@@ -20,5 +20,5 @@ gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, co
 
 bool gls_getter_ends_itself(gls_direction_getter dg)
 {
-    return getters[dg]->own_end;
+    return (unsigned)dg < GLS_DG_COUNT && getters[dg]->own_end;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "gpu/handle.h"
 #include "track/engine/refine.h"
 #include "track/run/journaled.h"
 #include "track/run/worker.h"
@@ -124,17 +125,26 @@ static void complete_result(gls_run *run)
     }
 }
 
+static gls_status require_devices(const gls_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->n; i++)
+        if (!gls_handle_alive(tracker->device[i], GLS_HANDLE_DEVICE))
+            return gls_fail(GLS_ERR_ARGUMENT, "gls_tracker_run: a device of the tracker was closed");
+    return GLS_OK;
+}
+
 /* A run of which proto tells what is asked for. */
 static gls_status run_all(const gls_run *proto, gls_track_result *result)
 {
     gls_run run = *proto;
     gls_tracker *tracker = run.tracker;
+    gls_status status = require_devices(tracker);
+    if (status != GLS_OK) return status;
     const gls_seeds *seeds = run.seeds;
     run.task.stats = &run.stats;
     gls_worker *workers = calloc(tracker->n, sizeof *workers);
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
-    gls_status status = GLS_OK;
     size_t model = 0; /* any engine: they have the same number of steps */
     for (size_t i = 0; i < tracker->n && status == GLS_OK; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
