@@ -218,6 +218,29 @@ static void endless_head(void **state)
 }
 
 /* The files of a complete run are known until they are removed, however often it is completed. */
+/* A short file of another program's is not a head that was cut off. */
+static void short_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool ours;
+    } files[] = {{"", true}, {"G", true}, {"GLSJRNL1 and more", true}, {"g", false}, {"notes of mine", false}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        gls_journal *j = NULL;
+        FILE *file = fopen(path, "wb");
+        assert_true(fputs(files[i].text, file) >= 0 && fclose(file) == 0);
+        gls_status status = gls_journal_open(path, "me", "a device", false, &j);
+        assert_int_equal(status, files[i].ours ? GLS_OK : GLS_ERR_OUTPUT);
+        if (!files[i].ours) {
+            assert_int_equal(size_of(), strlen(files[i].text));
+            assert_non_null(strstr(gls_last_error(), "--force"));
+            assert_int_equal(gls_journal_open(path, "me", "a device", true, &j), GLS_OK);
+        }
+        gls_journal_close(j, true);
+    }
+}
+
 static void completion(void **state)
 {
     (void)state;
@@ -251,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damage, setup, teardown),
         cmocka_unit_test_setup_teardown(others, setup, teardown),
         cmocka_unit_test_setup_teardown(endless_head, setup, teardown),
+        cmocka_unit_test_setup_teardown(short_file, setup, teardown),
         cmocka_unit_test_setup_teardown(completion, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,18 +25,19 @@ typedef struct bundle {
     double step, voxel, power;
 } bundle;
 
-/* The weight of a candidate that leaves such a peak by an angle, the peak fading away to the side within a voxel. */
+/* The weight of a candidate that leaves such a peak by an angle, the peak fading away to the side within a voxel. That
+ * of an arc in units of that of the straight one, which may be beyond all numbers. */
 static double weight_of(const bundle *b, double angle)
 {
     if (b->parts == 0) return peak_at(b->order, angle);
-    double sum = 0.5 * log(peak_at(b->order, 0));
+    double straight = log(peak_at(b->order, 0)), sum = 0.5 * straight;
     for (int i = 1; i <= b->parts; i++) {
         double turned = angle * i / b->parts, aside = angle > 0 ? b->step / angle * (1 - cos(turned)) : 0,
                f = peak_at(b->order, turned) * (1 - aside / b->voxel);
         if (f <= 0) return 0;
         sum += (i < b->parts ? 1 : 0.5) * log(f);
     }
-    return exp(b->power * sum);
+    return exp(b->power * (sum - b->parts * straight));
 }
 
 /* Points of a hexagonal grid round the axis; direction may be NULL. Returns how many. */

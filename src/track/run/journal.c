@@ -126,6 +126,14 @@ static gls_status begin(gls_journal *j, const char *identity, const char *origin
     return GLS_OK;
 }
 
+/* Whether a file of so many bytes, less than a head, is the beginning of one. */
+static bool is_torn_head(int fd, uint64_t size)
+{
+    char start[sizeof MAGIC - 1];
+    uint64_t n = size < sizeof start ? size : sizeof start;
+    return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
+}
+
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;
@@ -137,7 +145,8 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
     j->at = sizeof j->head;
     bool known = read_head(j->fd, &j->head);
     /* a run that was killed while it wrote the head has done nothing yet; another program's file is not ours */
-    if (!known && (size_t)info.st_size >= sizeof j->head && !anew)
+    bool torn = !known && (size_t)info.st_size < sizeof j->head && is_torn_head(j->fd, (uint64_t)info.st_size);
+    if (!known && !torn && !anew)
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is no journal of a run; --force overwrites it",
                         j->path);
     if (known && strcmp(j->head.identity, identity) == 0) return GLS_OK;
