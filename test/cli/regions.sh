@@ -62,6 +62,12 @@ rm "$r/part_shard-2of3".*
 succeeds track $rg --include "$l:7" --shard 2/3 -o "$r/part.tck" -q
 fails 3 "part_shard" merge -o m.tck "$r/part_shard-1of3.tck" "$r/part_shard-2of3.tck" "$r/part_shard-3of3.tck"
 
+# a sphere whose squared radius is beyond single precision holds everything
+succeeds track $rg --nseeds 20 -o all.tck
+succeeds track $rg --nseeds 20 --include 0,0,0,1e30 -o met.tck
+require python3 -c 'import json; a, b = (json.load(open("out/" + n + ".json"))["counts"]["streamlines"] for n in ("all", "met")); assert a == b > 0'
+clean
+
 # an include region that nothing meets
 succeeds track $rg --nseeds 3 --include "$l:7" --max-length 2 --exclude "$l:3" -o none.tck
 succeeds track $rg $rules --dry-run

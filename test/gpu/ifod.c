@@ -30,6 +30,13 @@ static void grid_of_candidates(void **state)
     assert_int_equal(grid.n, 7);
     assert_true(fabs(grid.ratio - 2.153782) < 1e-5 && fabs(grid.expected - 12.9596) < 1e-3);
     gls_ifod_grid_finish(&grid);
+    /* weights of steep arcs are beyond all numbers, their ratio is not */
+    gls_track_params steep = p;
+    steep.ifod_samples = 16;
+    steep.fod_power = 100;
+    assert_ok(gls_ifod_grid_make(&steep, 8, 2, steep.ifod_samples - 1, &grid));
+    assert_true(isfinite(grid.ratio) && grid.ratio > 1 && grid.n > 7);
+    gls_ifod_grid_finish(&grid);
     for (int order = 2; order <= 12; order += 2)
         for (int angle = 1; angle <= 90; angle += 11) {
             p.max_angle = angle;

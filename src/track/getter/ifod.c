@@ -10,6 +10,14 @@ static int places(const gls_track_params *params)
     return params->ifod_samples - 1;
 }
 
+/* Looks at candidates in a turn of the loop: so many that the turns of a step, of which each is an attempt to find a
+ * direction, can be counted. */
+static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
+{
+    int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? places(params) : 1);
+    return (arcs ? 1 : 8) + most / FLAG_ATTEMPT;
+}
+
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool arcs)
 {
     const gls_track_params *params = request->params;
@@ -28,7 +36,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_int(d, "IFOD_TRIALS", params->fod_trials, "fod_trials");
     gls_define_int(d, "SEED_TRIES", params->seed_attempts, "seed_attempts");
     gls_define_int(d, "IFOD_LOOPED", request->looped, "a candidate a lane");
-    gls_define_int(d, "IFOD_LOOKS", request->looped || arcs ? 1 : 8, "looks in a turn of the loop");
+    gls_define_int(d, "IFOD_LOOKS", request->looped ? 1 : looks(params, &grid, arcs), "looks in a turn of the loop");
     gls_ifod_grid_finish(&grid);
     return GLS_OK;
 }

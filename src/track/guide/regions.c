@@ -1,4 +1,6 @@
 /* Guide: the stop map, and regions that streamlines have to meet, have to avoid, or end at. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +140,7 @@ static char *rows_of(const gls_regions *r)
         const gls_region_sphere *s = &r->sphere[i];
         char text[4][40];
         for (int a = 0; a < 3; a++) gls_glsl_float((float)s->centre[a], text[a]);
-        gls_glsl_float((float)(s->radius * s->radius), text[3]);
+        gls_glsl_float((float)fmin(s->radius * s->radius, FLT_MAX), text[3]);
         gls_text_puts(&out, "SPHERE(");
         put_map(&out, (const float(*)[4])r->world);
         gls_text_printf(&out, "vec3(%s, %s, %s), %s, %uu)\n", text[0], text[1], text[2], text[3], s->bits);
