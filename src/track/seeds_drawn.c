@@ -52,6 +52,7 @@ gls_status gls_seeds_create_sphere(const double centre[3], double radius, const 
 {
     GLS_REQUIRE(centre && grid && out);
     GLS_REQUIRE(count > 0 && radius > 0 && isfinite(radius));
+    GLS_REQUIRE(isfinite(centre[0]) && isfinite(centre[1]) && isfinite(centre[2]));
     gls_seeds *s = make(grid, count, rng_seed);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
     memcpy(s->sphere, centre, 3 * sizeof *centre);

@@ -267,6 +267,9 @@ static void ranges(void **state)
     gls_queue_put(&q, a);
     assert_true(gls_queue_is_done(&q) && !gls_queue_take(&q, 1, &a));
     gls_queue_finish(&q);
+    gls_queue_init(&q, UINT64_MAX - 10, UINT64_MAX, 1); /* the last word has no end */
+    assert_true(gls_queue_take(&q, 50, &a) && a.first == UINT64_MAX - 10 && a.end == UINT64_MAX);
+    gls_queue_finish(&q);
     gls_queue_init(&q, 7, 7, 2);
     assert_true(gls_queue_is_done(&q) && !gls_queue_take(&q, 1, &a));
     gls_queue_finish(&q);

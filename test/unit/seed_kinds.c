@@ -53,6 +53,8 @@ static void test_sphere(void **state)
     gls_seeds *seeds, *again;
     int inner = 0, octant[8] = {0};
     (void)state;
+    assert_int_equal(gls_seeds_create_sphere((const double[]){0, NAN, 0}, radius, &grid, COUNT, 3, &seeds),
+                     GLS_ERR_ARGUMENT);
     assert_int_equal(gls_seeds_create_sphere(centre, radius, &grid, COUNT, 3, &seeds), GLS_OK);
     assert_int_equal(gls_seeds_create_sphere(centre, radius, &grid, COUNT, 3, &again), GLS_OK);
     float(*p)[3] = points_of(seeds);

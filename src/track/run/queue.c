@@ -28,7 +28,7 @@ void gls_queue_finish(gls_queue *q)
 /* The upper half of a seed's index is one number for the whole range. */
 static uint64_t word_end(uint64_t first)
 {
-    return ((first >> 32) + 1) << 32;
+    return first >> 32 < UINT32_MAX ? ((first >> 32) + 1) << 32 : UINT64_MAX;
 }
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
