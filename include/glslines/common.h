@@ -33,7 +33,7 @@ typedef enum gls_status {
     GLS_ERR_DEVICE,      /* no device, or the device or its driver failed */
     GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
     GLS_ERR_EMPTY,       /* a valid run had no result, but one was required */
-    GLS_ERR_CANCELLED,   /* the caller's progress callback asked to stop */
+    GLS_ERR_CANCELLED,   /* a callback of the caller asked to stop */
     GLS_ERR_LOST, /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one
                      may be opened */
     GLS_ERR_DEVICE_MEMORY, /* the device's memory ran out */
@@ -68,6 +68,16 @@ GLS_API void gls_free(void *array);
  * process may use, or the time that its control group allows (cgroups; containers, Slurm); OMP_NUM_THREADS is then left
  * as it is. Before this is called OpenMP's own rule holds, which does not know control groups. */
 GLS_API gls_status gls_set_threads(int n);
+
+/* Whether to go on waiting for input; false ends the wait. It must not call gls_set_wait(). */
+typedef bool (*gls_wait_callback)(void *user);
+/* Sets what is asked, before each read and every tenth of a second, while the library waits for data that may never
+ * come: of a pipe or FIFO without a writer, or with a silent one, of a terminal, a socket. Once it returns false the
+ * function that reads fails with GLS_ERR_CANCELLED, and the text names the file. Files on a disk are not waited for.
+ * There is one callback for the whole process; it is asked on the thread that waits, which may be one that the library
+ * started, but on one at a time. NULL, the default: such waits have no end. Any thread may set it, also while another
+ * waits; user belongs to the caller, and neither it nor the former callback is used any more when this returns. */
+GLS_API void gls_set_wait(gls_wait_callback go_on, void *user);
 
 /* Version of the library, e.g. "0.1.0". */
 GLS_API const char *gls_version(void);

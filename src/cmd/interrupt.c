@@ -7,7 +7,8 @@
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/terminal.h"
-#include "util/input.h"
+
+#include <glslines/common.h>
 
 static volatile sig_atomic_t catching, done, signalled;
 
@@ -25,6 +26,12 @@ static void on_signal(int number)
     signalled = number;
 }
 
+static bool waits_on(void *user)
+{
+    (void)user;
+    return cmd_goes_on();
+}
+
 void cmd_interrupt_init(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
@@ -38,7 +45,7 @@ void cmd_interrupt_init(void)
     /* a write that cannot be done fails instead, with a message */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    gls_input_ask(cmd_goes_on);
+    gls_set_wait(waits_on, NULL);
 }
 
 void cmd_interrupt_catch(void)

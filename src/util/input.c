@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +13,26 @@
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
 
-static _Atomic(bool (*)(void)) asked;
+static struct {
+    pthread_mutex_t lock; /* held while it is asked, too */
+    gls_wait_callback go_on;
+    void *user;
+} host = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void gls_input_ask(bool (*go_on)(void))
+void gls_set_wait(gls_wait_callback go_on, void *user)
 {
-    atomic_store(&asked, go_on);
+    pthread_mutex_lock(&host.lock);
+    host.go_on = go_on;
+    host.user = user;
+    pthread_mutex_unlock(&host.lock);
+}
+
+static bool host_goes_on(void)
+{
+    pthread_mutex_lock(&host.lock);
+    bool go_on = !host.go_on || host.go_on(host.user);
+    pthread_mutex_unlock(&host.lock);
+    return go_on;
 }
 
 static int open_for_reading(const char *path)
@@ -51,15 +66,15 @@ static gls_status cannot_read(const gls_input *input)
 }
 
 /* Until there are bytes, or an end of them: on a pipe that had no writer yet, not before one came. A signal that comes
- * just before poll() does not end it, therefore the tenths of a second. */
+ * just before poll() does not end it, and the host may change its mind without one, therefore the tenths of a second.
+ */
 static gls_status wait_for_bytes(const gls_input *input)
 {
-    bool (*go_on)(void) = atomic_load(&asked);
     struct pollfd ready = {.fd = input->fd, .events = POLLIN};
     for (int n = 0; n == 0;) {
-        if (go_on && !go_on())
+        if (!host_goes_on())
             return gls_fail(GLS_ERR_CANCELLED, "interrupted while waiting for the data of %s", input->path);
-        n = poll(&ready, 1, go_on ? WAIT_MS : -1);
+        n = poll(&ready, 1, WAIT_MS);
         if (n < 0 && errno != EINTR && errno != EAGAIN) return cannot_read(input);
         if (n < 0) n = 0;
     }

@@ -1,5 +1,6 @@
 /* Files that are read. A pipe or a terminal may keep its reader waiting for ever, in open() for a writer and in read()
- * for its bytes; here neither does: opening never waits, and reading asks now and then whether to go on waiting. */
+ * for its bytes; here neither does: opening never waits, and reading asks the host now and then whether to go on
+ * waiting, see gls_set_wait(). */
 #ifndef GLS_UTIL_INPUT_H
 #define GLS_UTIL_INPUT_H
 
@@ -12,13 +13,9 @@ typedef struct gls_input {
     uint64_t bytes;   /* of a regular file, else 0 */
 } gls_input;
 
-/* go_on is asked before each wait and every tenth of a second of it, on the thread that waits; false ends the wait with
- * GLS_ERR_CANCELLED. There is one for the whole process. NULL, the default: waits have no end. Any thread. */
-void gls_input_ask(bool (*go_on)(void));
-
 /* GLS_ERR_INPUT names the file; input is then as after gls_input_close(). */
 gls_status gls_input_open(const char *path, gls_input *input);
-/* The next bytes; *got is smaller only at the end of the file. */
+/* The next bytes; *got is smaller only at the end of the file. GLS_ERR_CANCELLED if the host ends the wait. */
 gls_status gls_input_read(const gls_input *input, void *data, size_t bytes, size_t *got);
 /* Accepts one that is not open, fd of which is -1. */
 void gls_input_close(gls_input *input);

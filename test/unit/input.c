@@ -21,13 +21,15 @@ static char path[64];
 static atomic_int asked, patience;
 static atomic_bool stopped;
 
-static bool few_times(void)
+static bool few_times(void *user)
 {
+    (void)user;
     return atomic_fetch_add(&asked, 1) < atomic_load(&patience);
 }
 
-static bool until_stopped(void)
+static bool until_stopped(void *user)
 {
+    (void)user;
     return !atomic_load(&stopped);
 }
 
@@ -45,7 +47,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    gls_input_ask(NULL);
+    gls_set_wait(NULL, NULL);
     unlink(path);
     return 0;
 }
@@ -66,7 +68,7 @@ static void test_no_writer(void **state)
 {
     (void)state;
     size_t got = 99;
-    gls_input_ask(few_times);
+    gls_set_wait(few_times, NULL);
     assert_int_equal(read_some(&got), GLS_ERR_CANCELLED);
     assert_non_null(strstr(gls_last_error(), path));
     assert_int_equal(got, 99);
@@ -81,7 +83,7 @@ static void test_silent_writer(void **state)
     int writer = open(path, O_RDWR | O_CLOEXEC);
     assert_true(writer >= 0);
     assert_true(gls_fd_write(writer, "some", 4));
-    gls_input_ask(few_times);
+    gls_set_wait(few_times, NULL);
     /* what came already does not count: the file is not whole */
     assert_int_equal(gls_file_read(path, 100, &text, &n), GLS_ERR_CANCELLED);
     assert_null(text);
@@ -104,11 +106,11 @@ static void test_late_writer(void **state)
 {
     (void)state;
     pthread_t writer;
-    bool (*const ask[])(void) = {NULL, until_stopped};
+    gls_wait_callback ask[] = {NULL, until_stopped};
     for (size_t i = 0; i < 2; i++) {
         char *text = NULL;
         size_t n = 0;
-        gls_input_ask(ask[i]);
+        gls_set_wait(ask[i], NULL);
         assert_int_equal(pthread_create(&writer, NULL, write_slowly, NULL), 0);
         assert_int_equal(gls_file_read(path, 100, &text, &n), GLS_OK);
         assert_int_equal(n, 9);
@@ -116,6 +118,30 @@ static void test_late_writer(void **state)
         gls_free(text);
         pthread_join(writer, NULL);
     }
+}
+
+static bool no_longer(void *user)
+{
+    return !atomic_load((atomic_bool *)user);
+}
+
+static void *stop_soon(void *user)
+{
+    usleep(250000);
+    gls_set_wait(no_longer, user); /* the wait has begun long ago, with nobody to ask */
+    return NULL;
+}
+
+static void test_set_during_wait(void **state)
+{
+    (void)state;
+    static atomic_bool over = true;
+    pthread_t setter;
+    size_t got = 99;
+    assert_int_equal(pthread_create(&setter, NULL, stop_soon, &over), 0);
+    assert_int_equal(read_some(&got), GLS_ERR_CANCELLED);
+    assert_int_equal(got, 99);
+    pthread_join(setter, NULL);
 }
 
 static void stop(int number)
@@ -152,7 +178,7 @@ static void test_signals(void **state)
         atomic_store(&stopped, false);
         sigaction(SIGUSR1, &idle, NULL);
         sigaction(SIGUSR2, &end, NULL);
-        gls_input_ask(until_stopped);
+        gls_set_wait(until_stopped, NULL);
         assert_int_equal(pthread_create(&sender, NULL, signal_twice, &self), 0);
         assert_int_equal(read_some(&got), GLS_ERR_CANCELLED);
         assert_true(atomic_load(&stopped));
@@ -178,7 +204,7 @@ static void test_kinds(void **state)
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(gls_fd_write(fd, "12345", 5));
     close(fd);
-    gls_input_ask(few_times); /* a regular file is never waited for */
+    gls_set_wait(few_times, NULL); /* a regular file is never waited for */
     assert_int_equal(gls_input_open(path, &input), GLS_OK);
     assert_true(input.regular);
     assert_int_equal(input.bytes, 5);
@@ -201,6 +227,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_writer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent_writer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_late_writer, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_set_during_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
         cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
     };

@@ -34,7 +34,9 @@ def values(image, name, ndim):
                          % (name, ndim, array.shape))
     if 0 in array.shape:
         raise ValueError("%s: the array is empty, shape %s" % (name, array.shape))
-    converted = np.asfortranarray(array, dtype=np.float32)
+    if array.dtype.kind not in "biuf":
+        raise ValueError("%s: values of the type %s are no numbers for an image" % (name, array.dtype))
+    converted = np.require(array, np.float32, "FA")
     if converted is not array and converted.nbytes > LARGE:
         logger.info("%s: copied, %.1f GiB, as float32 in Fortran order", name, converted.nbytes / LARGE)
     return converted
@@ -42,8 +44,13 @@ def values(image, name, ndim):
 
 def grid_of(shape, affine):
     grid = structs["gls_grid"]()
-    dim = (ctypes.c_int32 * 3)(*(int(n) for n in shape[:3]))
-    affine = np.ascontiguousarray(np.asarray(affine, dtype=np.float64)[:3, :4])
+    if len(shape) < 3:
+        raise ValueError("a grid has three dimensions, not the shape %s" % (tuple(shape),))
+    dim = (ctypes.c_int32 * 3)(*(_library.integer(n, "shape", 1, 2**31 - 1) for n in shape[:3]))
+    affine = np.asarray(affine, dtype=np.float64)
+    if affine.shape not in ((4, 4), (3, 4)):
+        raise ValueError("an affine has the shape (4, 4), not %s" % (affine.shape,))
+    affine = np.ascontiguousarray(affine[:3])
     call.gls_grid_init(ctypes.byref(grid), dim, affine.ctypes.data)
     return grid
 

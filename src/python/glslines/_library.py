@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import json
 import logging
+import operator
 import os
 import threading
 import weakref
@@ -123,6 +124,7 @@ _SIGNATURES = {
     "gls_last_error": "s",
     "gls_free": "vp",
     "gls_log_set": "vppi",
+    "gls_set_wait": "vpp",
     "gls_type_name": "si",
     "gls_mapping_name": "si",
     "gls_end_name": "si",
@@ -190,6 +192,11 @@ _SIGNATURES = {
     "gls_render_files": "tPnspp",
     "gls_report_files": "tspPp",
 }
+# What reads files, which may be pipes, or computes for long.
+_PATIENT = ("gls_image_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
+            "gls_qball_fit_image", "gls_response_estimate", "gls_sphere_create", "gls_odf_source_create_sh",
+            "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add", "gls_regions_complete",
+            "gls_tracker_create_group", "gls_tractogram_reader_open", "gls_tractogram_reader_next")
 _DEFAULTS = {
     "gls_gradients_options_default": "gls_gradients_options",
     "gls_qball_options_default": "gls_qball_options",
@@ -221,17 +228,54 @@ _dll.gls_tractogram_writer_sink.restype = structs["gls_sink"]
 call = _dll
 
 
+class Pointer(c_void_p):
+    """An object of the library as an argument of its functions. The object is destroyed when nobody refers to it any
+    more: not its handle, no object that was made with it, and no call that works on it."""
+
+
+def _destroy(destroy, pointer, process, keep):
+    if process in (None, os.getpid()):
+        destroy(pointer)
+    del keep
+
+
+def _pointers(things):
+    """What an object needs: of handles the objects themselves, so that closing a handle takes nothing from others."""
+    for thing in things:
+        if isinstance(thing, (list, tuple)):
+            yield from _pointers(thing)
+        else:
+            yield thing._object if isinstance(thing, Handle) else thing
+
+
 class Handle:
-    """An object of the library that is destroyed with the Python object."""
+    """An object of the library, which lives until close(), and then as long as another one needs it."""
+
+    #: what it is called where it is closed
+    kind = "object"
+    #: a copy of the process that a fork makes can neither use nor destroy it
+    of_process = False
 
     def __init__(self, pointer, destroy, *keep):
-        self.pointer = pointer
-        self._keep = keep  # what the object borrows
-        self._finalize = weakref.finalize(self, destroy, pointer)
+        self._process = os.getpid() if self.of_process else None
+        self._object = Pointer(pointer)
+        # what is kept is let go after the object: it must not be destroyed before
+        weakref.finalize(self._object, _destroy, destroy, pointer, self._process, list(_pointers(keep)))
+
+    @property
+    def pointer(self):
+        if self._object is None:
+            raise RuntimeError("the %s is closed" % self.kind)
+        if self._process not in (None, os.getpid()):
+            raise RuntimeError("the %s belongs to another process, of which this one is a copy" % self.kind)
+        return self._object
+
+    @property
+    def is_closed(self):
+        return self._object is None
 
     def close(self):
-        self._finalize()
-        self.pointer = None
+        self._object = None
 
 
 def made(function, *arguments):
@@ -253,20 +297,100 @@ def reference(struct):
 
 
 def encode(name):
-    """A file name for the library."""
-    return None if name is None else os.fsencode(name)
+    """A file name, or another text, for the library."""
+    if name is None:
+        return None
+    text = os.fsencode(name)
+    if b"\0" in text:
+        raise ValueError("%r: a text with a null character" % name)
+    return text
 
 
-class Watch:
-    """A progress function of a long call, as the callback that the library takes.
+def integer(value, name, low, high):
+    """A whole number that a type of C holds: ctypes would take another one for it, without a word."""
+    number = operator.index(value) if not isinstance(value, float) else int(value)
+    if number != value or not low <= number <= high:
+        raise ValueError("%s: %s is no whole number from %d to %d" % (name, value, low, high))
+    return number
 
-    What the function raises, and Ctrl-C, ends the call and comes out of it. A call from the main thread works on a
-    thread of its own, since Python raises KeyboardInterrupt wherever the main thread is, in any callback too, from
-    which nothing can pass through C."""
+
+_interrupted = set()  # calls of the main thread that Ctrl-C asked to end
+
+
+class Call:
+    """A call that may take long, and that Ctrl-C ends.
+
+    A call from the main thread works on a thread of its own, since Python raises KeyboardInterrupt wherever the main
+    thread is, in any callback too, from which nothing can pass through C."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._state = None  # begun, or given up before
+        self._raised = None  # in the main thread, by a signal
+        self._outcome = None
+
+    @property
+    def interrupted(self):
+        return self._raised is not None
+
+    def run(self, function, *arguments):
+        """Calls a function of the library, or one that works in it, and returns what it returns."""
+        if threading.current_thread() is not threading.main_thread():
+            return function(*arguments)
+        done = threading.Event()
+
+        def work():
+            try:
+                with self._lock:
+                    if self._state is None:
+                        self._state = "begun"
+                if self._state == "begun":
+                    self._outcome = True, function(*arguments)
+            except BaseException as exception:
+                self._outcome = False, exception
+            finally:
+                done.set()
+
+        try:
+            threading.Thread(target=work, name="glslines").start()
+        except BaseException as exception:
+            # whether there is a thread is not known
+            with self._lock:
+                if self._state is None:
+                    self._state = "given up"
+                    raise
+            self._interrupt(exception)
+        self._wait(done)
+        _interrupted.discard(self)
+        if self._raised is not None:
+            raise self._raised
+        well, result = self._outcome
+        if not well:
+            raise result
+        return result
+
+    def _interrupt(self, exception):
+        self._raised = exception
+        _interrupted.add(self)
+
+    def _wait(self, done):
+        # in short waits: a signal may come to another thread, which wakes none that waits
+        while True:
+            try:
+                while not done.wait(0.1):
+                    pass
+                return
+            except BaseException as exception:
+                self._interrupt(exception)
+
+
+class Watch(Call):
+    """A call with a progress function, as the callback that the library takes. What the function raises ends the call
+    and comes out of it."""
 
     def __init__(self, prototype, function, convert=lambda *counts: counts):
+        super().__init__()
         self.exception = None
-        self.interrupted = False
 
         def step(*arguments):
             if self.interrupted:
@@ -281,39 +405,33 @@ class Watch:
         self.pointer = ctypes.cast(self._step, c_void_p)
 
     def run(self, function, *arguments):
-        """Calls a function that works in the library and that this watches, and returns what it returns."""
-        failure, result, done = [], [], threading.Event()
-
-        def work():
-            try:
-                result.append(function(*arguments))
-            except BaseException as exception:
-                failure.append(exception)
-            finally:
-                done.set()
-
-        if threading.current_thread() is not threading.main_thread():
-            work()
-        else:
-            threading.Thread(target=work, name="glslines").start()
-            self._wait(done)
+        try:
+            result = super().run(function, *arguments)
+        except _errors.CancelledError:
+            if self.exception is None:
+                raise
         if self.exception is not None:
             raise self.exception
-        if self.interrupted:
-            raise KeyboardInterrupt
-        if failure:
-            raise failure[0]
-        return result[0]
+        return result
 
-    def _wait(self, done):
-        # in short waits: a signal may come to another thread, which wakes none that waits
-        while True:
-            try:
-                while not done.wait(0.1):
-                    pass
-                return
-            except KeyboardInterrupt:
-                self.interrupted = True
+
+def _patient(function):
+    """The function as a call that Ctrl-C ends."""
+    return lambda *arguments: Call().run(function, *arguments)
+
+
+for _name in _PATIENT:
+    setattr(_dll, _name, _patient(getattr(_dll, _name)))
+
+
+# Asked while the library waits for data that do not come, on any thread.
+@ctypes.CFUNCTYPE(c_bool, c_void_p)
+def _waits_on(user):
+    return not _interrupted
+
+
+_dll.gls_set_wait(ctypes.cast(_waits_on, c_void_p), None)
+atexit.register(_dll.gls_set_wait, None, None)
 
 
 # Messages of the library go to the logger "glslines".

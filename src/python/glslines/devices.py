@@ -29,6 +29,11 @@ def devices(api="auto"):
         call.gls_free(pointer)
 
 
+class _Context(_library.Handle):
+    kind = "device"
+    of_process = True
+
+
 class Device:
     """An open device, or `count` of them that share the work; a context manager.
 
@@ -36,29 +41,31 @@ class Device:
     """
 
     def __init__(self, name="auto", api="auto", count=1):
-        if count < 1:
-            raise ValueError("count: %d devices, at least 1" % count)
-        self._array = (ctypes.c_void_p * count)()
-        self.count = count
-        call.gls_device_open_several(encode(str(name)), one_of(_GRAPHICS, api, "api"), count,
-                                     ctypes.cast(self._array, ctypes.POINTER(ctypes.c_void_p)))
-        self._handles = [_library.Handle(pointer, call.gls_device_close) for pointer in self._array]
+        self.count = _library.integer(count, "count", 1, 4096)
+        array = (ctypes.c_void_p * self.count)()
+        call.gls_device_open_several(encode(str(name)), one_of(_GRAPHICS, api, "api"), self.count,
+                                     ctypes.cast(array, ctypes.POINTER(ctypes.c_void_p)))
+        self._handles = [_Context(pointer, call.gls_device_close) for pointer in array]
 
     @property
     def info(self):
         """What the (first) device is and can do."""
-        return _describe(structs["gls_device_info"].from_address(call.gls_device_get_info(self.pointers[0])))
+        context = self._handles[0].pointer
+        return _describe(structs["gls_device_info"].from_address(call.gls_device_get_info(context)))
 
     @property
     def pointers(self):
-        if not self._handles:
-            raise RuntimeError("the device is closed")
-        return self._array
+        """The library's objects; while there is one of them, it is open."""
+        return [handle.pointer for handle in self._handles]
+
+    @property
+    def is_closed(self):
+        return self._handles[0].is_closed
 
     def close(self):
+        """Closes it, once no tracker works on it any more."""
         for handle in self._handles:
             handle.close()
-        self._handles = []
 
     def __enter__(self):
         return self
@@ -68,4 +75,4 @@ class Device:
         return False
 
     def __repr__(self):
-        return "Device(%s)" % (self.info["renderer"] if self._handles else "closed")
+        return "Device(%s)" % ("closed" if self.is_closed else self.info["renderer"])

@@ -26,6 +26,8 @@ class Gradients(_library.Handle):
     rule), "image" (voxel axes as they are, which is how DIPY takes them) or "world" (scanner axes, RAS+).
     """
 
+    kind = "gradient table"
+
     def __init__(self, bvals, bvecs, affine=None, frame="fsl", b0_threshold=50):
         bvals = np.ascontiguousarray(bvals, dtype=np.float64).ravel()
         bvecs = np.asarray(bvecs, dtype=np.float64)
@@ -49,7 +51,7 @@ class Gradients(_library.Handle):
         grid = _grid_of_axes(affine)
         options = _gradients_options("world", b0_threshold)
         table._own(made(call.gls_gradients_read_table, encode(path), ctypes.byref(options), ctypes.byref(grid),
-                        int(n_volumes)))
+                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1)))
         return table
 
     def _own(self, pointer):
@@ -62,7 +64,7 @@ class Gradients(_library.Handle):
         grid = _grid_of_axes(affine)
         options = _gradients_options(frame, b0_threshold)
         table._own(made(call.gls_gradients_read, encode(bval), encode(bvec), ctypes.byref(options), ctypes.byref(grid),
-                        int(n_volumes)))
+                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1)))
         return table
 
     @classmethod
@@ -73,7 +75,7 @@ class Gradients(_library.Handle):
 
     @property
     def _struct(self):
-        return structs["gls_gradients"].from_address(self.pointer)
+        return structs["gls_gradients"].from_address(self.pointer.value)
 
     def __len__(self):
         return self._struct.n
@@ -135,15 +137,17 @@ def fit_tensor(dwi, gradients, mask=None, affine=None):
 class QBall(_library.Handle):
     """A q-ball model for the bootstrap, "opdt" or "csa"."""
 
+    kind = "q-ball model"
+
     def __init__(self, gradients, model="opdt", sh_order=4, smooth=0.006, min_signal=1.0, require_single_shell=False):
         options = call.gls_qball_options_default()
         options.model = one_of(MODELS, model, "model")
-        options.sh_order = int(sh_order)
+        options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
         options.smooth = float(smooth)
         options.min_signal = float(min_signal)
         self.gradients = gradients
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
-                              bool(require_single_shell)), call.gls_qball_destroy)
+                              bool(require_single_shell)), call.gls_qball_destroy, gradients)
 
     def fit(self, dwi, mask=None, affine=None):
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
@@ -165,7 +169,7 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     bval, chosen, volume = ctypes.c_double(), ctypes.c_void_p(), ctypes.c_void_p()
-    call.gls_csd_choose_shell(gradients.pointer, float(shell), int(sh_order), ctypes.byref(bval))
+    call.gls_csd_choose_shell(gradients.pointer, float(shell), _library.integer(sh_order, "sh_order", 0, 64), ctypes.byref(bval))
     call.gls_gradients_select_shell(gradients.pointer, bval.value, ctypes.byref(chosen), ctypes.byref(volume))
     table = _library.Handle(chosen.value, call.gls_gradients_destroy)
     volumes = _library.Handle(volume.value, call.gls_free)
@@ -178,7 +182,7 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     else:
         found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
     options = call.gls_csd_options_default()
-    options.sh_order = int(sh_order)
+    options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
     watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
     watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside), ctypes.byref(found),
               ctypes.byref(options), watch.pointer, None, ctypes.byref(out))
@@ -187,6 +191,8 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
 
 class Sphere(_library.Handle):
     """Directions: a built-in set ("default", "small", "repulsion724", ...), a DIPY sphere, or an array (n, 3)."""
+
+    kind = "sphere"
 
     def __init__(self, directions="default"):
         if isinstance(directions, str):
@@ -200,14 +206,14 @@ class Sphere(_library.Handle):
 
     @property
     def vertices(self):
-        sphere = structs["gls_sphere"].from_address(self.pointer)
+        sphere = structs["gls_sphere"].from_address(self.pointer.value)
         flat = np.ctypeslib.as_array((ctypes.c_double * (3 * sphere.n)).from_address(sphere.vertex))
         return flat.reshape(-1, 3).copy()
 
     @property
     def is_antipodal(self):
         """One vertex stands for both ends of a pair."""
-        return structs["gls_sphere"].from_address(self.pointer).antipodal
+        return structs["gls_sphere"].from_address(self.pointer.value).antipodal
 
 
 def vertices_of(directions):
@@ -219,6 +225,8 @@ def vertices_of(directions):
 
 class ODF(_library.Handle):
     """ODFs for the getters prob, det and ptt: `ODF.from_sh` or `ODF.from_amplitudes`."""
+
+    kind = "ODF"
 
     def __init__(self, pointer, image, *keep):
         super().__init__(pointer, call.gls_odf_source_destroy, image, *keep)

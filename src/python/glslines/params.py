@@ -2,7 +2,6 @@
 
 import ctypes
 import difflib
-import os
 import re
 
 from . import _library
@@ -76,7 +75,10 @@ class Options:
         row = self._row(name)
         kind = row["type"]
         if kind in _SCALARS:
-            number = float(value) if kind == "DOUBLE" else int(value)
+            if kind == "DOUBLE":
+                number = float(value)
+            else:
+                number = _library.integer(value, name, *((-2**31, 2**31 - 1) if kind == "INT" else (0, 2**64 - 1)))
             if kind != "SEED":
                 _check_range(name, number, row)
             self._at(_SCALARS[kind], row["offset"]).value = number
@@ -107,7 +109,7 @@ class Options:
     def _text(self, value):
         if value is None:
             return None
-        text = ctypes.create_string_buffer(os.fsencode(value))
+        text = ctypes.create_string_buffer(_library.encode(value))
         self._keep.append(text)
         return ctypes.addressof(text)
 

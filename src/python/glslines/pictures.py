@@ -50,10 +50,16 @@ class _Options:
             self._set_numbers(name, list(value))
         elif kind is ctypes.c_void_p:
             listed = isinstance(value, (list, tuple))
-            self._keep.append(ctypes.create_string_buffer(os.fsencode(",".join(map(str, value)) if listed else value)))
+            self._keep.append(ctypes.create_string_buffer(encode(",".join(map(str, value)) if listed else value)))
             setattr(self.struct, name, ctypes.addressof(self._keep[-1]))
+        elif kind is ctypes.c_bool:
+            setattr(self.struct, name, bool(value))
+        elif kind is ctypes.c_double:
+            setattr(self.struct, name, float(value))
         else:
-            setattr(self.struct, name, value)
+            bits = 8 * ctypes.sizeof(kind)
+            low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind(-1).value < 0 else (0, (1 << bits) - 1)
+            setattr(self.struct, name, _library.integer(value, name, low, high))
 
     def _set_numbers(self, name, entries):
         numbers = getattr(self.struct, name)
@@ -92,7 +98,7 @@ def render(tractograms, out, reference=None, recover=False, **options):
     color="dpv:fa". Returns a dict: shown and total streamlines, invalid ones, mm_per_pixel, width, height.
     """
     paths = [tractograms] if isinstance(tractograms, (str, os.PathLike)) else list(tractograms)
-    texts = [ctypes.create_string_buffer(os.fsencode(path)) for path in paths]
+    texts = [ctypes.create_string_buffer(encode(path)) for path in paths]
     table = (ctypes.c_void_p * max(1, len(texts)))(*(ctypes.addressof(text) for text in texts))
     result = structs["gls_render_result"]()
     _call("gls_render_options", options, reference, recover,

@@ -1,12 +1,13 @@
 """Seeds, the tracker, and what a run gives."""
 
 import ctypes
+import threading
 
 import numpy as np
 
 from . import _library
 from ._arrays import Image, affine_of, grid_like, require_shape
-from ._errors import CancelledError, Error
+from ._errors import CancelledError
 from ._library import call, constants, encode, made, structs
 from .devices import Device
 from .models import ODF, QBall, Sphere, _affine, _pointer
@@ -26,24 +27,25 @@ class Seeds:
         self._handle, self._points, self._world = handle, points, world
 
     @classmethod
-    def _in(cls, function, roi, n, seed, mask, affine):
+    def _in(cls, function, roi, n, most, seed, mask, affine):
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine, "mask")
         if inside is not None:
             require_shape(inside.array, region.array, "mask", "roi")
-        pointer = made(function, region.pointer, _pointer(inside), int(n), int(seed))
+        pointer = made(function, region.pointer, _pointer(inside), _library.integer(n, "n", 0, most),
+                       _library.integer(seed, "seed", 0, 2**64 - 1))
         return cls(_library.Handle(pointer, call.gls_seeds_destroy))
 
     @classmethod
     def random(cls, roi, n, seed=0, mask=None, affine=None):
         """n seeds in the voxels of roi (and mask) above 0, spread evenly over them."""
-        return cls._in(call.gls_seeds_create_random, roi, n, seed, mask, affine)
+        return cls._in(call.gls_seeds_create_random, roi, n, 2**64 - 1, seed, mask, affine)
 
     @classmethod
     def per_voxel(cls, roi, n, seed=0, mask=None, affine=None):
         """n seeds in each voxel of roi (and mask) above 0."""
-        return cls._in(call.gls_seeds_create_per_voxel, roi, n, seed, mask, affine)
+        return cls._in(call.gls_seeds_create_per_voxel, roi, n, 2**32 - 1, seed, mask, affine)
 
     @classmethod
     def points(cls, xyz, space="voxel"):
@@ -89,6 +91,7 @@ def _column(column, rows):
     n = rows * column.components
     raw = (ctypes.c_char * (n * dtype.itemsize)).from_address(column.data) if n else b""
     array = np.frombuffer(raw, dtype=dtype)
+    array.flags.writeable = False
     return array.reshape(rows, column.components) if column.components > 1 else array
 
 
@@ -96,6 +99,7 @@ class Batch:
     """Some streamlines, valid while the function runs that gets them; copy() what is to be kept.
 
     points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps per streamline, dpv per point.
+    All are read-only.
     """
 
     def __init__(self, struct):
@@ -105,6 +109,7 @@ class Batch:
         n_points = int(self.offsets[-1])
         raw = (ctypes.c_char * (n_points * _POINT)).from_address(struct.point) if n_points else b""
         self.points = np.frombuffer(raw, dtype=np.float32).reshape(-1, 3)
+        self.points.flags.writeable = self.offsets.flags.writeable = False
         self.dps = self._columns(struct.dps, struct.n_dps, self.n)
         self.dpv = self._columns(struct.dpv, struct.n_dpv, n_points)
         self.groups = self._columns(struct.group, struct.n_groups, self.n)
@@ -140,6 +145,7 @@ class Sink:
         self._append = _APPEND(append)
         self.struct = structs["gls_sink"]()
         self.struct.append = ctypes.cast(self._append, ctypes.c_void_p).value
+        self.struct.callback = self._append  # as long as the struct is in use
 
     def reraise(self):
         if self.exception is not None:
@@ -294,17 +300,26 @@ class Writer:
 
 def append(sink, points, offsets, dps):
     """Hands arrays to a sink."""
-    points = np.ascontiguousarray(points, dtype=np.float32)
-    offsets = np.ascontiguousarray(offsets, dtype=np.uint64)
+    points = np.require(points, np.float32, "CA")
+    offsets = np.asarray(offsets)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError("points have the shape (n, 3), not %s" % (points.shape,))
+    if (offsets.ndim != 1 or len(offsets) == 0 or offsets.dtype.kind not in "iu" or offsets[0] != 0 or
+            offsets[-1] != len(points) or (offsets[1:] < offsets[:-1]).any()):
+        raise ValueError("offsets are whole numbers that rise from 0 to %d, the number of points" % len(points))
+    offsets = np.require(offsets, np.uint64, "CA")
     types = {np.dtype(_TYPES.get(name[9:].lower(), name[9:].lower())): value
              for name, value in constants.items() if name.startswith("GLS_TYPE_")}
     columns = (structs["gls_column"] * max(1, len(dps)))()
     keep = []
     for column, (name, values) in zip(columns, dps.items()):
-        values = np.ascontiguousarray(values)
+        values = np.require(values, requirements="CA")
         if values.dtype not in types:
             raise ValueError("dps %s: values of the type %s cannot be kept" % (name, values.dtype))
-        text = ctypes.create_string_buffer(name.encode())
+        if values.ndim not in (1, 2) or len(values) != len(offsets) - 1:
+            raise ValueError("dps %s: a row for each of %d streamlines is needed, the shape is %s"
+                             % (name, len(offsets) - 1, values.shape))
+        text = ctypes.create_string_buffer(encode(name))
         keep += [values, text]
         column.name = ctypes.addressof(text)
         column.type = types[values.dtype]
@@ -320,6 +335,11 @@ def append(sink, points, offsets, dps):
 # "include": 0 ... by the library's own list
 _REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
                  for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
+
+
+class _Object(_library.Handle):
+    kind = "tracker"
+    of_process = True
 
 
 class Tracker:
@@ -350,14 +370,17 @@ class Tracker:
         sides = list(self.grid.voxel_size)
         mm = self.params.in_mm(min(sides), round((sides[0] * sides[1] * sides[2]) ** (1 / 3), 6))
         try:
-            pointer = made(call.gls_tracker_create_group, self.device.pointers, self.device.count, ctypes.byref(mm),
+            contexts = self.device.pointers
+            array = (ctypes.c_void_p * len(contexts))(*(context.value for context in contexts))
+            pointer = made(call.gls_tracker_create_group, array, len(contexts), ctypes.byref(mm),
                            ctypes.byref(self._input))
-        except Error:
+        except BaseException:
             if self._own_device:
                 self.device.close()
             raise
-        self._handle = _library.Handle(pointer, call.gls_tracker_destroy, self.device, self._input, self._stop_map,
-                                       self._regions, getattr(self, "_used", None))
+        self._handle = _Object(pointer, call.gls_tracker_destroy, contexts, self._input, self._stop_map, self._regions,
+                               getattr(self, "_used", None), self.params)
+        self._at_work = threading.Lock()
 
     def _use_series(self, dwi, qball, sphere, affine):
         if dwi is None or not isinstance(qball, QBall):
@@ -413,24 +436,28 @@ class Tracker:
 
     def run_to(self, sink, seeds, progress=None, *may_raise):
         """The same to a sink of the library (a struct), which is neither finished nor aborted; returns stats."""
-        if self._handle.pointer is None:
-            raise RuntimeError("the tracker is closed")
+        tracker = self._handle.pointer
         seeds = seeds if isinstance(seeds, Seeds) else Seeds.points(seeds)
         result = structs["gls_track_result"]()
         handle = seeds._on(self.grid)
         if handle is None:
             return stats_of(result)
         watch = _library.Watch(_PROGRESS, progress)
+        if not self._at_work.acquire(blocking=False):
+            raise RuntimeError("the tracker is at work: it makes one run at a time")
         try:
-            watch.run(call.gls_tracker_run, self._handle.pointer, handle.pointer, ctypes.byref(sink), watch.pointer,
-                      None, ctypes.byref(result))
+            watch.run(call.gls_tracker_run, tracker, handle.pointer, ctypes.byref(sink), watch.pointer, None,
+                      ctypes.byref(result))
         except CancelledError:
             for cause in may_raise:
                 cause.reraise()
             raise
+        finally:
+            self._at_work.release()
         return stats_of(result)
 
     def close(self):
+        """Closes it, once a run on another thread has ended."""
         self._handle.close()
         if self._own_device:
             self.device.close()
