@@ -161,7 +161,7 @@ typedef struct gls_job_result {
     gls_track_result track;
     const char *output, *sidecar; /* names of files, sidecar NULL: none; valid as long as the job */
     uint64_t output_bytes;
-    bool skipped; /* by skip_existing: nothing was done, and only the names are set */
+    bool skipped; /* by skip_existing: nothing was done, and only the names and track.streamlines are set */
     double seconds_read, seconds_fit, seconds_upload, seconds_track, seconds_write, seconds_total;
 } gls_job_result;
 

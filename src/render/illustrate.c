@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glslines/render.h>
 #include <glslines/report.h>
@@ -27,6 +28,23 @@ gls_status gls_illustrations_check(const gls_illustrations *o, const gls_job *jo
     const char *path = beside ? beside : o->report;
     status = gls_job_check_beside(job, path);
     if (!status && o->picture) status = gls_output_check(path, true, NULL, 0, (const char *const *)&o->picture, 1);
+    free(beside);
+    return status;
+}
+
+static gls_status find(const char *path, const gls_job *job, const char *command)
+{
+    if (access(path, F_OK) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: is missing, and %s was made before: 'glslines %s' makes it of that", path,
+                    job->result.output, command);
+}
+
+gls_status gls_illustrations_find(const gls_illustrations *o, const gls_job *job)
+{
+    gls_status status = o->picture ? find(o->picture, job, "render") : GLS_OK;
+    char *beside = o->report && !*o->report ? gls_report_name(job->result.output) : NULL;
+    if (o->report && !*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && o->report) status = find(beside ? beside : o->report, job, "report");
     free(beside);
     return status;
 }

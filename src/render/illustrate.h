@@ -10,6 +10,8 @@ typedef struct gls_illustrations {
 
 /* Whether they can be written. */
 gls_status gls_illustrations_check(const gls_illustrations *illustrations, const gls_job *job);
+/* Whether they are there, beside the output of a run that was made before. */
+gls_status gls_illustrations_find(const gls_illustrations *illustrations, const gls_job *job);
 /* Makes those that were asked for. What fails is a warning: the run has its result. */
 void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job *job);
 

@@ -134,7 +134,7 @@ static gls_status seeds_in_sphere(gls_study *input, const gls_job_options *o, ui
 static gls_status seeds_by_weight(gls_study *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;
-    bool made = o->seed_gmwmi && strcmp(o->seed_gmwmi, "auto") == 0;
+    bool made = gls_gmwmi_is_made(o->seed_gmwmi);
     const char *name = made ? "--seed-gmwmi auto" : o->seed_gmwmi ? o->seed_gmwmi : o->seed_rejection;
     gls_status status =
         made ? gls_tissue_interface(input->tissue, &weights) : gls_image_read(name, GLS_IMAGE_3D, &weights);

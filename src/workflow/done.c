@@ -8,13 +8,13 @@
 
 #include "image/regions.h"
 #include "tracts/bundles.h"
-#include "util/file.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/done.h"
 #include "workflow/job_outputs.h"
+#include "workflow/json.h"
 #include "workflow/params.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)
@@ -22,6 +22,46 @@
 static const cJSON *at(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* What a path, or KIND:PATH, ends in. */
+static const char *file_name(const char *text)
+{
+    const char *end = text + strlen(text);
+    while (end > text && end[-1] != '/' && end[-1] != ':') end--;
+    return end;
+}
+
+/* An output that the run of the sidecar did not write, or NULL: what lies under its name is of any other run. */
+static const char *other_output(const gls_job *job, const cJSON *root)
+{
+    const gls_job_options *o = &job->options;
+    const struct {
+        const char *key, *name;
+    } outputs[] = {{"write_mask", o->write_mask},
+                   {"density", o->density},
+                   {"dec", o->dec},
+                   {"connectome", o->connectome},
+                   {"profile", o->profile},
+                   {"sample", job->maps.sample.table ? o->sample : NULL},
+                   {"segment", job->maps.segment.table ? o->segment : NULL},
+                   {"output_seeds", o->output_seeds}};
+    const cJSON *found = at(root, "parameters");
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *written = cJSON_GetStringValue(at(found, outputs[i].key));
+        if (outputs[i].name && !(written && strcmp(file_name(outputs[i].name), file_name(written)) == 0))
+            return outputs[i].key;
+    }
+    /* beside the tractogram or within */
+    return o->weights == cJSON_IsTrue(at(found, "weights")) ? NULL : "weights";
+}
+
+static bool is_other_shard(const gls_job *job, const cJSON *root)
+{
+    const cJSON *shard = at(root, "shard"), *index = at(shard, "index"), *count = at(shard, "count");
+    if (job->shard.count == 0 || !shard) return job->shard.count > 0 || shard;
+    return !cJSON_IsNumber(index) || index->valuedouble != job->shard.index || !cJSON_IsNumber(count) ||
+           count->valuedouble != job->shard.count;
 }
 
 /* Numbers as a file has them. */
@@ -34,21 +74,25 @@ static cJSON *written(cJSON *object)
     return read;
 }
 
-/* What the run is and the sidecar does not tell, or NULL. */
+/* The first entry of a that b has not or otherwise, or NULL. */
+static const char *difference(const cJSON *a, const cJSON *b)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, a) if (!gls_json_same(item, at(b, item->string))) return item->string;
+    return NULL;
+}
+
+/* What the run is and the sidecar does not tell, or tells of another, or NULL. */
 static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
     gls_params_keep_identity(own);
+    gls_params_keep_identity(found);
     own = written(own);
-    const cJSON *item;
-    *name = '\0';
-    cJSON_ArrayForEach(item, own)
-    {
-        const cJSON *other = at(found, item->string);
-        if (!*name && !(other && cJSON_Compare(item, other, true))) snprintf(name, size, "%s", item->string);
-    }
-    if (!own || !found) snprintf(name, size, "parameters");
+    const char *other = own && found ? difference(own, found) : "parameters";
+    if (!other) other = difference(found, own);
+    snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
     cJSON_Delete(found);
     return *name ? name : NULL;
@@ -58,7 +102,7 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
 static const char *other_input(const gls_job *job, const cJSON *root)
 {
     const cJSON *inputs = at(root, "inputs");
-    if (job->study.phantom) return at(inputs, "phantom") ? NULL : "phantom";
+    if (!job->study.phantom != !at(inputs, "phantom")) return "phantom";
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const gls_input_file *file = &job->study.file[i];
         const cJSON *hash = at(at(inputs, file->role), "xxh3_64");
@@ -142,33 +186,51 @@ static bool all_exist(const gls_job *job)
     return all;
 }
 
-gls_status gls_job_find_done(gls_job *job)
+/* What tells the run of the sidecar from this one, or NULL. */
+static const char *other_run(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
-    char *text = NULL, name[128];
-    size_t n = 0;
-    if (!all_exist(job)) return gls_job_check_outputs(job);
-    gls_status status = gls_file_read(job->sidecar, MAX_SIDECAR, &text, &n);
-    if (status) return status;
-    cJSON *root = gls_json_parse(text);
-    const cJSON *bytes = at(at(root, "output"), "bytes");
-    const char *other = other_parameter(job, root, name, sizeof name);
+    const char *other = other_parameter(job, root, name, size);
     if (!other) other = other_input(job, root);
+    if (!other && is_other_shard(job, root)) other = "shard";
     if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
         other = "region, tissue image or input of a map";
+    return other ? other : other_output(job, root);
+}
+
+static bool is_changed(const gls_job *job, const cJSON *root)
+{
+    const cJSON *bytes = at(at(root, "output"), "bytes");
     struct stat info;
-    if (!root)
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: is no JSON; --force tracks anew", job->sidecar);
-    else if (other && job->options.force)
-        status = GLS_OK;
+    return stat(job->output, &info) != 0 || !cJSON_IsNumber(bytes) || (double)info.st_size != bytes->valuedouble;
+}
+
+/* Fewer than 2^53: more are no number in a sidecar, but text. */
+static uint64_t count_streamlines(const cJSON *root)
+{
+    const cJSON *n = at(at(root, "counts"), "streamlines");
+    return cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= 0x1p53 ? (uint64_t)n->valuedouble : UINT64_MAX;
+}
+
+gls_status gls_job_find_done(gls_job *job)
+{
+    char name[128];
+    gls_status status = GLS_OK;
+    if (!all_exist(job)) return gls_job_check_outputs(job);
+    cJSON *root = gls_json_read(job->sidecar, MAX_SIDECAR);
+    const char *other = root ? other_run(job, root, name, sizeof name) : NULL;
+    job->result.skipped = root && !other && !is_changed(job, root);
+    if (job->result.skipped)
+        job->result.track.streamlines = count_streamlines(root);
+    else if (job->options.force)
+        status = gls_job_check_outputs(job);
+    else if (!root)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: is no file of JSON; --force tracks anew", job->sidecar);
     else if (other)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: exists, made with another %s; --force tracks anew", job->output, other);
-    else if (stat(job->output, &info) != 0 || !cJSON_IsNumber(bytes) || (double)info.st_size != bytes->valuedouble)
+    else
         status = gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s tells of; --force tracks anew", job->output,
                           job->sidecar);
-    else
-        job->result.skipped = true;
     if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by such a run before, nothing to do", job->output);
     cJSON_Delete(root);
-    free(text);
     return status;
 }

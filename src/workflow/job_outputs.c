@@ -67,7 +67,7 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
         o->pve_csf,
         o->pve_sgm,
         o->seed_rejection,
-        o->seed_gmwmi};
+        gls_gmwmi_is_made(o->seed_gmwmi) ? NULL : o->seed_gmwmi};
     const gls_strings *regions[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
 #include <glslines/regions.def>

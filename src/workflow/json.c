@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <glslines/odf.h>
@@ -13,6 +14,7 @@
 #include "util/format.h"
 #include "util/hash.h"
 #include "util/json.h"
+#include "util/plain.h"
 
 extern char *openblas_get_config(void);
 
@@ -42,10 +44,51 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v)
         cJSON_AddStringToObject(object, key, text);
 }
 
+cJSON *gls_json_exact(const cJSON *entry)
+{
+    const cJSON *child;
+    char text[40];
+    if (cJSON_IsNumber(entry)) {
+        double v = entry->valuedouble;
+        if (v != floor(v) || fabs(v) > 0x1p53) return number(v);
+        gls_snprintf(text, sizeof text, "%.0f", v);
+        return cJSON_CreateRaw(text);
+    }
+    if (!cJSON_IsObject(entry) && !cJSON_IsArray(entry)) return cJSON_Duplicate(entry, true);
+    cJSON *copy = cJSON_IsObject(entry) ? cJSON_CreateObject() : cJSON_CreateArray();
+    cJSON_ArrayForEach(child, entry)
+    {
+        if (cJSON_IsObject(entry))
+            cJSON_AddItemToObject(copy, child->string, gls_json_exact(child));
+        else
+            cJSON_AddItemToArray(copy, gls_json_exact(child));
+    }
+    return copy;
+}
+
+bool gls_json_same(const cJSON *a, const cJSON *b)
+{
+    if (!a || !b || (a->type & 0xff) != (b->type & 0xff)) return false;
+    if (cJSON_IsNumber(a)) return a->valuedouble == b->valuedouble;
+    if (cJSON_IsString(a) || cJSON_IsRaw(a)) return strcmp(a->valuestring, b->valuestring) == 0;
+    if (!cJSON_IsArray(a) && !cJSON_IsObject(a)) return true;
+    if (cJSON_GetArraySize(a) != cJSON_GetArraySize(b)) return false;
+    const cJSON *child, *other = b->child;
+    cJSON_ArrayForEach(child, a)
+    {
+        if (cJSON_IsObject(a)) other = cJSON_GetObjectItemCaseSensitive(b, child->string);
+        if (!gls_json_same(child, other)) return false;
+        other = other->next;
+    }
+    return true;
+}
+
 cJSON *gls_json_read(const char *path, size_t max_bytes)
 {
+    struct stat info;
     char *text = NULL;
     size_t n;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
     cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? gls_json_parse_bytes(text, n) : NULL;
     free(text);
     return root;

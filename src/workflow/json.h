@@ -12,7 +12,12 @@ void gls_json_double(cJSON *object, const char *key, double v);
 void gls_json_append_double(cJSON *array, double v);
 /* A number up to 2^53, which every reader holds exactly; a string above. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
-/* What a file of at most max_bytes holds; NULL: it cannot be read, or is no JSON. */
+/* A copy in which every number is written as these do: cJSON writes other digits where both read back as nearly the
+ * same number. */
+cJSON *gls_json_exact(const cJSON *entry);
+/* Whether two values that were read are the same, numbers to their last bit: cJSON_Compare() lets them differ. */
+bool gls_json_same(const cJSON *a, const cJSON *b);
+/* What a regular file of at most max_bytes holds; NULL: it cannot be read, or is no JSON. */
 cJSON *gls_json_read(const char *path, size_t max_bytes);
 /* The first member of an object; NULL where it is none, or empty: what an array holds has no names. */
 const cJSON *gls_json_members(const cJSON *object);

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/format.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/plain.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
-#include "util/format.h"
+#include "workflow/sidecar.h"
 
 #define MAX_BYTES (4 << 20)
 
@@ -87,7 +87,7 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
     {
         *in_a = entry;
         *in_b = item(b, entry->string);
-        if (!*in_b || !cJSON_Compare(entry, *in_b, true)) return entry->string;
+        if (!gls_json_same(entry, *in_b)) return entry->string;
     }
     cJSON_ArrayForEach(entry, b)
     {
@@ -98,10 +98,19 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
     return NULL;
 }
 
+/* NULL: it is not there. */
+static char *exact_text(const cJSON *entry)
+{
+    cJSON *exact = entry ? gls_json_exact(entry) : NULL;
+    char *text = exact ? gls_json_print_line(exact) : NULL;
+    cJSON_Delete(exact);
+    return text;
+}
+
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *in_a, const cJSON *in_b)
 {
-    char *text_a = in_a ? gls_json_print_line(in_a) : NULL, *text_b = in_b ? gls_json_print_line(in_b) : NULL;
+    char *text_a = exact_text(in_a), *text_b = exact_text(in_b);
     gls_status code = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
                                a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
@@ -136,7 +145,7 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     const cJSON *in_a = item_at(a->root, "software", "version"), *in_b = item_at(b->root, "software", "version");
-    if (in_a && in_b && cJSON_Compare(in_a, in_b, true)) return GLS_OK;
+    if (gls_json_same(in_a, in_b)) return GLS_OK;
     return differ(a, b, "software.", "version", in_a, in_b);
 }
 
@@ -147,11 +156,11 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     if (!code) code = compare_part(a, b, "grid");
     if (code) return code;
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
-    if (!in_a || !in_b || !cJSON_Compare(in_a, in_b, true))
+    if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
     in_a = item(a->root, "other_inputs_xxh3_64");
     in_b = item(b->root, "other_inputs_xxh3_64");
-    if (in_a && in_b && !cJSON_Compare(in_a, in_b, true))
+    if (in_a && in_b && !gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: a region, tissue image or input of a map differs",
                         b->path, a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};
@@ -373,32 +382,6 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
-/* A copy in which every number is printed as gls_json_double() does: cJSON prints other digits where both read back as
- * the same number. */
-static cJSON *with_numbers(const cJSON *entry)
-{
-    const cJSON *child;
-    char text[40];
-    if (cJSON_IsNumber(entry)) {
-        double v = entry->valuedouble;
-        if (v == floor(v) && fabs(v) <= 0x1p53)
-            gls_snprintf(text, sizeof text, "%.0f", v);
-        else
-            gls_format_double(v, text, sizeof text);
-        return cJSON_CreateRaw(text);
-    }
-    if (!cJSON_IsObject(entry) && !cJSON_IsArray(entry)) return cJSON_Duplicate(entry, true);
-    cJSON *copy = cJSON_IsObject(entry) ? cJSON_CreateObject() : cJSON_CreateArray();
-    cJSON_ArrayForEach(child, entry)
-    {
-        if (cJSON_IsObject(entry))
-            cJSON_AddItemToObject(copy, child->string, with_numbers(child));
-        else
-            cJSON_AddItemToArray(copy, with_numbers(child));
-    }
-    return copy;
-}
-
 static int by_part(const void *a, const void *b)
 {
     uint64_t i = 0, j = 0;
@@ -435,7 +418,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         set_lengths(root, shards, n, result);
         join_warnings(root, shards, n, warnings);
         set_names(root, options, output_bytes);
-        printed = with_numbers(root);
+        printed = gls_json_exact(root);
         *text = gls_json_print(printed);
     }
     cJSON_Delete(printed);

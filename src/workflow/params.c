@@ -357,12 +357,25 @@ void gls_params_add_model(cJSON *object, const gls_model_options *model)
         }
 }
 
+bool gls_gmwmi_is_made(const char *seed_gmwmi)
+{
+    return seed_gmwmi && strcmp(seed_gmwmi, "auto") == 0;
+}
+
+/* Whether the value of a row that names a file is a word instead, which has no contents to tell it from others by. */
+static bool is_word(size_t row, const cJSON *value)
+{
+    if (!cJSON_IsString(value)) return false;
+    if (row == ROW_seed_gmwmi) return gls_gmwmi_is_made(value->valuestring);
+    return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
+}
+
 void gls_params_keep_identity(cJSON *object)
 {
     char key[96];
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (rows[i].role == GLS_ROLE_RESULT) continue;
         gls_param_key(&rows[i], key, sizeof key);
+        if (rows[i].role == GLS_ROLE_RESULT || is_word(i, cJSON_GetObjectItemCaseSensitive(object, key))) continue;
         cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     }
 }

@@ -34,11 +34,14 @@ gls_job_options gls_job_options_bare(void);
 /* Whether a parameter had a part in the result of these options. */
 bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 
+/* Whether seeds lie on an interface that is made from the tissue, not read from a file. */
+bool gls_gmwmi_is_made(const char *seed_gmwmi);
+
 /* An entry for each row, null where it had no part; mm: the parameters of the tracker, lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* The rows of gls_model_options alone. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
-/* Leaves in such an object what the result depends on. */
+/* Leaves in such an object what the result depends on, but for the contents of files. */
 void gls_params_keep_identity(cJSON *object);
 /* A hash of what the result depends on; without memory GLS_ERR_MEMORY. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);

@@ -65,8 +65,7 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_PVE_CSF].path = options->pve_csf;
     input->file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
     input->file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
-    if (options->seed_gmwmi && strcmp(options->seed_gmwmi, "auto") != 0)
-        input->file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+    if (!gls_gmwmi_is_made(options->seed_gmwmi)) input->file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
                                                   "a file)"

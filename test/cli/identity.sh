@@ -1,0 +1,103 @@
+# What tells runs apart: --skip-existing and merge take no other run for the same, and refuse none that is. Sourced by run.sh.
+files="$dwi $bval $bvec $mask $roi --dg prob --device llvmpipe -q"
+few="$files --sphere small --nseeds 100"
+
+# made ARGUMENTS...: a run into the output folder, which is made once and found then
+made() {
+    succeeds "$@"
+    succeeds "$@" --skip-existing
+}
+
+# other WHAT ARGUMENTS...: outputs of another run
+other() {
+    what=$1
+    shift
+    run "$@" --skip-existing
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: outputs of another $what: $*"
+    grep -q "made with another $what" "$work/stderr" || note "no word of another $what: $*"
+}
+
+# words that stand where a file may, and options that make the same but for the last digit
+made track $few --max-angle 60 --model csd -o a.tck
+other max_angle track $few --max-angle 60.00000000000001 --model csd -o a.tck
+other sphere track $files --nseeds 100 --sphere symmetric362 --max-angle 60 --model csd -o a.tck
+other csd_directions track $few --max-angle 60 --model csd --csd-directions symmetric362 -o a.tck
+touch "$work/out/a_weights.txt"
+other weights track $few --max-angle 60 --model csd -o a.tck --weights
+clean
+made track $few --act "$i/5tt.nii.gz" -o a.tck
+other seed_gmwmi track $few --act "$i/5tt.nii.gz" --seed-gmwmi auto -o a.tck
+clean
+made track $few --act "$i/5tt.nii.gz" --seed-gmwmi auto -o a.tck
+other seed_gmwmi track $few --act "$i/5tt.nii.gz" -o a.tck
+
+# the phantom with other files
+clean
+printf '8 9 9\n' >"$work/one.txt"
+printf '9 9 9\n9 10 9\n' >"$work/two.txt"
+phantom="track --phantom --dg prob --sphere small --device llvmpipe -q -o a.tck"
+made $phantom --seeds "$work/one.txt"
+other seeds $phantom --seeds "$work/two.txt"
+other phantom track $files --sphere small --seeds "$work/one.txt" -o a.tck
+
+# a part of a run is not the whole
+clean
+made track $few -o a.tck --shard 1/2
+other shard track $few -o a_shard-1of2.tck
+
+# outputs that this run did not write, though they are there
+clean
+made track $few -o a.tck --density "$work/out/d.nii.gz" --write-mask m.nii.gz
+succeeds track $few -o a.tck --density d.nii.gz --skip-existing
+cp "$work/out/d.nii.gz" "$work/out/e.nii.gz"
+other density track $few -o a.tck --density e.nii.gz --skip-existing
+other dec track $few -o a.tck --dec e.nii.gz --skip-existing
+
+# with --force, too, inputs stay what they are, and what was changed is made anew
+cp "$mask" "$work/mask.nii.gz"
+run track "$dwi" "$bval" "$bvec" "$work/mask.nii.gz" "$roi" --nseeds 99 -q -o a.tck --density "$work/mask.nii.gz" --skip-existing --force
+[ "$code" -eq 4 ] || note "exit code $code, not 4: an input as output, --skip-existing --force"
+require cmp "$mask" "$work/mask.nii.gz"
+printf x >>"$work/out/a.tck"
+succeeds track $few -o a.tck --skip-existing --force
+succeeds track $few -o a.tck --skip-existing
+
+# reports and pictures are outputs like the others
+clean
+report="track $few -o a.trx --report r.html --picture p.png"
+made $report
+for name in r.html p.png; do
+    mv "$work/out/$name" "$work/kept"
+    run $report --skip-existing
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: without $name"
+    grep -q "$name: is missing" "$work/stderr" || note "no word of $name"
+    mv "$work/kept" "$work/out/$name"
+done
+rm "$work/out/a.trx" "$work/out/a.json"
+run $report --skip-existing
+[ "$code" -eq 4 ] || note "exit code $code, not 4: a report of another run"
+
+# an empty result stays one
+clean
+for again in "" --skip-existing; do
+    run track $few --min-length 240 --fail-if-empty -o a.tck $again
+    [ "$code" -eq 6 ] || note "exit code $code, not 6: an empty result $again"
+done
+
+# a sidecar that is a pipe is none, and nobody waits for it
+rm "$work/out/a.json"
+mkfifo "$work/out/a.json"
+(cd "$work/out" && timeout 60 "$tool" track $few --min-length 240 -o a.tck --skip-existing >"$work/stdout" 2>"$work/stderr")
+code=$?
+[ "$code" -eq 4 ] || note "exit code $code, not 4: a pipe as sidecar"
+
+# shards of runs that differ in such words
+clean
+succeeds track $few --model csd -o a.tck --shard 1/2
+succeeds track $few --model csd -o a.tck --shard 2/2
+succeeds track $few --model csd --csd-directions symmetric362 -o b.tck --shard 2/2
+succeeds merge a_shard-1of2.tck a_shard-2of2.tck -o whole.tck -q
+for sidecar in "" "--sidecar none"; do
+    run merge a_shard-1of2.tck b_shard-2of2.tck -o other.tck -q $sidecar
+    [ "$code" -eq 3 ] || note "exit code $code, not 3: shards with other directions of the constraint $sidecar"
+done
