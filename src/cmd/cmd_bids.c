@@ -69,7 +69,8 @@ static const cmd_option table[] = {
     CMD_OPTION(RUN, FLAG, legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Write TRK files and name them _tractography, as pyAFQ does."),
     CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Track anew what was tracked before with other options."),
+               "Track anew what was tracked before with other options or from other files, and replace what is there "
+               "under the names of outputs."),
     CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "End with the first unit that fails."),
     {.name = NULL},

@@ -3,13 +3,18 @@
 #define GLS_WORKFLOW_DATASET_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <glslines/common.h>
 
+/* FOLDER/NAME, or "", which is the name of no file, where that has more than size - 1 bytes. Returns path. */
+char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
 /* A folder and those above it, where they are not there. */
 gls_status gls_bids_make_folders(const char *path);
 /* Whether it ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
+/* Whether a text is a label: letters and digits, at least one. */
+bool gls_bids_is_label(const char *text);
 /* Whether all before the suffix are keys and values of letters and digits. */
 bool gls_bids_is_valid(const char *name);
 /* Without suffix and extension; NULL without memory, as below. */
