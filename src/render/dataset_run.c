@@ -20,9 +20,9 @@
 #include "util/output.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/dataset_log.h"
 
 #define CITATION_TITLE "# What to cite for these tractograms"
-#define LOG_HEADER "unit\tstate\treason"
 #define REPORT_MARK "<title>glslines: "
 #define PICTURE_MARK "glslines" /* in the chunk Software */
 
@@ -324,22 +324,22 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
     free(workers);
 }
 
-/* What became of all units, for those who look later. */
+/* What became of the units, for those who look later. */
 static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
 {
-    char path[4096];
+    char path[GLS_DATASET_MAX_PATH];
     gls_text rows = {0};
-    gls_text_puts(&rows, LOG_HEADER "\n");
-    for (size_t i = 0; i < dataset->n; i++)
-        if ((int)t->of[i].state >= 0) {
-            for (char *c = t->of[i].reason; *c; c++)
-                if ((unsigned char)*c < ' ') *c = ' '; /* names of folders may hold tabs and ends of lines */
-            gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
-        }
+    for (size_t i = 0; i < dataset->n; i++) {
+        if ((int)t->of[i].state < 0) continue;
+        for (char *c = t->of[i].reason; *c; c++)
+            if ((unsigned char)*c < ' ') *c = ' '; /* names of folders may hold tabs and ends of lines */
+        gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
+    }
     snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
-    gls_status status = rows.failed                 ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
-                        : is_ours(path, LOG_HEADER) ? gls_file_write(path, true, NULL, rows.data, rows.length)
-                                                    : GLS_OK;
+    gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                        : rows.length > 0 && is_ours(path, GLS_DATASET_LOG_HEADER)
+                            ? gls_dataset_log_add(run->dataset, rows.data)
+                            : GLS_OK;
     gls_text_finish(&rows);
     return status;
 }
@@ -353,7 +353,7 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
         side_by_side(run, dataset, &t);
     else
         one_by_one(run, dataset, &t);
-    gls_status status = run->choice->count == 1 && !run->choice->unit ? write_log(run, dataset, &t) : GLS_OK;
+    gls_status status = write_log(run, dataset, &t);
     free(t.of);
     *worst = t.worst;
     gls_log(GLS_LOG_INFO, "%zu tracked, %zu up to date, %zu busy elsewhere, %zu failed", t.counts[0], t.counts[1],

@@ -80,7 +80,7 @@ char *gls_dataset_find_image(const gls_dataset_options *o, const gls_dataset_uni
         snprintf(folders[n++], sizeof folders[0], "%s/%s/anat", root, base);
         if (*u->session) snprintf(folders[n++], sizeof folders[0], "%s/sub-%s/anat", root, u->subject);
         for (int f = 0; f < n; f++) {
-            char *found = gls_bids_find(folders[f], key, value, u->space, suffix);
+            char *found = gls_bids_find(folders[f], key, value, u->space, suffix, f == 0 ? u->name : NULL);
             if (!found) continue;
             if (where) *where = root;
             return found;

@@ -215,16 +215,36 @@ static bool is_kind(const char *name, const char *key, const char *value)
     return true;
 }
 
-char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix)
+/* How well an image suits a series, by the entities that tell scans of a session apart; -1: it is of another. */
+static int suits(const char *name, const char *series)
+{
+    static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
+    enum { N = sizeof keys / sizeof *keys };
+    char own[256], wanted[256];
+    int points = N;
+    for (size_t i = 0; i < N && series; i++) {
+        gls_bids_value(name, keys[i], own, sizeof own);
+        gls_bids_value(series, keys[i], wanted, sizeof wanted);
+        if (*own && *wanted && strcmp(own, wanted) != 0) return -1;
+        points += *own ? (*wanted ? 1 : -1) : 0;
+    }
+    return points;
+}
+
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series)
 {
     char **names, *found = NULL, text[256];
+    int most = -1;
     if (gls_bids_names(folder, &names)) return NULL;
-    for (size_t i = 0; names[i] && !found; i++) {
+    for (size_t i = 0; names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
             continue;
         if (!gls_bids_is_valid(names[i]) || !is_kind(names[i], key, value) ||
-            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0)
+            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= most)
             continue;
+        most = suits(names[i], series);
+        free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }
     gls_bids_names_free(names);

@@ -31,8 +31,10 @@ typedef struct gls_bids_ending {
 } gls_bids_ending;
 /* false: it is none. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
-/* The first image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg
- * and atlas. */
-char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix);
+/* An image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg and
+ * atlas. series: that it is for, where they lie side by side: none of another run, acquisition or direction is taken,
+ * and of several the one that has most entities of the series and fewest of its own; NULL: the first is taken. */
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series);
 
 #endif

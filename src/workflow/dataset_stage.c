@@ -71,6 +71,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_d
     char path[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->folder, name, path, sizeof path);
     if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
+    if (strcmp(name, s->sidecar) == 0) replace = GLS_REPLACE_ALL; /* it was read, and is of this tractogram */
     if (replace == GLS_REPLACE_NONE || (replace == GLS_REPLACE_OWN && !is_own(s, name)))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
                         path);
@@ -84,8 +85,7 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_repla
 {
     char **names;
     gls_status status = gls_bids_names(s->path, &names);
-    for (size_t i = 0; !status && names[i]; i++)
-        if (strcmp(names[i], s->sidecar) != 0) status = check_file(s, names[i], replace);
+    for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], replace);
     if (!status) gls_bids_names_free(names);
     return status;
 }

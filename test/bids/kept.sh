@@ -149,6 +149,10 @@ echo theirs > out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_v
 rm out/$html
 exits 0 "views.png: is of another program" "$program" bids data out participant --participant-label 01 --force -- $options
 check "another program's picture stays" grep -qx theirs out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
+rm out/sub-01/figures/*
+"$program" bids -q data out participant --participant-label 01 --force -- $options
+"$program" bids -q data out participant --participant-label 01 --force -- $options 2> twice.err
+check "its own reports are written anew" sh -c "! grep -q 'another program' twice.err"
 check "a report of what was tracked without one" grep -q '<title>glslines' out/$html
 
 # --- runs that fail or are killed ---
@@ -246,6 +250,8 @@ exits 3 "one scan in two spaces" bids spaces participant -- $options
 check "which ends no other participant" test -s spaces/sub-03/dwi/sub-03_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
 check "each unit has a row" test "$(wc -l < spaces/logs/units.tsv)" -eq 5
 rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
+check "a run of one participant" bids spaces participant --participant-label 02 -- $options
+check "leaves the rows of others" test "$(cut -f 1,2 spaces/logs/units.tsv | tr '\t\n' ',;')" = "unit,state;sub-01_space-ACPC,failed;sub-01_space-T1w,failed;sub-02_space-ACPC,up to date;sub-03_space-ACPC,tracked;"
 exits 3 "no session '1'" bids sessions participant --session-label 1 -- $options
 "$program" phantom visits -q --bids 04/1,04/2,05 --shape 24 24 20 --voxel-size 4
 check "a session" test "$("$program" bids visits out participant --session-label ses-1 --list 2> /dev/null | tail -n +2 | cut -f 2,3 | tr '\t\n' '/,')" = 04/1,
@@ -260,6 +266,19 @@ check "a number of many digits" test "$("$program" bids data out participant --b
 printf '{"dwi": {"run": 1.5}}' > filter.json
 exits 3 "run is neither a text or a whole number" bids out participant --bids-filter-file filter.json
 rm data/sub-01/dwi/*run-01*
+mkdir -p runs/sub-01/dwi
+cp data/dataset_description.json runs
+for run in 1 2; do
+    for ending in preproc_dwi.nii.gz preproc_dwi.bval preproc_dwi.bvec brain_mask.nii.gz; do
+        cp data/${stem}_desc-$ending runs/sub-01/dwi/sub-01_run-${run}_space-ACPC_desc-$ending
+    done
+done
+again runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
+check "each run has its own mask" test "$("$program" bids runs out participant --list 2> /dev/null | grep -cE 'run-([12])_.*run-\1_space-ACPC_desc-brain_mask')" -eq 2
+rm runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
+check "and none of another" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'run-2.*no desc-brain_mask')" -eq 1
+mv runs/sub-01/dwi/sub-01_run-1_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz
+check "one of all runs is for each" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'sub-01_space-ACPC_desc-brain_mask')" -eq 2
 check "the group" bids out group --participant-label 02
 check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 1)" = sub-02_space-ACPC_tract-wholebrain_track-boot
 mv "$region" data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz
