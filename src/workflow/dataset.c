@@ -202,7 +202,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {
-    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2], desc[256], **names;
+    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2], desc[256], **names = NULL;
     snprintf(path, sizeof path, "%s/%s", o->input, folder);
     gls_status status = gls_bids_names(path, &names);
     for (size_t i = 0; !status && names[i]; i++) {
@@ -223,7 +223,7 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
         if ((!preprocessed && !(o->raw && !*desc)) || !gls_dataset_passes(o, names[i], NULL)) continue;
         status = add_unit(o, subject, session, folder, names[i], dataset);
     }
-    if (!status) gls_bids_names_free(names);
+    gls_bids_names_free(names);
     return status;
 }
 

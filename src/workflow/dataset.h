@@ -101,8 +101,8 @@ typedef struct gls_dataset_files {
 } gls_dataset_files;
 void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
                       gls_dataset_files *files);
-/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
- * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
+/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. Each text is
+ * from malloc, those after an error, too. GLS_ERR_INPUT: no such file, unknown keys. */
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
 /* Whether a file that is written anew at each run may be: it is not there, or is of glslines, so that mark stands in
  * its first 64 KiB. */

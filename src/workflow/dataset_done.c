@@ -63,8 +63,8 @@ static gls_status name_contents(const char *text, cJSON **item)
     return status || *item ? status : no_memory();
 }
 
-/* The same of a list with commas. */
-static gls_status name_list(const char *text, cJSON **list)
+/* The same of images with commas between them, whose names columns get. */
+static gls_status name_images(const char *text, cJSON **list)
 {
     gls_status status = GLS_OK;
     *list = cJSON_CreateArray();
@@ -73,7 +73,9 @@ static gls_status name_list(const char *text, cJSON **list)
         const size_t n = strcspn(part, ",");
         char *one = strndup(part, n);
         status = one ? name_contents(one, &item) : no_memory();
+        const char *slash = one ? strrchr(one, '/') : NULL;
         if (!status) cJSON_AddItemToArray(*list, item);
+        if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(slash ? slash + 1 : one));
         free(one);
         part += n + (part[n] == ',');
     }
@@ -84,7 +86,10 @@ static gls_status name_list(const char *text, cJSON **list)
 static gls_status name_rules(const char *text, cJSON **list)
 {
     gls_bundles *bundles = NULL;
-    gls_status status = name_list(text, list);
+    cJSON *table = NULL;
+    gls_status status = name_contents(text, &table);
+    *list = cJSON_CreateArray();
+    if (!status) cJSON_AddItemToArray(*list, table);
     if (!status) status = gls_bundles_read(text, NULL, &bundles);
     size_t n = 0;
     const char *const *file = status ? NULL : gls_bundles_files(bundles, &n);
@@ -102,7 +107,7 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
     gls_status status = GLS_OK;
     if (cJSON_IsString(value)) {
         if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
-        if (strcmp(p->name, "sample") == 0) return name_list(value->valuestring, named);
+        if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
         return name_contents(value->valuestring, named);
     }
     *named = cJSON_CreateArray();

@@ -83,10 +83,10 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_d
 
 gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_replace replace)
 {
-    char **names;
+    char **names = NULL;
     gls_status status = gls_bids_names(s->path, &names);
     for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], replace);
-    if (!status) gls_bids_names_free(names);
+    gls_bids_names_free(names);
     return status;
 }
 

@@ -185,7 +185,7 @@ static gls_status write_fits(const places *p, const gls_job_options *job, const 
  * share may be theirs. */
 static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 {
-    char **names;
+    char **names = NULL;
     cJSON *fits = cJSON_CreateArray(), *rest = cJSON_CreateArray();
     gls_status status = gls_bids_names(p->stage.path, &names);
     for (size_t i = 0; !status && names[i]; i++) {
@@ -194,7 +194,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
         if (strcmp(names[i], RUN) == 0 || strcmp(names[i], p->stage.sidecar) == 0) continue;
         status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
     }
-    if (!status) gls_bids_names_free(names);
+    gls_bids_names_free(names);
     cJSON_DeleteItemFromObjectCaseSensitive(done, "fits");
     cJSON_AddItemToObject(done, "fits", fits);
     if (fits_alone)

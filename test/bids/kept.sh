@@ -80,6 +80,11 @@ cp through.nii.gz elsewhere.nii.gz
 exits 0 "0 tracked, 1 up to date" bids regions participant --participant-label 01 -- $options --include elsewhere.nii.gz
 again through.nii.gz
 exits 4 "tracked with another include" bids regions participant --participant-label 01 -- $options --include through.nii.gz
+printf 'bundle\tinclude\nA\telsewhere.nii.gz\n' > rules.tsv
+check "bundles" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
+exits 0 "0 tracked, 1 up to date" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
+again elsewhere.nii.gz
+exits 4 "tracked with another segment" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
 
 # --- files that are missing or damaged ---
 cp -p out/$tract.trx kept.trx
