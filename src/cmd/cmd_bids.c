@@ -1,4 +1,5 @@
 /* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,7 +70,8 @@ static const cmd_option table[] = {
     CMD_OPTION(RUN, FLAG, legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Write TRK files and name them _tractography, as pyAFQ does."),
     CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Track anew what was tracked before with other options."),
+               "Track anew what was tracked before with other options or from other files, and replace what is there "
+               "under the names of outputs."),
     CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "End with the first unit that fails."),
     {.name = NULL},
@@ -250,12 +252,13 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                          "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:X with X from 0 to 1, or the end "
                          "of a name such as label-WM_mask",
                          o->region);
-    gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
-    if (status) return cmd_error_status(status);
-    if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);
-    if (strcmp(level, "group") != 0)
+    const bool is_group = strcmp(level, "group") == 0;
+    if (!is_group && strcmp(level, "participant") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
-    return group(&d);
+    gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
+    const int code = status ? cmd_error_status(status) : is_group ? group(&d) : participants(o, &d, arguments);
+    for (int i = o->filters.n; i < d.filters.n; i++) free((char *)d.filters.value[i]); /* those of the file */
+    return code;
 }
 
 static const char *const positionals[] = {

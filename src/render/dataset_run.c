@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,9 +20,11 @@
 #include "util/output.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/dataset_log.h"
 
 #define CITATION_TITLE "# What to cite for these tractograms"
-#define LOG_HEADER "unit\tstate\treason"
+#define REPORT_MARK "<title>glslines: "
+#define PICTURE_MARK "glslines" /* in the chunk Software */
 
 #define MAX_REASON 1024
 
@@ -29,16 +32,46 @@
 typedef struct outcome {
     gls_dataset_state state;
     gls_status status;
+    bool broke; /* its process ended with it */
     char reason[MAX_REASON];
 } outcome;
 
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
-/* A report and a picture of what was tracked; what fails is a warning. */
-static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
+/* Of a file of logs, a report or a picture, which the run does without where it may not be written. */
+static bool is_ours(const char *path, const char *mark)
+{
+    const bool ours = gls_dataset_owns(path, mark);
+    if (!ours) gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
+    return ours;
+}
+
+/* Whether the report and what it writes for MultiQC may get their names. */
+static bool may_report(const gls_dataset_files *files)
+{
+    static const struct {
+        const char *end, *mark;
+    } parts[] = {{"general_mqc.json", "glslines_general"},
+                 {"lengths_mqc.json", "glslines_lengths"},
+                 {"tractogram_mqc.png", PICTURE_MARK}};
+    const char *name = strrchr(files->sidecar, '/') + 1;
+    char path[GLS_DATASET_MAX_PATH + 64];
+    bool may = is_ours(files->report, REPORT_MARK);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && may; i++) {
+        snprintf(path, sizeof path, "%s/%.*s_glslines_%s", files->logs, (int)strcspn(name, "."), name, parts[i].end);
+        may = is_ours(path, parts[i].mark);
+    }
+    return may;
+}
+
+/* A report and a picture of what was tracked, unless they are there and still hold; what fails is a warning. */
+static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
+    const bool wants_report = anew || access(files.report, F_OK) != 0,
+               wants_picture = anew || access(files.picture, F_OK) != 0;
+    if (!wants_report && !wants_picture) return;
     gls_report_options report = gls_report_options_default();
     report.output = files.report;
     report.mqc = files.logs;
@@ -59,19 +92,13 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     picture.force = true;
     gls_log_mute_info(true);
     gls_report_result result;
-    if (gls_report_files(files.sidecar, &report, NULL, &result) != GLS_OK && run->go_on())
+    if (wants_report && may_report(&files) && gls_report_files(files.sidecar, &report, NULL, &result) != GLS_OK &&
+        run->go_on())
         gls_log(GLS_LOG_WARNING, "no report: %s", gls_last_error());
-    if (run->go_on() && gls_render_files(&tractogram, 1, files.picture, &picture, NULL) != GLS_OK && run->go_on())
+    if (wants_picture && run->go_on() && is_ours(files.picture, PICTURE_MARK) &&
+        gls_render_files(&tractogram, 1, files.picture, &picture, NULL) != GLS_OK && run->go_on())
         gls_log(GLS_LOG_WARNING, "no picture: %s", gls_last_error());
-    gls_log_mute_info(false);
-}
-
-/* Of a file of logs, which the run does without where it may not be written. */
-static bool is_ours(const char *path, const char *mark)
-{
-    const bool ours = gls_dataset_owns(path, mark);
-    if (!ours) gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
-    return ours;
+    gls_log_mute_info(run->jobs > 1);
 }
 
 /* What to cite for this run: that of the last unit, as all have the same options. */
@@ -107,9 +134,9 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
         snprintf(out.reason, sizeof out.reason, "%s", gls_last_error());
         out.status = status;
         gls_log(GLS_LOG_ERROR, "%s", out.reason);
-    } else if (out.state == GLS_UNIT_TRACKED) {
-        write_citation(run, u, job);
-        if (!run->no_report) illustrate(run, u, job);
+    } else if (out.state == GLS_UNIT_TRACKED || out.state == GLS_UNIT_UP_TO_DATE) {
+        if (out.state == GLS_UNIT_TRACKED) write_citation(run, u, job);
+        if (!run->no_report) illustrate(run, u, job, out.state == GLS_UNIT_TRACKED);
     }
     return out;
 }
@@ -133,6 +160,11 @@ static bool child_step(void *user, const gls_progress *p)
 static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, int out)
 {
     const gls_monitor monitor = {.user = (void *)run, .step = child_step};
+    /* a terminal sends these to all processes: the first one tells the others by one SIGTERM, as a second signal would
+     * end them in the midst of their work */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     gls_log_mute_info(true);
     outcome done = track_unit(run, u, job, &monitor);
     const char *bytes = (const char *)&done;
@@ -185,7 +217,7 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
     ssize_t n;
     while (have < sizeof out && (n = read(w->pipe, bytes + have, sizeof out - have)) > 0) have += (size_t)n;
     if (have < sizeof out) {
-        out = (outcome){.state = GLS_UNIT_FAILED, .status = GLS_ERR_DEVICE};
+        out = (outcome){.state = GLS_UNIT_FAILED, .status = GLS_ERR_DEVICE, .broke = true};
         if (WIFSIGNALED(status))
             snprintf(out.reason, sizeof out.reason, "its process was ended by signal %d", WTERMSIG(status));
         else
@@ -206,11 +238,11 @@ typedef struct tally {
     bool ends; /* nothing more is begun */
 } tally;
 
-/* The run cannot go on with other units, either. */
-static bool is_final(gls_status status)
+/* The run cannot go on with other units, either: there is no device, or the user asks for the end. What a driver that
+ * breaks down or a series that is too large for the device tells is of this unit alone. */
+static bool is_final(const outcome *out)
 {
-    return status == GLS_ERR_CANCELLED || status == GLS_ERR_DEVICE || status == GLS_ERR_LOST ||
-           status == GLS_ERR_DEVICE_MEMORY;
+    return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
 static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, tally *t)
@@ -221,8 +253,8 @@ static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const 
         gls_log(GLS_LOG_INFO, "%s: %s", u->name, state_names[out->state]);
         return;
     }
-    if (t->worst == GLS_OK || is_final(out->status)) t->worst = out->status;
-    t->ends = t->ends || is_final(out->status) || run->choice->stop_on_error;
+    if (t->worst == GLS_OK || is_final(out)) t->worst = out->status;
+    t->ends = t->ends || is_final(out) || run->choice->stop_on_error;
 }
 
 static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
@@ -292,19 +324,22 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
     free(workers);
 }
 
-/* What became of all units, for those who look later. */
-static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, const tally *t)
+/* What became of the units, for those who look later. */
+static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
 {
-    char path[4096];
+    char path[GLS_DATASET_MAX_PATH];
     gls_text rows = {0};
-    gls_text_puts(&rows, LOG_HEADER "\n");
-    for (size_t i = 0; i < dataset->n; i++)
-        if ((int)t->of[i].state >= 0)
-            gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
+    for (size_t i = 0; i < dataset->n; i++) {
+        if ((int)t->of[i].state < 0) continue;
+        for (char *c = t->of[i].reason; *c; c++)
+            if ((unsigned char)*c < ' ') *c = ' '; /* names of folders may hold tabs and ends of lines */
+        gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
+    }
     snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
-    gls_status status = rows.failed                 ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
-                        : is_ours(path, LOG_HEADER) ? gls_file_write(path, true, NULL, rows.data, rows.length)
-                                                    : GLS_OK;
+    gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                        : rows.length > 0 && is_ours(path, GLS_DATASET_LOG_HEADER)
+                            ? gls_dataset_log_add(run->dataset, rows.data)
+                            : GLS_OK;
     gls_text_finish(&rows);
     return status;
 }
@@ -318,7 +353,7 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
         side_by_side(run, dataset, &t);
     else
         one_by_one(run, dataset, &t);
-    gls_status status = run->choice->count == 1 && !run->choice->unit ? write_log(run, dataset, &t) : GLS_OK;
+    gls_status status = write_log(run, dataset, &t);
     free(t.of);
     *worst = t.worst;
     gls_log(GLS_LOG_INFO, "%zu tracked, %zu up to date, %zu busy elsewhere, %zu failed", t.counts[0], t.counts[1],

@@ -15,8 +15,8 @@ typedef struct gls_dataset_task {
     bool no_report;
 } gls_dataset_task;
 
-/* What fails is logged and leaves the others to be tracked, unless the device failed or the caller asked to stop;
- * *worst gets its status. With all units, logs/units.tsv tells what became of each. */
+/* What fails is logged and leaves the others to be tracked, unless there is no device or the caller asked to stop;
+ * *worst gets its status. logs/units.tsv tells what became of each. */
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst);
 
 #endif

@@ -14,6 +14,7 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
+#include "workflow/dataset_select.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)
 
@@ -32,51 +33,6 @@ void gls_dataset_finish(gls_dataset *dataset)
     }
     free(dataset->unit);
     *dataset = (gls_dataset){.n = 0};
-}
-
-/* Takes the next of several labels with commas between them, without its prefix; false: there is none. */
-static bool next_label(const char **list, const char *prefix, char *label, size_t size)
-{
-    while (**list == ',') ++*list;
-    if (!**list) return false;
-    if (strncmp(*list, prefix, strlen(prefix)) == 0) *list += strlen(prefix);
-    size_t n = strcspn(*list, ",");
-    snprintf(label, size, "%.*s", (int)n, *list);
-    *list += n;
-    return true;
-}
-
-/* Whether a label is among those asked for; none asks for all. */
-static bool is_wanted(const gls_strings *labels, const char *prefix, const char *label)
-{
-    char asked[256];
-    for (int i = 0; i < labels->n; i++)
-        for (const char *list = labels->value[i]; next_label(&list, prefix, asked, sizeof asked);)
-            if (strcmp(asked, label) == 0) return true;
-    return labels->n == 0;
-}
-
-/* Whether a value is one of those with | between them. */
-static bool is_among(const char *values, const char *value)
-{
-    for (;;) {
-        size_t n = strcspn(values, "|");
-        if (strlen(value) == n && strncmp(values, value, n) == 0) return true;
-        if (!values[n]) return false;
-        values += n + 1;
-    }
-}
-
-static bool passes(const gls_strings *filters, const char *name)
-{
-    char key[64], value[128];
-    for (int i = 0; i < filters->n; i++) {
-        const char *equals = strchr(filters->value[i], '=');
-        if (!equals || equals - filters->value[i] >= (ptrdiff_t)sizeof key) return false;
-        snprintf(key, sizeof key, "%.*s", (int)(equals - filters->value[i]), filters->value[i]);
-        if (!is_among(equals + 1, gls_bids_value(name, key, value, sizeof value))) return false;
-    }
-    return true;
 }
 
 /* The table of a series: files of its own, or ones of BIDS' inheritance. */
@@ -115,17 +71,17 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
 char *gls_dataset_find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key,
                              const char *value, const char *suffix, const char **where)
 {
-    char base[512];
+    char base[GLS_DATASET_MAX_BELOW];
     snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
     for (int d = -1; d < o->derivatives.n; d++) {
         const char *root = d < 0 ? o->input : o->derivatives.value[d];
-        char folders[3][640];
+        char folders[3][GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2];
         int n = 0;
         snprintf(folders[n++], sizeof folders[0], "%s/%s", root, u->folder);
         snprintf(folders[n++], sizeof folders[0], "%s/%s/anat", root, base);
         if (*u->session) snprintf(folders[n++], sizeof folders[0], "%s/sub-%s/anat", root, u->subject);
         for (int f = 0; f < n; f++) {
-            char *found = gls_bids_find(folders[f], key, value, u->space, suffix);
+            char *found = gls_bids_find(folders[f], key, value, u->space, suffix, f == 0 ? u->name : NULL);
             if (!found) continue;
             if (where) *where = root;
             return found;
@@ -155,7 +111,7 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
 static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const char *root = NULL;
-    char folder[640];
+    char folder[GLS_DATASET_MAX_BELOW];
     char *found = gls_dataset_find_image(o, u, NULL, "", "dseg", &root);
     if (!found) return GLS_OK;
     const char *below = found + strlen(root) + 1, *slash = strrchr(below, '/');
@@ -229,7 +185,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     dataset->unit = grown;
     u = &dataset->unit[dataset->n++];
     *u = (gls_dataset_unit){.name = gls_bids_without(file, "desc")};
-    char space[128], *stem = gls_bids_stem(file);
+    char space[256], *stem = gls_bids_stem(file);
     u->subject = strdup(subject);
     u->session = strdup(session);
     u->space = strdup(gls_bids_value(file, "space", space, sizeof space));
@@ -247,7 +203,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {
-    char path[1024], desc[128], **names;
+    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2], desc[256], **names = NULL;
     snprintf(path, sizeof path, "%s/%s", o->input, folder);
     gls_status status = gls_bids_names(path, &names);
     for (size_t i = 0; !status && names[i]; i++) {
@@ -257,31 +213,34 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
             dataset->n_ignored++;
             continue;
         }
+        if (!gls_dataset_belongs(names[i], subject, session)) {
+            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
+                    names[i]);
+            dataset->n_ignored++;
+            continue;
+        }
         gls_bids_value(names[i], "desc", desc, sizeof desc);
         bool preprocessed = strcmp(desc, "preproc") == 0;
-        if ((!preprocessed && !(o->raw && !*desc)) || !passes(&o->filters, names[i])) continue;
+        if ((!preprocessed && !(o->raw && !*desc)) || !gls_dataset_passes(o, names[i], NULL)) continue;
         status = add_unit(o, subject, session, folder, names[i], dataset);
     }
-    if (!status) gls_bids_names_free(names);
+    gls_bids_names_free(names);
     return status;
 }
 
 static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
 {
-    char path[1024], folder[512], **names;
-    bool any = false;
+    char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;
     snprintf(path, sizeof path, "%s/sub-%s", o->input, subject);
     gls_status status = gls_bids_names(path, &names);
     if (status) return status;
     for (size_t i = 0; !status && names[i]; i++) {
-        if (strncmp(names[i], "ses-", 4) != 0) continue;
-        any = true;
-        if (!is_wanted(&o->sessions, "ses-", names[i] + 4)) continue;
+        if (!gls_dataset_takes_session(o, names[i])) continue;
         snprintf(folder, sizeof folder, "sub-%s/%s/dwi", subject, names[i]);
         status = scan_folder(o, subject, names[i] + 4, folder, dataset);
     }
     gls_bids_names_free(names);
-    if (any || status) return status;
+    if (status || !gls_dataset_takes_no_session(o)) return status;
     snprintf(folder, sizeof folder, "sub-%s/dwi", subject);
     return scan_folder(o, subject, "", folder, dataset);
 }
@@ -312,54 +271,50 @@ static gls_status check_description(const gls_dataset_options *o)
     return GLS_OK;
 }
 
-static gls_status check_participant(const gls_dataset_options *o, char **names, const char *asked)
-{
-    char there[256] = "";
-    for (size_t i = 0; names[i]; i++) {
-        if (strncmp(names[i], "sub-", 4) != 0) continue;
-        if (strcmp(names[i] + 4, asked) == 0) return GLS_OK;
-        size_t n = strlen(there);
-        if (n + strlen(names[i]) + 4 < sizeof there)
-            snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", names[i] + 4);
-    }
-    return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
-}
-
-/* Each participant that was asked for has to be there. */
-static gls_status check_participants(const gls_dataset_options *o, char **names)
-{
-    char asked[256];
-    gls_status status = GLS_OK;
-    for (int k = 0; k < o->participants.n && !status; k++)
-        for (const char *list = o->participants.value[k]; !status && next_label(&list, "sub-", asked, sizeof asked);)
-            status = check_participant(o, names, asked);
-    return status;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
 }
 
-/* Two series that differ by their space or resolution alone would be the same scan twice. */
-static gls_status check_spaces(const gls_dataset *dataset)
+/* The name without space and resolution; NULL without memory. */
+static char *name_of_scan(const char *name)
 {
-    for (size_t i = 1; i < dataset->n; i++) {
-        const gls_dataset_unit *a = &dataset->unit[i - 1], *b = &dataset->unit[i];
-        char *x = gls_bids_without(a->name, "space"), *y = gls_bids_without(b->name, "space");
-        char *p = x ? gls_bids_without(x, "res") : NULL, *q = y ? gls_bids_without(y, "res") : NULL;
-        bool same = p && q && strcmp(p, q) == 0, enough = p && q;
-        free(x);
-        free(y);
-        free(p);
-        free(q);
-        if (!enough) return no_memory();
-        if (same)
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s and %s are one scan in two spaces: choose with --filter space=... or res=...", a->name,
-                            b->name);
+    char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;
+    free(rest);
+    return scan;
+}
+
+/* Two series that differ by their space or resolution alone, or by .nii and .nii.gz, would be the same scan twice. */
+static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
+{
+    char *x = name_of_scan(a->name), *y = name_of_scan(b->name);
+    const bool same = x && y && strcmp(x, y) == 0, enough = x && y;
+    free(x);
+    free(y);
+    if (!enough) return no_memory();
+    for (int i = 0; i < 2 && same; i++) {
+        gls_dataset_unit *u = i == 0 ? a : b, *other = i == 0 ? b : a;
+        const bool twice = strcmp(a->name, b->name) == 0;
+        free(u->problem);
+        if (asprintf(&u->problem,
+                     twice ? "there is %s, too"
+                           : "one scan in two spaces, as %s: choose with --filter "
+                             "space=... or res=...",
+                     twice ? other->dwi : other->name) < 0) {
+            u->problem = NULL;
+            return no_memory();
+        }
     }
     return GLS_OK;
+}
+
+static gls_status check_spaces(gls_dataset *dataset)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 1; i < dataset->n && !status; i++)
+        for (size_t k = i; k-- > 0 && !status && strcmp(dataset->unit[k].subject, dataset->unit[i].subject) == 0;)
+            status = check_twins(&dataset->unit[k], &dataset->unit[i]);
+    return status;
 }
 
 gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
@@ -371,10 +326,9 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     if (!S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: is no folder", o->input);
     gls_status status = check_description(o);
     if (!status) status = gls_bids_names(o->input, &names);
-    if (!status) status = check_participants(o, names);
+    if (!status) status = gls_dataset_check_labels(o, names);
     for (size_t i = 0; !status && names[i]; i++)
-        if (strncmp(names[i], "sub-", 4) == 0 && is_wanted(&o->participants, "sub-", names[i] + 4))
-            status = scan_subject(o, names[i] + 4, &dataset);
+        if (gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
     if (!status && dataset.n == 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input,
                           o->raw ? "" : "desc-preproc");

@@ -6,11 +6,17 @@
 
 #include <glslines/workflow.h>
 
+struct gls_output_group;
+
 #include "workflow/dataset_labels.h"
 #include "workflow/dataset_names.h"
 
-/* Bytes of the name of a folder that is given: behind it come those of a participant, a session and a file. */
+/* Bytes of the name of a folder that is given: behind it come those of a participant, a session and dwi, and of a file.
+ */
 #define GLS_DATASET_MAX_FOLDER 480
+#define GLS_DATASET_MAX_BELOW 520
+#define GLS_DATASET_MAX_PATH 1536
+#define GLS_DATASET_MAX_URI (3 * 4096 + 32)
 
 /* Where seeds come from, the first that there is for GLS_REGION_AUTO. */
 typedef enum gls_dataset_region {
@@ -69,8 +75,9 @@ typedef enum gls_dataset_state {
 
 /* Files that a data set of derivatives has; those that are there are left. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
-/* Tracks a unit with these options, whose files are chosen here, unless it was tracked with them before. On failure
- * GLS_UNIT_FAILED and the status. */
+/* Tracks a unit with these options, whose files are chosen here, unless it was tracked with them, from files of the
+ * same contents, before. On failure GLS_UNIT_FAILED and the status, and files that were there before are as they were.
+ */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
 /* Which units: one, or every count-th from the index-th, counted from 1. */
@@ -89,29 +96,32 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
                        const gls_job_options *job);
 /* Where the files of a unit with these options are. */
 typedef struct gls_dataset_files {
-    char tractogram[1536], sidecar[1536], report[1536], picture[1536], logs[1536];
+    char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], report[GLS_DATASET_MAX_PATH],
+        picture[GLS_DATASET_MAX_PATH], logs[GLS_DATASET_MAX_PATH];
 } gls_dataset_files;
 void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
                       gls_dataset_files *files);
-/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
- * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
+/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. Each text is
+ * from malloc, those after an error, too. GLS_ERR_INPUT: no such file, unknown keys. */
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
 /* Whether a file that is written anew at each run may be: it is not there, or is of glslines, so that mark stands in
  * its first 64 KiB. */
 bool gls_dataset_owns(const char *path, const char *mark);
 /* The same; GLS_ERR_OUTPUT names the file. */
 gls_status gls_dataset_may_rewrite(const char *path, const char *mark);
-/* And writes it. */
-gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes);
-/* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are,
- * without any no file is written. */
+/* And writes it, in group unless that is NULL. */
+gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
+                               struct gls_output_group *group);
+/* A table of the tractograms of the output, group.tsv, and a page of them, index.html, both or neither; *n gets how
+ * many there are of participants, sessions and entities that are asked for, without any no file is written. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
 /* tract_profiles.csv in the output: the rows of all *_desc-profiles_tractography.csv of participants and sessions, as
  * glslines profile and pyAFQ write them, with subjectID and sessionID. *n: how many tables there are; none: no file.
+ * pyAFQ writes a table of this name, too: tract_profiles.json tells which is of glslines, and no other is replaced.
  * GLS_ERR_INPUT: two of one session, one that is no such table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
-/* The page alone, from the text of group.tsv. */
-gls_status gls_dataset_page(const gls_dataset_options *options, const char *table);
+/* The page alone, from the text of group.tsv, in this group. */
+gls_status gls_dataset_page(const gls_dataset_options *options, const char *table, struct gls_output_group *group);
 
 /* A file of anatomy or of a mask in the space of the unit whose key has this value: in the data set, then in further
  * ones; NULL: none. root: gets the data set. */
@@ -120,10 +130,11 @@ char *gls_dataset_find_image(const gls_dataset_options *options, const gls_datas
 /* The labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS _dseg. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
-/* A URI of a file of the source data set, of the output, or of elsewhere. */
+/* A URI of a file of the source data set, of the output, or of elsewhere. size: GLS_DATASET_MAX_URI. */
 void gls_dataset_uri(const gls_dataset_options *options, const char *path, char *uri, size_t size);
 /* Writes a connectome of each atlas from the tractogram of a unit, STEM_seg-ATLAS_relmat.tsv; weights: those of
- * streamlines as glslines connectome takes them, or NULL. One that is newer than its inputs is left unless force. */
+ * streamlines as glslines connectome takes them, or NULL. One of the same inputs is left unless force; one that is of
+ * another program is an error. */
 gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
                                const char *stem, const char *weights);
 

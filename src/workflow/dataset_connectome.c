@@ -6,11 +6,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/hash.h"
+#include "util/json.h"
 #include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
+#include "workflow/dataset_done.h"
 #include "workflow/dataset_names.h"
 #include "workflow/json.h"
 #include "workflow/tracts/tracts.h"
+
+#define DONE "done" /* what a sidecar tells for later runs: inputs, outputs */
 
 char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
                              const char **root)
@@ -26,7 +32,7 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
 static char *find_names(const char *labels, const char *root)
 {
     const char *slash = strrchr(labels, '/');
-    char folder[1024], *stem = gls_bids_stem(slash + 1), *found = NULL;
+    char folder[GLS_DATASET_MAX_PATH], *stem = gls_bids_stem(slash + 1), *found = NULL;
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - labels - (ptrdiff_t)strlen(root) - 1),
              labels + strlen(root) + 1);
     if (stem) found = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
@@ -34,17 +40,9 @@ static char *find_names(const char *labels, const char *root)
     return found;
 }
 
-static bool is_newer(const char *path, const char *than)
-{
-    struct stat a, b;
-    if (stat(path, &a) != 0 || stat(than, &b) != 0) return false;
-    return a.st_mtim.tv_sec != b.st_mtim.tv_sec ? a.st_mtim.tv_sec > b.st_mtim.tv_sec
-                                                : a.st_mtim.tv_nsec >= b.st_mtim.tv_nsec;
-}
-
 static void add_sources(const gls_dataset_options *o, const char *const *path, size_t n, cJSON *root)
 {
-    char uri[2048];
+    char uri[GLS_DATASET_MAX_URI];
     cJSON *sources = cJSON_AddArrayToObject(root, "Sources");
     for (size_t i = 0; i < n; i++) {
         if (!path[i]) continue;
@@ -53,31 +51,118 @@ static void add_sources(const gls_dataset_options *o, const char *const *path, s
     }
 }
 
-static gls_status connect(const gls_dataset_options *o, const char *tractogram, const char *labels, const char *names,
-                          const char *matrix, const char *weights)
+/* The files of a connectome, and what it is made from. */
+typedef struct matrix {
+    const char *tractogram, *labels, *names, *weights; /* names, weights NULL: none */
+    char matrix[GLS_DATASET_MAX_PATH], nodes[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+} matrix;
+
+static gls_status add_input(cJSON *inputs, const char *role, const char *path)
+{
+    uint64_t hash = 0;
+    char text[17];
+    gls_status status = path ? gls_hash_file(path, &hash) : GLS_OK;
+    if (!status) cJSON_AddStringToObject(inputs, role, path ? gls_hash_text(hash, text) : "none");
+    return status;
+}
+
+/* What the matrix depends on. Weights of a text file are told apart by what is in it. */
+static gls_status identify(const matrix *m, cJSON **inputs)
+{
+    *inputs = cJSON_CreateObject();
+    const char *file = gls_tract_weights_file(m->weights);
+    gls_status status = add_input(*inputs, "tractogram", m->tractogram);
+    if (!status) status = add_input(*inputs, "labels", m->labels);
+    if (!status) status = add_input(*inputs, "names", m->names);
+    if (!status && file)
+        status = add_input(*inputs, "weights", file);
+    else if (!status)
+        cJSON_AddStringToObject(*inputs, "weights", m->weights ? m->weights : "none");
+    return status;
+}
+
+/* Whether it is there, of the same; GLS_ERR_OUTPUT: what is there is of another program, or was changed. */
+static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
+{
+    bool missing = false;
+    struct stat info;
+    char folder[GLS_DATASET_MAX_PATH];
+    cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(root, DONE);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(m->matrix, '/') - m->matrix), m->matrix);
+    gls_status status = GLS_OK;
+    *done = false;
+    if (found) {
+        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(found, "outputs"), folder, &missing);
+        *done = !missing && cJSON_Compare(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"), true);
+    } else {
+        const char *const path[] = {m->matrix, m->nodes, m->sidecar};
+        for (size_t i = 0; i < 3 && !status; i++)
+            if (lstat(path[i], &info) == 0)
+                status = gls_fail(GLS_ERR_OUTPUT,
+                                  "%s: exists, and no run of glslines bids tells of it; --force replaces it", path[i]);
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+/* Notes in the sidecar what was made, for the next run; one that is killed before makes it again. */
+static gls_status note(const matrix *m)
+{
+    char folder[GLS_DATASET_MAX_PATH];
+    struct stat info;
+    cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20), *outputs;
+    if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be read", m->sidecar);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(m->matrix, '/') - m->matrix), m->matrix);
+    outputs = cJSON_AddArrayToObject(cJSON_GetObjectItemCaseSensitive(root, DONE), "outputs");
+    gls_status status = gls_dataset_note(outputs, folder, strrchr(m->matrix, '/') + 1, false);
+    if (!status && stat(m->nodes, &info) == 0)
+        status = gls_dataset_note(outputs, folder, strrchr(m->nodes, '/') + 1, false);
+    char *text = gls_json_print(root);
+    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) status = gls_file_write(m->sidecar, true, NULL, text, strlen(text));
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return status;
+}
+
+static gls_status connect(const gls_dataset_options *o, const matrix *m, const cJSON *inputs)
 {
 #define ROW GLS_ROW_DEFAULT
     gls_connectome_cli options = {
 #include "workflow/tracts/connectome.def"
     };
 #undef ROW
-    const char *const file[] = {tractogram, labels, matrix};
+    const char *const file[] = {m->tractogram, m->labels, m->matrix};
     const gls_tract_common common = {.force = true};
     cJSON *root = cJSON_CreateObject(), *parameters;
     gls_tract_job job;
     options.bids = true;
-    options.lut = names;
-    options.weights = weights;
+    options.lut = m->names;
+    options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
-    add_sources(o, (const char *const[]){tractogram, labels, names}, 3, root);
+    add_sources(o, (const char *const[]){m->tractogram, m->labels, m->names}, 3, root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "assign", "radial");
     cJSON_AddNumberToObject(parameters, "radius_mm", 4);
-    if (weights) cJSON_AddStringToObject(parameters, "weights", weights);
+    if (m->weights) cJSON_AddStringToObject(parameters, "weights", m->weights);
+    cJSON_AddItemToObject(cJSON_AddObjectToObject(root, DONE), "inputs", cJSON_Duplicate(inputs, true));
     gls_tract_job_init(&job, &common, root);
     gls_status status = gls_tract_connectome(&job, &options, file, 3);
     if (!status) status = gls_tract_job_commit(&job);
     gls_tract_job_finish(&job);
+    return status;
+}
+
+static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
+{
+    bool done = false;
+    cJSON *inputs = NULL;
+    gls_status status = identify(m, &inputs);
+    if (!status && !o->force) status = look_before(m, inputs, &done);
+    if (!status && !done) status = connect(o, m, inputs);
+    if (!status && !done) status = note(m);
+    cJSON_Delete(inputs);
     return status;
 }
 
@@ -86,13 +171,15 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
 {
     gls_status status = GLS_OK;
     for (int i = 0; i < o->atlases.n && !status; i++) {
-        const char *root = NULL;
-        char matrix[1700], *labels = gls_dataset_find_atlas(o, u, o->atlases.value[i], &root), *names = NULL;
-        snprintf(matrix, sizeof matrix, "%s_seg-%s_relmat.tsv", stem, o->atlases.value[i]);
-        if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-%s_dseg in its space", u->dwi, o->atlases.value[i]);
+        const char *root = NULL, *atlas = o->atlases.value[i];
+        char *labels = gls_dataset_find_atlas(o, u, atlas, &root), *names = NULL;
+        if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-%s_dseg in its space", u->dwi, atlas);
         names = find_names(labels, root);
-        const bool done = is_newer(matrix, tractogram) && is_newer(matrix, labels) && !o->force;
-        if (!done) status = connect(o, tractogram, labels, names, matrix, weights);
+        matrix m = {tractogram, labels, names, weights, {0}, {0}, {0}};
+        snprintf(m.matrix, sizeof m.matrix, "%s_seg-%s_relmat.tsv", stem, atlas);
+        snprintf(m.nodes, sizeof m.nodes, "%s_seg-%s_nodes.tsv", stem, atlas);
+        snprintf(m.sidecar, sizeof m.sidecar, "%s_seg-%s_relmat.json", stem, atlas);
+        status = connect_atlas(o, &m);
         free(labels);
         free(names);
     }

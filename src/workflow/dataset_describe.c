@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -34,10 +35,47 @@ static cJSON *read_description(const char *folder)
     return root;
 }
 
+/* Appends a path: what is no letter, digit or one of these goes by its number. */
+static void put_path(const char *path, char *uri, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/+:@!$&'()*,;=";
+    size_t n = strlen(uri);
+    for (; *path && n + 4 < size; path++) {
+        if (strchr(plain, *path))
+            uri[n++] = *path;
+        else
+            n += (size_t)snprintf(uri + n, size - n, "%%%02X", (unsigned)(unsigned char)*path);
+    }
+    uri[n] = '\0';
+}
+
+static void file_uri(const char *path, char *uri, size_t size)
+{
+    char *whole = realpath(path, NULL);
+    snprintf(uri, size, "file://");
+    put_path(whole ? whole : path, uri, size);
+    free(whole);
+}
+
+void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
+{
+    const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
+    const size_t n[] = {strlen(o->input), strlen(o->output)};
+    int best = -1;
+    for (int i = 0; i < 2; i++)
+        if (strncmp(path, roots[i], n[i]) == 0 && path[n[i]] == '/' && (best < 0 || n[i] > n[best])) best = i;
+    if (best < 0) {
+        file_uri(path, uri, size);
+        return;
+    }
+    snprintf(uri, size, "%s", schemes[best]);
+    put_path(path + n[best] + 1, uri, size);
+}
+
 static cJSON *description(const gls_dataset_options *o)
 {
-    char input[4096], uri[4200];
-    snprintf(uri, sizeof uri, "file://%s", realpath(o->input, input) ? input : o->input);
+    char uri[GLS_DATASET_MAX_URI];
+    file_uri(o->input, uri, sizeof uri);
     cJSON *root = cJSON_CreateObject(), *generated, *entry, *links;
     cJSON_AddStringToObject(root, "Name", "Tractograms by glslines");
     cJSON_AddStringToObject(root, "BIDSVersion", "1.10.0");
@@ -57,7 +95,7 @@ static cJSON *description(const gls_dataset_options *o)
     return root;
 }
 
-/* A data set that another version began is of this one, too. */
+/* A data set that another version began is of this one, too; that of another program stays as it is. */
 static gls_status add_version(const gls_dataset_options *o)
 {
     char path[1536], versions[256] = "";
@@ -74,7 +112,7 @@ static gls_status add_version(const gls_dataset_options *o)
         size_t n = strlen(versions);
         snprintf(versions + n, sizeof versions - n, "%s%s", n ? ", " : "", version);
     }
-    if (!known) {
+    if (!known && *versions) {
         gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
                 gls_version());
         cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
@@ -93,7 +131,7 @@ static gls_status add_version(const gls_dataset_options *o)
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
-                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.csv\ncode/\n";
+                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
@@ -104,6 +142,12 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
         "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
         "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
     char folder[1536];
+    struct stat in, out;
+    if (stat(o->input, &in) == 0 && stat(o->output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: BIDS_DIR and OUT_DIR are one folder: what is derived needs a folder of its own, such as "
+                        "%s/derivatives/glslines",
+                        o->output, o->input);
     gls_status status = gls_bids_make_folders(o->output);
     snprintf(folder, sizeof folder, "%s/logs", o->output);
     if (!status) status = gls_bids_make_folders(folder);

@@ -1,4 +1,5 @@
 /* The filter files of BIDS apps: which series are taken, in JSON, by the names that pybids has for entities. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool is_implied(const char *name)
     return false;
 }
 
-/* "key=a|b" from a value or a list of them; NULL: it is neither texts nor numbers, or there is no memory. */
+/* "key=a|b" from a value or a list of them; NULL: it is neither texts nor whole numbers, or there is no memory. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;
@@ -41,13 +42,14 @@ static char *filter_text(const char *key, const cJSON *values)
     FILE *out = open_memstream(&text, &bytes);
     if (!out) return NULL;
     fprintf(out, "%s=", key);
-    bool good = true, list = cJSON_IsArray(values);
+    bool good = !cJSON_IsNull(values), list = cJSON_IsArray(values);
     const char *between = "";
     for (const cJSON *v = list ? values->child : values; v; v = list ? v->next : NULL, between = "|") {
-        if (cJSON_IsString(v))
+        if (cJSON_IsString(v) && !strchr(v->valuestring, '|'))
             fprintf(out, "%s%s", between, v->valuestring);
-        else if (cJSON_IsNumber(v))
-            gls_fprintf(out, "%s%g", between, v->valuedouble);
+        else if (cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 1e15 &&
+                 v->valuedouble == floor(v->valuedouble))
+            gls_fprintf(out, "%s%.0f", between, v->valuedouble);
         else
             good = false;
     }
@@ -64,7 +66,9 @@ static gls_status add_filter(const char *path, const cJSON *item, gls_strings *f
     if ((size_t)filters->n == sizeof filters->value / sizeof *filters->value)
         return gls_fail(GLS_ERR_INPUT, "%s: too many entities", path);
     char *text = filter_text(key, item);
-    if (!text) return gls_fail(GLS_ERR_INPUT, "%s: %s is neither a text nor a list of texts", path, item->string);
+    if (!text)
+        return gls_fail(GLS_ERR_INPUT, "%s: %s is neither a text or a whole number nor a list of them", path,
+                        item->string);
     filters->value[filters->n++] = text;
     return GLS_OK;
 }

@@ -58,7 +58,7 @@ static gls_status write_sidecar(const char *path, const cJSON *fit, const char *
 static gls_status place(const char *prefix, const char *stem, size_t i, const cJSON *fit,
                         const gls_dataset_sources *sources)
 {
-    char from[1600], to[1700];
+    char from[GLS_DATASET_MAX_PATH + 64], to[GLS_DATASET_MAX_PATH + 64];
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(fit, "model"), "name");
     const char *model = files[i].is_tensor ? "tensor" : cJSON_IsString(name) ? name->valuestring : "csd";
     snprintf(from, sizeof from, "%s%s", prefix, files[i].suffix);
@@ -78,7 +78,7 @@ gls_status gls_dataset_fit(const gls_dataset_unit *u, const gls_model_options *m
 {
     gls_fit_options options = gls_fit_options_default();
     const char *slash = strrchr(stem, '/');
-    char prefix[1536], path[1600], *text = NULL;
+    char prefix[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH + 64], *text = NULL;
     cJSON *fit = NULL;
     size_t n = 0;
     snprintf(prefix, sizeof prefix, "%.*s/.%s_fit", (int)(slash - stem), stem, slash + 1);

@@ -63,8 +63,9 @@ static float value_at(const gls_image *image, gls_dataset_region kind, const gls
         if (!(fabs(p[i]) < far)) return 0;
     if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;
     float nearest = voxel(image, (int)floor(p[0] + 0.5), (int)floor(p[1] + 0.5), (int)floor(p[2] + 0.5));
-    if (kind == GLS_DATASET_DSEG) return is_among(labels, (int)lrintf(nearest));
-    return kind == GLS_DATASET_ASEG ? is_seed_label((int)lrintf(nearest)) : nearest > 0;
+    if (kind != GLS_DATASET_DSEG && kind != GLS_DATASET_ASEG) return nearest > 0;
+    if (!(nearest >= 0 && nearest < 1e9F)) return 0; /* no label */
+    return kind == GLS_DATASET_DSEG ? is_among(labels, (int)lrintf(nearest)) : is_seed_label((int)lrintf(nearest));
 }
 
 /* An image on any grid as 0 and 1 on that of the series; GLS_DATASET_AUTO: a mask. */

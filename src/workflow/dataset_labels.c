@@ -1,6 +1,8 @@
 /* White matter in a segmentation whose numbers a table tells: the numbers of a plain dseg differ between programs. */
 #include "workflow/dataset_labels.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static int cut(char *line, char **cell, int max)
     return n;
 }
 
-static void read_rows(char *text, gls_bids_labels *labels)
+static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
 {
     char *cell[32], *state = NULL;
     int index = -1, named = -1, abbreviated = -1;
@@ -60,11 +62,17 @@ static void read_rows(char *text, gls_bids_labels *labels)
         if (head || index < 0 || index >= n) continue;
         bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
                      (abbreviated >= 0 && abbreviated < n && is_white_matter(cell[abbreviated]));
+        if (!white) continue;
         char *end;
-        long value = strtol(cell[index], &end, 10);
-        if (white && end != cell[index] && !*end && labels->n < GLS_BIDS_MAX_LABELS)
-            labels->value[labels->n++] = (int)value;
+        errno = 0;
+        const long value = strtol(cell[index], &end, 10);
+        if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: '%.40s' is no number of a label", path, cell[index]);
+        if (labels->n == GLS_BIDS_MAX_LABELS)
+            return gls_fail(GLS_ERR_INPUT, "%s: more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
+        labels->value[labels->n++] = (int)value;
     }
+    return GLS_OK;
 }
 
 gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels)
@@ -76,7 +84,7 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
     char *table = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
     size_t bytes;
     gls_status status = table ? gls_file_read(table, MAX_TABLE, &text, &bytes) : GLS_OK;
-    if (!status && text) read_rows(text, labels);
+    if (!status && text) status = read_rows(table, text, labels);
     free(text);
     free(table);
     free(stem);

@@ -17,6 +17,19 @@ bool gls_bids_has_suffix(const char *name, const char *suffix, const char *exten
            name[n - e - s - 1] == '_';
 }
 
+/* of a label */
+static bool is_letter(char c)
+{
+    return gls_is_alnum((unsigned char)c) || c == '+';
+}
+
+bool gls_bids_is_label(const char *text)
+{
+    const char *c = text;
+    while (is_letter(*c)) c++;
+    return c > text && !*c;
+}
+
 /* The end of the entities: the underscore before the suffix, which has no dash; the whole of a stem. */
 static size_t stem_length(const char *name)
 {
@@ -38,7 +51,7 @@ bool gls_bids_is_valid(const char *name)
         } else if (c == '-') {
             if (!has_key || has_dash) return false;
             has_dash = true;
-        } else if (gls_is_alnum((unsigned char)c) || c == '+') {
+        } else if (is_letter(c)) {
             if (has_dash)
                 has_value = true;
             else
@@ -113,7 +126,7 @@ gls_status gls_bids_names(const char *folder, char ***names)
         free(made);
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", folder, strerror(errno));
     }
-    for (struct dirent *entry; made && directory && (entry = readdir(directory));) {
+    for (struct dirent *entry; made && directory && (errno = 0, entry = readdir(directory));) {
         if (entry->d_name[0] == '.') continue;
         char **grown = realloc(made, (n + 2) * sizeof *made);
         if (grown) made = grown;
@@ -125,7 +138,12 @@ gls_status gls_bids_names(const char *folder, char ***names)
         }
         made[++n] = NULL;
     }
+    const int reason = directory && made ? errno : 0;
     if (directory) closedir(directory);
+    if (reason) {
+        gls_bids_names_free(made);
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", folder, strerror(reason));
+    }
     if (!made) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", folder);
     qsort(made, n, sizeof *made, by_bytes);
     *names = made;
@@ -138,7 +156,7 @@ static bool is_part(const char *name, const char *stem)
     size_t n = stem_length(name);
     for (size_t at = 0; at < n;) {
         size_t entity = strcspn(name + at, "_."), length;
-        char key[64];
+        char key[256];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(name + at, "-"), name + at);
         const char *found = find_entity(stem, key, &length);
         if (!found || length != entity || strncmp(found, name + at, entity) != 0) return false;
@@ -168,7 +186,7 @@ static char *best_in(const char *folder, const char *stem, const char *suffix, c
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension)
 {
-    char below[512], path[1024], *found = NULL;
+    char below[520], path[1024], *found = NULL;
     snprintf(below, sizeof below, "%s", folder);
     for (;;) {
         snprintf(path, sizeof path, "%s%s%s", root, *below ? "/" : "", below);
@@ -191,27 +209,54 @@ bool gls_bids_split(const char *text, gls_bids_ending *e)
 static bool is_kind(const char *name, const char *key, const char *value)
 {
     static const char *const kinds[] = {"desc", "label", "seg", "atlas"};
-    char text[128];
+    char text[256];
     if (key) return strcmp(gls_bids_value(name, key, text, sizeof text), value) == 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (*gls_bids_value(name, kinds[i], text, sizeof text)) return false;
     return true;
 }
 
-char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix)
+/* How well an image suits a series, by the entities that tell scans of a session apart; -1: it is of another. */
+static int suits(const char *name, const char *series)
 {
-    char **names, *found = NULL, text[128];
+    static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
+    enum { N = sizeof keys / sizeof *keys };
+    char own[256], wanted[256];
+    int points = N;
+    for (size_t i = 0; i < N && series; i++) {
+        gls_bids_value(name, keys[i], own, sizeof own);
+        gls_bids_value(series, keys[i], wanted, sizeof wanted);
+        if (*own && *wanted && strcmp(own, wanted) != 0) return -1;
+        points += *own ? (*wanted ? 1 : -1) : 0;
+    }
+    return points;
+}
+
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series)
+{
+    char **names, *found = NULL, text[256];
+    int most = -1;
     if (gls_bids_names(folder, &names)) return NULL;
-    for (size_t i = 0; names[i] && !found; i++) {
+    for (size_t i = 0; names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
             continue;
         if (!gls_bids_is_valid(names[i]) || !is_kind(names[i], key, value) ||
-            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0)
+            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= most)
             continue;
+        most = suits(names[i], series);
+        free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }
     gls_bids_names_free(names);
     return found;
+}
+
+char *gls_bids_join(const char *folder, const char *name, char *path, size_t size)
+{
+    const int n = snprintf(path, size, "%s/%s", folder, name);
+    if (n < 0 || (size_t)n >= size) *path = '\0';
+    return path;
 }
 
 gls_status gls_bids_make_folders(const char *path)

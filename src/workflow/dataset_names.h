@@ -3,13 +3,18 @@
 #define GLS_WORKFLOW_DATASET_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <glslines/common.h>
 
+/* FOLDER/NAME, or "", which is the name of no file, where that has more than size - 1 bytes. Returns path. */
+char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
 /* A folder and those above it, where they are not there. */
 gls_status gls_bids_make_folders(const char *path);
 /* Whether it ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
+/* Whether a text is a label: letters and digits, at least one. */
+bool gls_bids_is_label(const char *text);
 /* Whether all before the suffix are keys and values of letters and digits. */
 bool gls_bids_is_valid(const char *name);
 /* Without suffix and extension; NULL without memory, as below. */
@@ -26,8 +31,10 @@ typedef struct gls_bids_ending {
 } gls_bids_ending;
 /* false: it is none. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
-/* The first image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg
- * and atlas. */
-char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix);
+/* An image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg and
+ * atlas. series: that it is for, where they lie side by side: none of another run, acquisition or direction is taken,
+ * and of several the one that has most entities of the series and fewest of its own; NULL: the first is taken. */
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series);
 
 #endif

@@ -34,8 +34,9 @@ gls_status gls_dataset_may_rewrite(const char *path, const char *mark)
     return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", path);
 }
 
-gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes)
+gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
+                               gls_output_group *group)
 {
     gls_status status = gls_dataset_may_rewrite(path, mark);
-    return status ? status : gls_file_write(path, true, NULL, text, bytes);
+    return status ? status : gls_file_write(path, true, group, text, bytes);
 }

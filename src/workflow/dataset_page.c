@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/output.h"
 #include "util/parse.h"
 #include "util/plain.h"
 #include "util/status.h"
@@ -54,7 +55,7 @@ static void put_number(FILE *page, const char *column, const char *text, bool is
 /* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
 static void put_row(const gls_dataset_options *o, FILE *page, char *row)
 {
-    char *cell[5] = {row, "", "", "", ""}, subject[128], file[2048];
+    char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
         *row++ = '\0';
         cell[i] = row;
@@ -81,9 +82,9 @@ static void put_row(const gls_dataset_options *o, FILE *page, char *row)
     free(stem);
 }
 
-gls_status gls_dataset_page(const gls_dataset_options *o, const char *table)
+gls_status gls_dataset_page(const gls_dataset_options *o, const char *table, gls_output_group *group)
 {
-    char *text = NULL, path[1536], *rows = strdup(table), *rest = NULL;
+    char *text = NULL, path[GLS_DATASET_MAX_PATH], *rows = strdup(table), *rest = NULL;
     size_t bytes = 0;
     FILE *page = rows ? open_memstream(&text, &bytes) : NULL;
     if (!page) {
@@ -97,7 +98,7 @@ gls_status gls_dataset_page(const gls_dataset_options *o, const char *table)
     free(rows);
     gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     snprintf(path, sizeof path, "%s/index.html", o->output);
-    if (!status) status = gls_dataset_rewrite(path, MARK, text, bytes);
+    if (!status) status = gls_dataset_rewrite(path, MARK, text, bytes, group);
     free(text);
     return status;
 }

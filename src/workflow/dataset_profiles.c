@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/file.h"
+#include "util/hash.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
+#include "workflow/dataset_select.h"
+#include "workflow/json.h"
 
-#define OUTPUT "tract_profiles.csv"
+#define OUTPUT "tract_profiles"
+#define MARK "Profiles along bundles of all participants, put together by glslines bids"
 #define LAST_COLUMNS "subjectID,sessionID"
 #define MAX_TABLE ((size_t)1 << 30)
 #define MAX_COLUMNS 512
@@ -20,7 +26,7 @@
 
 /* A table of one participant. */
 typedef struct profiles {
-    char path[2048], subject[128], session[128];
+    char path[2048], subject[256], session[256];
 } profiles;
 
 typedef struct study {
@@ -28,7 +34,7 @@ typedef struct study {
     profiles *table;
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* of all tables, in the order in which they come first */
-    gls_output output;
+    FILE *output;
 } study;
 
 /* --- tables with commas ------------------------------------------------------------------------------------------ */
@@ -74,25 +80,20 @@ static size_t find_column(const study *s, const char *name)
 
 /* --- which tables there are -------------------------------------------------------------------------------------- */
 
-/* Whether a name has all entities of --filter that tables of profiles have. */
+/* Whether a name is that of a table that is asked for. */
 static bool is_wanted(const gls_dataset_options *o, const char *name)
 {
-    char key[64], value[128];
+    char value[256], session[256];
     if (!gls_bids_has_suffix(name, "tractography", ".csv")) return false;
     if (strcmp(gls_bids_value(name, "desc", value, sizeof value), "profiles") != 0) return false;
-    for (int i = 0; i < o->filters.n; i++) {
-        const char *text = o->filters.value[i], *equals = strchr(text, '=');
-        if (!equals) continue;
-        snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
-        if (strcmp(key, "desc") != 0 && strcmp(gls_bids_value(name, key, value, sizeof value), equals + 1) != 0)
-            return false;
-    }
-    return true;
+    if (!*gls_bids_value(name, "ses", value, sizeof value)) return gls_dataset_takes_no_session(o);
+    snprintf(session, sizeof session, "ses-%.250s", value);
+    return gls_dataset_takes_session(o, session);
 }
 
 static gls_status add_table(study *s, const char *folder, const char *name)
 {
-    char session[128];
+    char session[256];
     if (s->n == s->capacity) {
         size_t capacity = s->capacity ? 2 * s->capacity : 64;
         profiles *table = realloc(s->table, capacity * sizeof *table);
@@ -113,42 +114,52 @@ static gls_status add_table(study *s, const char *folder, const char *name)
     return GLS_OK;
 }
 
-static gls_status add_folder(study *s, const char *folder)
+/* session: NULL: of any. */
+static gls_status add_folder(study *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
     gls_status status = gls_bids_names(folder, &names);
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
-        if (!is_wanted(s->options, names[i])) continue;
-        if (gls_bids_is_valid(names[i]))
-            status = add_table(s, folder, names[i]);
-        else
+        char own[256];
+        if (!gls_bids_has_suffix(names[i], "tractography", ".csv")) continue;
+        if (!gls_bids_is_valid(names[i])) {
             gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
+            continue;
+        }
+        if (!is_wanted(s->options, names[i])) continue;
+        gls_bids_value(names[i], "ses", own, sizeof own);
+        if (!gls_dataset_belongs(names[i], subject, session ? session : own)) {
+            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
+                    names[i]);
+            continue;
+        }
+        if (gls_dataset_passes(s->options, names[i], "desc")) status = add_table(s, folder, names[i]);
     }
     gls_bids_names_free(names);
     return status;
 }
 
 /* A participant or a session: its tables, and those in dwi. */
-static gls_status add_folders(study *s, const char *folder)
+static gls_status add_folders(study *s, const char *subject, const char *session, const char *folder)
 {
     char path[1600];
-    gls_status status = add_folder(s, folder);
+    gls_status status = add_folder(s, subject, session, folder);
     snprintf(path, sizeof path, "%s/dwi", folder);
-    return status ? status : add_folder(s, path);
+    return status ? status : add_folder(s, subject, session, path);
 }
 
 static gls_status add_participant(study *s, const char *subject)
 {
     char folder[1024], path[1536], **names;
     snprintf(folder, sizeof folder, "%s/%s", s->options->output, subject);
-    gls_status status = add_folders(s, folder);
+    gls_status status = add_folders(s, subject + 4, NULL, folder);
     if (!status) status = gls_bids_names(folder, &names);
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
-        if (strncmp(names[i], "ses-", 4) != 0) continue;
+        if (!gls_dataset_takes_session(s->options, names[i])) continue;
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        status = add_folders(s, path);
+        status = add_folders(s, subject + 4, names[i] + 4, path);
     }
     gls_bids_names_free(names);
     return status;
@@ -160,7 +171,7 @@ static gls_status find_tables(study *s)
     gls_status status = gls_bids_names(s->options->output, &names);
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++)
-        if (strncmp(names[i], "sub-", 4) == 0) status = add_participant(s, names[i]);
+        if (gls_dataset_takes_participant(s->options, names[i])) status = add_participant(s, names[i]);
     gls_bids_names_free(names);
     return status;
 }
@@ -209,8 +220,7 @@ static gls_status add_columns(study *s, const profiles *t)
 }
 
 /* place: of each cell among all columns. */
-static gls_status copy_row(study *s, const profiles *t, char *line, const size_t *place, size_t n, size_t number,
-                           FILE *out)
+static gls_status copy_row(const study *s, const profiles *t, char *line, const size_t *place, size_t n, size_t number)
 {
     char *cell[MAX_COLUMNS];
     const char *value[MAX_COLUMNS];
@@ -220,60 +230,96 @@ static gls_status copy_row(study *s, const profiles *t, char *line, const size_t
     for (size_t k = 0; k < s->n_columns; k++) value[k] = "nan";
     for (size_t i = 0; i < n; i++)
         if (place[i] != SIZE_MAX && *cell[i]) value[place[i]] = cell[i];
-    for (size_t k = 0; k < s->n_columns; k++) fprintf(out, "%s,", value[k]);
-    fprintf(out, "%s,%s\n", t->subject, t->session);
+    for (size_t k = 0; k < s->n_columns; k++) fprintf(s->output, "%s,", value[k]);
+    fprintf(s->output, "%s,%s\n", t->subject, t->session);
     return GLS_OK;
 }
 
-static gls_status copy_table(study *s, const profiles *t)
+static gls_status copy_table(const study *s, const profiles *t)
 {
-    char *text = NULL, *rest, *out = NULL, *cell[MAX_COLUMNS];
-    size_t place[MAX_COLUMNS], written = 0, number = 1;
+    char *text = NULL, *rest, *cell[MAX_COLUMNS];
+    size_t place[MAX_COLUMNS], number = 1;
     gls_status status = read_table(t, &text, &rest);
     if (status) return status;
-    FILE *rows = open_memstream(&out, &written);
-    if (!rows) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     char *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
-    while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number, rows);
-    if (rows && fclose(rows) != 0 && !status) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status) status = gls_output_write(&s->output, out, written);
-    free(out);
+    while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number);
     free(text);
     return status;
 }
 
-static gls_status write_header(study *s)
+/* --- the table of all -------------------------------------------------------------------------------------------- */
+
+static gls_status make_table(study *s, char **text, size_t *bytes)
 {
+    s->output = open_memstream(text, bytes);
+    gls_status status = s->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < s->n_columns && !status; k++) fprintf(s->output, "%s,", s->column[k]);
+    if (!status) fputs(LAST_COLUMNS "\n", s->output);
+    for (size_t i = 0; i < s->n && !status; i++) status = copy_table(s, &s->table[i]);
+    const bool failed = s->output && (ferror(s->output) | fclose(s->output));
+    return !status && failed ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
+}
+
+/* pyAFQ writes a table of this name with the same columns: only one that is as its sidecar tells may be replaced. */
+static gls_status may_replace(const char *table, const char *sidecar)
+{
+    struct stat info;
+    uint64_t hash;
+    char digits[17];
+    if (lstat(table, &info) != 0) return gls_dataset_may_rewrite(sidecar, MARK);
+    cJSON *root = gls_json_read(sidecar, (size_t)1 << 20);
+    const cJSON *told = cJSON_GetObjectItemCaseSensitive(root, "xxh3_64");
+    const bool same = gls_dataset_owns(sidecar, MARK) && cJSON_IsString(told) && !gls_hash_file(table, &hash) &&
+                      strcmp(told->valuestring, gls_hash_text(hash, digits)) == 0;
+    cJSON_Delete(root);
+    if (same) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", table);
+}
+
+static gls_status write_sidecar(const char *path, const char *text, size_t bytes, gls_output_group *group)
+{
+    char digits[17];
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "Description", MARK);
+    cJSON_AddStringToObject(root, "xxh3_64", gls_hash_text(gls_hash(text, bytes), digits));
+    char *json = gls_json_print(root);
+    cJSON_Delete(root);
+    gls_status status =
+        json ? gls_dataset_rewrite(path, MARK, json, strlen(json), group) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    cJSON_free(json);
+    return status;
+}
+
+static gls_status write_table(study *s)
+{
+    char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], *text = NULL;
+    size_t bytes = 0;
+    gls_output_group group = {0};
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < s->n_columns && !status; k++) {
-        status = gls_output_write(&s->output, s->column[k], strlen(s->column[k]));
-        if (!status) status = gls_output_write(&s->output, ",", 1);
+    snprintf(table, sizeof table, "%s/" OUTPUT ".csv", s->options->output);
+    snprintf(sidecar, sizeof sidecar, "%s/" OUTPUT ".json", s->options->output);
+    for (size_t i = 0; i < s->n && !status; i++) {
+        const char *input = s->table[i].path;
+        status = gls_output_check(table, true, &input, 1, NULL, 0);
     }
-    static const char last[] = LAST_COLUMNS "\n";
-    return status ? status : gls_output_write(&s->output, last, sizeof last - 1);
+    if (!status) status = may_replace(table, sidecar);
+    if (!status) status = make_table(s, &text, &bytes);
+    if (!status) status = gls_file_write(table, true, &group, text, bytes);
+    if (!status) status = write_sidecar(sidecar, text, bytes, &group);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    free(text);
+    return status;
 }
 
 gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
 {
-    study s = {.options = o, .output = GLS_OUTPUT_NONE};
-    char path[1536];
+    study s = {.options = o};
     gls_status status = find_tables(&s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
-    snprintf(path, sizeof path, "%s/" OUTPUT, o->output);
-    if (!status && s.n > 0) status = gls_dataset_may_rewrite(path, "," LAST_COLUMNS);
-    for (size_t i = 0; i < s.n && !status; i++) {
-        const char *input = s.table[i].path; /* which may have these columns, too */
-        status = gls_output_check(path, true, &input, 1, NULL, 0);
-    }
-    if (!status && s.n > 0) status = gls_output_create(path, true, &s.output);
-    if (!status && s.n > 0) status = write_header(&s);
-    for (size_t i = 0; i < s.n && !status; i++) status = copy_table(&s, &s.table[i]);
-    if (!status && s.n > 0)
-        status = gls_output_commit(&s.output);
-    else
-        gls_output_discard(&s.output);
+    if (!status && s.n > 0) status = write_table(&s);
     for (size_t k = 0; k < s.n_columns; k++) free(s.column[k]);
     *n = s.n;
     free(s.table);

@@ -1,9 +1,7 @@
 /* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether it was done before. */
-#include "util/json.h"
 #include "workflow/dataset.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,37 +9,64 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
+#include "workflow/dataset_done.h"
 #include "workflow/dataset_fit.h"
+#include "workflow/dataset_lock.h"
 #include "workflow/dataset_names.h"
+#include "workflow/dataset_stage.h"
+#include "workflow/json.h"
 #include "workflow/params.h"
 #include "workflow/series.h"
 #include "workflow/weight_files.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)
+#define RUN "run.json" /* of gls_track_files(), in the stage */
+#define DONE "done"    /* what a sidecar tells for later runs: identity, outputs, fits */
 
-/* The files of a unit in the output. */
+/* The files of a unit in the output: names in the folder of the stage and in that of the unit. */
 typedef struct places {
-    char folder[1024], tractogram[1536], sidecar[1536], raw[1536], seeds[1536], mask[1536], lock[1536];
+    char tractogram[512], mask[512], seeds[512];
+    char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
+    gls_dataset_stage stage;
 } places;
+
+/* direction getter and, where it is not the default one, model */
+static void name_track(const gls_job_options *job, char name[64])
+{
+    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
+    snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), model);
+}
 
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
-    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
-    snprintf(p->folder, sizeof p->folder, "%s/%s", o->output, u->folder);
-    char stem[1400];
-    snprintf(stem, sizeof stem, "%s/%s", p->folder, u->name);
-    const char *dg = gls_getter_name(job->track.dg);
+    char track[64];
+    gls_dataset_stage *s = &p->stage;
     const char *suffix = o->legacy_names ? "tractography" : "tractogram", *format = o->legacy_names ? "trk" : "trx";
-    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s%s_%s.%s", stem, dg, model, suffix,
-             format);
-    snprintf(p->sidecar, sizeof p->sidecar, "%s_tract-wholebrain_track-%s%s_%s.json", stem, dg, model, suffix);
-    snprintf(p->raw, sizeof p->raw, "%s/.%s_%s%s.json", p->folder, u->name, dg, model);
-    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", stem);
-    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", stem);
-    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s%s.lock", o->output, u->name, dg, model);
+    name_track(job, track);
+    *s = (gls_dataset_stage){.options = o, .unit = u};
+    snprintf(s->folder, sizeof s->folder, "%s/%s", o->output, u->folder);
+    snprintf(s->path, sizeof s->path, "%s/%s/.%s_%s_%s.stage", o->output, u->folder, u->name, track, suffix);
+    snprintf(s->own, sizeof s->own, "%s_tract-wholebrain_track-%s_%s", u->name, track, suffix);
+    snprintf(s->sidecar, sizeof s->sidecar, "%s_tract-wholebrain_track-%s_%s.json", u->name, track, suffix);
+    snprintf(s->lock, sizeof s->lock, "%s/logs/%s.lock", o->output, u->name);
+    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
+    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
+    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
+    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s_%s.lock", o->output, u->name, track, suffix);
+}
+
+static void in_folder(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
+{
+    gls_bids_join(p->stage.folder, name, path, GLS_DATASET_MAX_PATH);
+}
+
+static void in_stage(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
+{
+    gls_bids_join(p->stage.path, name, path, GLS_DATASET_MAX_PATH);
 }
 
 void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
@@ -49,10 +74,10 @@ void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, c
 {
     places p;
     name_places(o, u, job, &p);
-    const char *name = strrchr(p.tractogram, '/') + 1;
+    const char *name = p.tractogram;
     int stem = (int)(strrchr(name, '_') - name);
-    snprintf(files->tractogram, sizeof files->tractogram, "%s", p.tractogram);
-    snprintf(files->sidecar, sizeof files->sidecar, "%s", p.sidecar);
+    in_folder(&p, p.tractogram, files->tractogram);
+    in_folder(&p, p.stage.sidecar, files->sidecar);
     snprintf(files->report, sizeof files->report, "%s/%.*s.html", o->output, stem, name);
     snprintf(files->picture, sizeof files->picture, "%s/sub-%s/figures/%.*s_views.png", o->output, u->subject, stem,
              name);
@@ -83,95 +108,20 @@ static gls_status write_json(const char *path, bool overwrite, const cJSON *root
     return status;
 }
 
-/* What was chosen; lengths in mm follow from it and the series. */
-static void keep_choice(cJSON *parameters)
+/* Takes the folder of the stage, "/NAME", out of all paths, as its files lie outside of it in the end. */
+static void rename_stage(cJSON *item, const char *folder)
 {
-    static const char *const derived[] = {"step_size_mm", "probe_length_mm", "probe_radius_mm", "ptt_substep_mm",
-                                          "min_radius_of_curvature_mm"};
-    gls_params_keep_identity(parameters);
-    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
-        cJSON_DeleteItemFromObjectCaseSensitive(parameters, derived[i]);
-}
-
-/* Whether an input is the file that the sidecar tells of. */
-static bool same_file(const cJSON *inputs, const char *role, const char *path, const struct stat *sidecar)
-{
-    struct stat info;
-    if (!path) return true;
-    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(inputs, role), "bytes");
-    return stat(path, &info) == 0 && cJSON_IsNumber(bytes) && (double)info.st_size == bytes->valuedouble &&
-           info.st_mtime <= sidecar->st_mtime;
-}
-
-/* The parameters as they come back from a sidecar. */
-static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_options *job)
-{
-    gls_job_options options = *job;
-    cJSON *object = cJSON_CreateObject();
-    if (!gls_table_path(u->bvec)) options.model.bvec_frame = GLS_BVEC_WORLD; /* as the run has it */
-    options.track.fod_cutoff = gls_track_cutoff(&options.track);
-    options.track.seed_cutoff = gls_track_seed_cutoff(&options.track);
-    gls_params_add(object, &options, &options.track);
-    /* what the run chose for itself */
-    if (options.model.sh_order == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "sh_order");
-    if (options.model.model == GLS_MODEL_AUTO) cJSON_DeleteItemFromObjectCaseSensitive(object, "model");
-    /* defaults that count voxels are written in mm */
-    if (options.track.step_size < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "step_size");
-    if (options.track.min_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "min_length_mm");
-    if (options.track.max_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "max_length_mm");
-    if (options.track.fod_power == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "power");
-    char *text = gls_json_print_line(object);
-    cJSON_Delete(object);
-    cJSON *written = text ? gls_json_parse(text) : NULL;
-    cJSON_free(text);
-    return written;
-}
-
-/* Compares with what the sidecar tells: GLS_ERR_OUTPUT with the first difference. */
-static gls_status compare_done(const gls_dataset_unit *u, const gls_job_options *job, const places *p,
-                               const cJSON *root)
-{
-    struct stat sidecar;
-    const cJSON *inputs = cJSON_GetObjectItemCaseSensitive(root, "inputs");
-    if (stat(p->sidecar, &sidecar) != 0 || !same_file(inputs, "dwi", u->dwi, &sidecar) ||
-        !same_file(inputs, "bval", u->bval, &sidecar) || !same_file(inputs, "bvec", gls_table_path(u->bvec), &sidecar))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, of another series; --force tracks anew", p->tractogram);
-    cJSON *wanted = written_parameters(u, job),
-          *found = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(root, "parameters"), true);
-    gls_status status = wanted && found ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no parameters", p->sidecar);
-    if (!status) {
-        keep_choice(wanted);
-        keep_choice(found);
-        const cJSON *item;
-        cJSON_ArrayForEach(item, wanted)
-        {
-            const cJSON *other = cJSON_GetObjectItemCaseSensitive(found, item->string);
-            if (other && cJSON_Compare(item, other, true)) continue;
-            status = gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked with another %s; --force tracks anew", p->tractogram,
-                              item->string);
-            break;
-        }
+    const size_t n = strlen(folder);
+    for (; item; item = item->next) {
+        char *found = cJSON_IsString(item) ? strstr(item->valuestring, folder) : NULL;
+        if (found && found[n] == '/') memmove(found, found + n, strlen(found + n) + 1);
+        rename_stage(item->child, folder);
     }
-    cJSON_Delete(wanted);
-    cJSON_Delete(found);
-    return status;
-}
-
-void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
-{
-    const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
-    for (int i = 0; i < 2; i++) {
-        size_t n = strlen(roots[i]);
-        if (strncmp(path, roots[i], n) != 0 || path[n] != '/') continue;
-        snprintf(uri, size, "%s%s", schemes[i], path + n + 1);
-        return;
-    }
-    snprintf(uri, size, "file://%s", path);
 }
 
 static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
 {
-    char uri[2048];
+    char uri[GLS_DATASET_MAX_URI];
     cJSON *sources = cJSON_CreateArray();
     for (; *paths; paths++) {
         gls_dataset_uri(o, *paths, uri, sizeof uri);
@@ -183,48 +133,37 @@ static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u,
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
-static gls_status write_mask(const gls_dataset_options *o, const gls_dataset_unit *u, const char *stem,
-                             const gls_image *image, const char *description, const char *source)
+/* An image with its sidecar, in the stage. */
+static gls_status write_mask(const places *p, const char *name, const gls_image *image, const char *description,
+                             const char *source)
 {
-    char path[1600];
-    snprintf(path, sizeof path, "%s.nii.gz", stem);
+    char file[520], path[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", name);
+    in_stage(p, file, path);
     gls_status status = gls_image_write(path, image, GLS_IMAGE_UINT8);
     if (status) return status;
     cJSON *root = cJSON_CreateObject();
     const char *sources[] = {source, NULL};
     cJSON_AddStringToObject(root, "Type", "ROI");
     cJSON_AddStringToObject(root, "Description", description);
-    add_sources(o, u, sources, root);
-    snprintf(path, sizeof path, "%s.json", stem);
+    add_sources(p->stage.options, p->stage.unit, sources, root);
+    snprintf(file, sizeof file, "%s.json", name);
+    in_stage(p, file, path);
     status = write_json(path, true, root);
     cJSON_Delete(root);
     return status;
 }
 
-static gls_status write_masks(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
-                              const places *p)
+static gls_status write_masks(const places *p, const gls_job_options *job)
 {
+    const gls_dataset_unit *u = p->stage.unit;
     gls_image *mask = NULL, *seeds = NULL;
-    gls_status status = gls_dataset_images(o, u, &job->model, &mask, &seeds);
-    if (!status) status = write_mask(o, u, p->mask, mask, "Streamlines end outside of it", u->mask);
+    gls_status status = gls_dataset_images(p->stage.options, u, &job->model, &mask, &seeds);
+    if (!status) status = write_mask(p, p->mask, mask, "Streamlines end outside of it", u->mask);
     if (!status)
-        status = write_mask(o, u, p->seeds, seeds, "Seeds of streamlines lie in it", u->region ? u->region : u->dwi);
+        status = write_mask(p, p->seeds, seeds, "Seeds of streamlines lie in it", u->region ? u->region : u->dwi);
     gls_image_destroy(mask);
     gls_image_destroy(seeds);
-    return status;
-}
-
-/* The sidecar of the run with what BIDS asks for. */
-static gls_status finish_sidecar(const gls_dataset_options *o, const gls_dataset_unit *u, const places *p)
-{
-    cJSON *root = NULL;
-    gls_status status = read_json(p->raw, &root);
-    if (status) return status;
-    const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
-    add_sources(o, u, sources, root);
-    status = write_json(p->sidecar, true, root);
-    cJSON_Delete(root);
-    unlink(p->raw);
     return status;
 }
 
@@ -234,79 +173,205 @@ static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
     add_sources(s->options, s->unit, sources, root);
 }
 
-static gls_status write_fits(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
-                             const places *p, const char *mask, const gls_monitor *monitor)
+/* The fits, in the stage. */
+static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
 {
-    char stem[1536];
-    const gls_dataset_sources sources = {add_fit_sources, o, u};
-    snprintf(stem, sizeof stem, "%s/%s", p->folder, u->name);
-    return gls_dataset_fit(u, &job->model, mask, stem, &sources, monitor);
+    char stem[GLS_DATASET_MAX_PATH];
+    const gls_dataset_sources sources = {add_fit_sources, p->stage.options, p->stage.unit};
+    in_stage(p, p->stage.unit->name, stem);
+    return gls_dataset_fit(p->stage.unit, &job->model, mask, stem, &sources, monitor);
 }
 
-static gls_status track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
-                        const gls_monitor *monitor, const places *p)
+/* Notes what is in the stage in the sidecar: fits, and the rest unless fits_alone. What tells of an image that others
+ * share may be theirs. */
+static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 {
+    char **names = NULL;
+    cJSON *fits = cJSON_CreateArray(), *rest = cJSON_CreateArray();
+    gls_status status = gls_bids_names(p->stage.path, &names);
+    for (size_t i = 0; !status && names[i]; i++) {
+        const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
+                   is_fit = strstr(names[i], "_dwimap.");
+        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], p->stage.sidecar) == 0) continue;
+        status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
+    }
+    gls_bids_names_free(names);
+    cJSON_DeleteItemFromObjectCaseSensitive(done, "fits");
+    cJSON_AddItemToObject(done, "fits", fits);
+    if (fits_alone)
+        cJSON_Delete(rest);
+    else
+        cJSON_AddItemToObject(done, "outputs", rest);
+    return status;
+}
+
+/* The sidecar of the run, with what BIDS asks for and what later runs ask for: with it the stage is complete. */
+static gls_status finish_sidecar(const places *p, cJSON *identity)
+{
+    const gls_dataset_unit *u = p->stage.unit;
+    char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
+    cJSON *root = NULL;
+    in_stage(p, RUN, run);
+    in_stage(p, p->stage.sidecar, path);
+    gls_status status = read_json(run, &root);
+    if (status) return status;
+    const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
+    add_sources(p->stage.options, u, sources, root);
+    rename_stage(root->child, strrchr(p->stage.path, '/'));
+    cJSON *done = cJSON_Duplicate(identity, true);
+    cJSON_AddItemToObject(root, DONE, done);
+    status = note_outputs(p, done, false);
+    if (!status && unlink(run) != 0)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be removed: %s", run, strerror(errno));
+    if (!status) status = write_json(path, true, root);
+    cJSON_Delete(root);
+    return status;
+}
+
+static gls_status track(const places *p, const gls_job_options *given, const gls_monitor *monitor,
+                        gls_dataset_replace replace, cJSON *identity)
+{
+    const gls_dataset_options *o = p->stage.options;
+    const gls_dataset_unit *u = p->stage.unit;
     gls_job_options job = *given;
-    char mask[1600], seeds[1600];
-    snprintf(mask, sizeof mask, "%s.nii.gz", p->mask);
-    snprintf(seeds, sizeof seeds, "%s.nii.gz", p->seeds);
+    char file[520], mask[GLS_DATASET_MAX_PATH], seeds[GLS_DATASET_MAX_PATH], output[GLS_DATASET_MAX_PATH],
+        run[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
+    in_stage(p, file, mask);
+    snprintf(file, sizeof file, "%s.nii.gz", p->seeds);
+    in_stage(p, file, seeds);
+    in_stage(p, p->tractogram, output);
+    in_stage(p, RUN, run);
     job.dwi = u->dwi;
     job.bval = u->bval;
     job.bvec = u->bvec;
     job.mask = mask;
     job.roi = seeds;
-    job.output = p->tractogram;
-    job.sidecar = p->raw;
-    job.force = true;
-    gls_status status = write_masks(o, u, given, p);
-    if (!status && o->fit_outputs) status = write_fits(o, u, given, p, mask, monitor);
-    /* a tractogram without its sidecar counts as not made */
-    if (!status && unlink(p->sidecar) != 0 && errno != ENOENT)
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", p->sidecar, strerror(errno));
+    job.output = output;
+    job.sidecar = run;
+    job.force = o->force; /* of the stage: a journal of other options */
+    job.skip_existing = job.fail_if_empty = false;
+    gls_status status = write_masks(p, given);
+    if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
+    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work */
     if (!status) status = gls_track_files(&job, monitor, NULL);
-    return status ? status : finish_sidecar(o, u, p);
+    return status ? status : finish_sidecar(p, identity);
 }
 
-/* Another process at the same unit holds its lock. -1: it is held; a file system without locks gives a descriptor. */
-static int take_lock(const char *path)
+/* Fits of what was tracked before; the sidecar then tells of them, too. */
+static gls_status add_fits(const places *p, const gls_job_options *job, const gls_monitor *monitor, cJSON *root)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
-        close(fd);
-        return -1;
+    char file[520], path[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
+    in_folder(p, file, path);
+    gls_status status = write_fits(p, job, path, monitor);
+    if (!status) status = note_outputs(p, cJSON_GetObjectItemCaseSensitive(root, DONE), true);
+    in_stage(p, p->stage.sidecar, path);
+    if (!status) status = write_json(path, true, root);
+    return status;
+}
+
+/* What there is from before. */
+typedef struct before {
+    cJSON *root;                 /* the sidecar; NULL: there is none */
+    bool done, fits_done;        /* it is of such a run, and its files are there */
+    gls_dataset_replace replace; /* what a run may replace */
+} before;
+
+static gls_status look_before(const places *p, const cJSON *identity, before *b)
+{
+    const gls_dataset_options *o = p->stage.options;
+    struct stat info;
+    char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    bool missing = false, no_fits = false;
+    *b = (before){.replace = o->force ? GLS_REPLACE_ALL : GLS_REPLACE_NONE};
+    in_folder(p, p->tractogram, tractogram);
+    in_folder(p, p->stage.sidecar, sidecar);
+    if (o->force) return GLS_OK;
+    if (lstat(sidecar, &info) != 0) {
+        if (lstat(tractogram, &info) != 0) return GLS_OK;
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists without %s; --force tracks anew", tractogram, p->stage.sidecar);
     }
-    return fd >= 0 ? fd : -2;
+    b->root = gls_json_read(sidecar, MAX_SIDECAR);
+    const cJSON *done = cJSON_GetObjectItemCaseSensitive(b->root, DONE);
+    if (!cJSON_IsObject(done))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and tells of no run of glslines bids; --force tracks anew",
+                        sidecar);
+    gls_status status = gls_dataset_compare(identity, done, tractogram);
+    if (!status)
+        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "outputs"), p->stage.folder, &missing);
+    if (!status && o->fit_outputs)
+        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "fits"), p->stage.folder, &no_fits);
+    b->done = !missing;
+    b->fits_done = !no_fits;
+    if (missing) b->replace = GLS_REPLACE_OWN;
+    return status;
 }
 
 /* The connectomes, also of what was tracked before. */
-static gls_status connect_regions(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
-                                  const places *p)
+static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
-    char stem[1536], weights[1600];
-    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
-    snprintf(stem, sizeof stem, "%s/%s_track-%s%s", p->folder, u->name, gls_getter_name(job->track.dg), model);
+    const gls_dataset_options *o = p->stage.options;
+    char track[64], name[512], stem[GLS_DATASET_MAX_PATH], tractogram[GLS_DATASET_MAX_PATH],
+        weights[GLS_DATASET_MAX_PATH + 16];
+    name_track(job, track);
+    in_folder(p, p->tractogram, tractogram);
+    snprintf(name, sizeof name, "%s_track-%s", p->stage.unit->name, track);
+    in_folder(p, name, stem);
     if (o->legacy_names)
-        snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(p->tractogram) - 4, p->tractogram);
+        snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
     else
         snprintf(weights, sizeof weights, "dps:" GLS_DPS_WEIGHTS);
-    return gls_dataset_connect(o, u, p->tractogram, stem, job->weights ? weights : NULL);
+    return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
 }
 
-static gls_status track_locked(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
-                               const gls_monitor *monitor, const places *p, gls_dataset_state *state)
+static gls_status check_empty(const places *p)
 {
+    char path[GLS_DATASET_MAX_PATH];
     cJSON *root = NULL;
-    char fa[1600], mask[1600];
-    snprintf(fa, sizeof fa, "%s/%s_model-tensor_param-fa_dwimap.json", p->folder, u->name);
-    snprintf(mask, sizeof mask, "%s.nii.gz", p->mask);
-    bool done = access(p->tractogram, F_OK) == 0 && access(p->sidecar, F_OK) == 0 && !o->force;
-    gls_status status = done ? read_json(p->sidecar, &root) : GLS_OK;
-    if (!status) status = done ? compare_done(u, job, p, root) : track(o, u, job, monitor, p);
-    if (!status && done && o->fit_outputs && access(fa, F_OK) != 0) status = write_fits(o, u, job, p, mask, monitor);
-    if (!status) status = connect_regions(o, u, job, p);
+    in_folder(p, p->stage.sidecar, path);
+    gls_status status = read_json(path, &root);
+    const cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts"),
+                *streamlines = cJSON_GetObjectItemCaseSensitive(counts, "streamlines");
+    if (!status && cJSON_IsNumber(streamlines) && !(streamlines->valuedouble > 0))
+        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", path);
     cJSON_Delete(root);
-    if (!status) *state = done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
+    return status;
+}
+
+/* Makes what is not there in the stage, and gives it its names. */
+static gls_status make(const places *p, const gls_job_options *job, const gls_monitor *monitor, before *b,
+                       cJSON *identity)
+{
+    gls_status status = GLS_OK;
+    if (!b->done)
+        status = track(p, job, monitor, b->replace, identity);
+    else if (!b->fits_done)
+        status = add_fits(p, job, monitor, b->root);
+    const bool nothing = b->done && b->fits_done;
+    if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
+    gls_dataset_stage_remove(&p->stage, status && job->resume);
+    return status;
+}
+
+static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,
+                               gls_dataset_state *state)
+{
+    cJSON *identity = NULL;
+    before b = {.root = NULL};
+    gls_status status = gls_dataset_stage_open(&p->stage, job->resume);
+    if (status) return status;
+    status = gls_dataset_identity(p->stage.options, p->stage.unit, job, &identity);
+    if (!status) status = look_before(p, identity, &b);
+    if (status)
+        gls_dataset_stage_remove(&p->stage, job->resume);
+    else
+        status = make(p, job, monitor, &b, identity);
+    if (!status) status = connect_regions(p, job);
+    if (!status && job->fail_if_empty) status = check_empty(p);
+    if (!status) *state = b.done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
+    cJSON_Delete(identity);
+    cJSON_Delete(b.root);
     return status;
 }
 
@@ -314,23 +379,21 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
                              const gls_monitor *monitor, gls_dataset_state *state)
 {
     places p;
+    int lock = -1;
+    char figures[GLS_DATASET_MAX_PATH];
     *state = GLS_UNIT_FAILED;
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
     name_places(o, u, job, &p);
-    char figures[1024];
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
-    gls_status status = gls_bids_make_folders(p.folder);
+    gls_status status = gls_bids_make_folders(p.stage.folder);
     if (!status) status = gls_bids_make_folders(figures);
+    if (!status) status = gls_dataset_lock(p.lock, false, &lock);
     if (status) return status;
-    int lock = take_lock(p.lock);
-    if (lock == -1) {
+    if (lock < 0) {
         *state = GLS_UNIT_BUSY;
         return GLS_OK;
     }
-    status = track_locked(o, u, job, monitor, &p, state);
-    if (lock >= 0) {
-        unlink(p.lock);
-        close(lock);
-    }
+    status = track_locked(&p, job, monitor, state);
+    gls_dataset_unlock(p.lock, lock);
     return status;
 }

@@ -1,0 +1,315 @@
+#include "workflow/dataset_done.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <glslines/sphere.h>
+
+#include "tracts/bundles.h"
+#include "util/hash.h"
+#include "util/json.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/json.h"
+#include "workflow/params.h"
+#include "workflow/series.h"
+
+static const cJSON *at(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static gls_status no_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+/* Outputs that are a part of the tractogram. */
+static bool is_in_tractogram(const char *name)
+{
+    static const char *const names[] = {"sample", "stat-tck", "segment", "segment-unique", "weights"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static bool matters(const gls_param *p)
+{
+    return p->role == GLS_ROLE_RESULT || p->role == GLS_ROLE_PATH ||
+           (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
+}
+
+/* A value, or a part of one, that names a file: a hash of that and the rest of the text; other texts as they are. */
+static gls_status name_contents(const char *text, cJSON **item)
+{
+    struct stat info;
+    uint64_t hash;
+    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_output_input_file(text);
+    gls_status status = GLS_OK;
+    if (file && stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+        status = gls_hash_file(file, &hash);
+        if (!status && asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file)) < 0)
+            named = NULL;
+    } else {
+        named = strdup(text);
+    }
+    free(file);
+    *item = status || !named ? NULL : cJSON_CreateString(named);
+    free(named);
+    return status || *item ? status : no_memory();
+}
+
+/* The same of images with commas between them, whose names columns get. */
+static gls_status name_images(const char *text, cJSON **list)
+{
+    gls_status status = GLS_OK;
+    *list = cJSON_CreateArray();
+    for (const char *part = text; !status && *part;) {
+        cJSON *item = NULL;
+        const size_t n = strcspn(part, ",");
+        char *one = strndup(part, n);
+        status = one ? name_contents(one, &item) : no_memory();
+        const char *slash = one ? strrchr(one, '/') : NULL;
+        if (!status) cJSON_AddItemToArray(*list, item);
+        if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(slash ? slash + 1 : one));
+        free(one);
+        part += n + (part[n] == ',');
+    }
+    return status;
+}
+
+/* A table of rules, and the files that it names. */
+static gls_status name_rules(const char *text, cJSON **list)
+{
+    gls_bundles *bundles = NULL;
+    cJSON *table = NULL;
+    gls_status status = name_contents(text, &table);
+    *list = cJSON_CreateArray();
+    if (!status) cJSON_AddItemToArray(*list, table);
+    if (!status) status = gls_bundles_read(text, NULL, &bundles);
+    size_t n = 0;
+    const char *const *file = status ? NULL : gls_bundles_files(bundles, &n);
+    for (size_t i = 0; i < n && !status; i++) {
+        cJSON *item = NULL;
+        status = name_contents(file[i], &item);
+        if (!status) cJSON_AddItemToArray(*list, item);
+    }
+    gls_bundles_destroy(bundles);
+    return status;
+}
+
+static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **named)
+{
+    gls_status status = GLS_OK;
+    if (cJSON_IsString(value)) {
+        if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
+        if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
+        return name_contents(value->valuestring, named);
+    }
+    *named = cJSON_CreateArray();
+    for (const cJSON *v = value->child; v && !status; v = v->next) {
+        cJSON *item = NULL;
+        status = name_contents(v->valuestring, &item);
+        if (!status) cJSON_AddItemToArray(*named, item);
+    }
+    return status;
+}
+
+/* Whether values of a row may name files. */
+static bool names_files(const gls_param *p, const cJSON *value)
+{
+    const bool texts = cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child));
+    return texts && (p->role == GLS_ROLE_PATH || strcmp(p->name, "sample") == 0 || strcmp(p->name, "segment") == 0);
+}
+
+/* All rows; those of both models that AUTO may stand for. */
+static cJSON *all_parameters(const gls_job_options *given)
+{
+    cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
+    gls_job_options job = *given;
+    const bool is_auto = job.model.model == GLS_MODEL_AUTO;
+    if (is_auto) job.model.model = GLS_MODEL_MSMT;
+    gls_params_add(all, &job, &job.track);
+    if (is_auto) job.model.model = GLS_MODEL_CSD;
+    gls_params_add(other, &job, &job.track);
+    for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
+        next = item->next;
+        if (!cJSON_IsNull(at(all, item->string)) || cJSON_IsNull(item)) continue;
+        cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, cJSON_Duplicate(item, true));
+    }
+    cJSON_Delete(other);
+    if (is_auto)
+        cJSON_ReplaceItemInObjectCaseSensitive(all, "model", cJSON_CreateString(gls_model_name(GLS_MODEL_AUTO)));
+    return all;
+}
+
+static gls_status add_options(cJSON *root, const gls_job_options *job)
+{
+    char key[96];
+    cJSON *all = all_parameters(job), *options = cJSON_AddObjectToObject(root, "options");
+    gls_status status = all && options ? GLS_OK : no_memory();
+    for (size_t i = 0; i < gls_params_count() && !status; i++) {
+        const gls_param *p = gls_params_get(i);
+        gls_param_key(p, key, sizeof key);
+        const cJSON *value = at(all, key);
+        cJSON *copy = NULL;
+        if (!value || !matters(p)) continue;
+        status = names_files(p, value) ? name_item(p, value, &copy) : GLS_OK;
+        if (!copy) copy = cJSON_Duplicate(value, true);
+        cJSON_AddItemToObject(options, key, copy);
+    }
+    cJSON_Delete(all);
+    return status;
+}
+
+/* --- inputs ------------------------------------------------------------------------------------------------------ */
+
+static gls_status add_input(cJSON *inputs, const char *role, const char *path)
+{
+    uint64_t hash;
+    char text[17];
+    gls_status status = path ? gls_hash_file(path, &hash) : GLS_OK;
+    if (status) return status;
+    if (path)
+        cJSON_AddStringToObject(inputs, role, gls_hash_text(hash, text));
+    else
+        cJSON_AddNullToObject(inputs, role);
+    return GLS_OK;
+}
+
+/* How voxels of seeds follow from the files. */
+static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dataset_unit *u)
+{
+    static const char *const kinds[] = {"mask", "probability", "aseg", "labels", "fa", "file"};
+    cJSON_AddStringToObject(inputs, "seeds", u->region ? kinds[u->kind] : "fa");
+    if (!u->region) gls_json_double(inputs, "seed_fa", o->fa);
+    if (u->region && u->kind == GLS_DATASET_DSEG)
+        cJSON_AddItemToObject(inputs, "seed_labels", cJSON_CreateIntArray(u->labels.value, u->labels.n));
+}
+
+/* Numbers as a file has them. */
+static gls_status as_written(cJSON **object)
+{
+    char *text = gls_json_print_line(*object);
+    cJSON_Delete(*object);
+    *object = text ? gls_json_parse(text) : NULL;
+    cJSON_free(text);
+    return *object ? GLS_OK : no_memory();
+}
+
+gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                                cJSON **identity)
+{
+    cJSON *root = cJSON_CreateObject(), *inputs;
+    gls_status status = add_options(root, job);
+    inputs = cJSON_AddObjectToObject(root, "inputs");
+    if (!status) status = add_input(inputs, "dwi", u->dwi);
+    if (!status) status = add_input(inputs, "bval", u->bval);
+    if (!status) status = add_input(inputs, "bvec", gls_table_path(u->bvec));
+    if (!status) status = add_input(inputs, "mask", u->mask);
+    if (!status) status = add_input(inputs, "region", u->region);
+    add_seeds(inputs, o, u);
+    if (!status) status = as_written(&root);
+    if (status) {
+        cJSON_Delete(root);
+        root = NULL;
+    }
+    *identity = root;
+    return status;
+}
+
+/* The key of one object that the other has not, or not so; NULL: there is none. */
+static const char *difference(const cJSON *a, const cJSON *b)
+{
+    for (const cJSON *item = a ? a->child : NULL; item; item = item->next) {
+        const cJSON *other = at(b, item->string);
+        if (!other || !cJSON_Compare(item, other, true)) return item->string;
+    }
+    return NULL;
+}
+
+gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram)
+{
+    static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
+    if (!cJSON_IsObject(at(found, "inputs")) || !cJSON_IsObject(at(found, "options")))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
+    for (size_t i = 0; i < 2; i++) {
+        const cJSON *a = at(wanted, parts[i]), *b = at(found, parts[i]);
+        const char *key = difference(a, b);
+        if (!key) key = difference(b, a);
+        if (key)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
+                            words[i], key);
+    }
+    return GLS_OK;
+}
+
+/* --- outputs ----------------------------------------------------------------------------------------------------- */
+
+static void time_text(const struct stat *info, char text[48])
+{
+    snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
+}
+
+gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool by_name)
+{
+    struct stat info;
+    uint64_t hash = 0;
+    char path[GLS_DATASET_MAX_PATH], text[48];
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name);
+    cJSON_AddItemToArray(list, entry);
+    if (by_name) return GLS_OK;
+    gls_bids_join(folder, name, path, sizeof path);
+    gls_status status = gls_hash_file(path, &hash);
+    if (status) return status;
+    if (stat(path, &info) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: is gone", path);
+    gls_json_uint(entry, "bytes", (uint64_t)info.st_size);
+    time_text(&info, text);
+    cJSON_AddStringToObject(entry, "modified", text);
+    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
+    return GLS_OK;
+}
+
+/* Whether it is the file that was noted: by size and time, else by its contents. */
+static bool is_noted(const cJSON *entry, const char *path, const struct stat *info)
+{
+    char text[48];
+    uint64_t hash;
+    const cJSON *bytes = at(entry, "bytes"), *modified = at(entry, "modified"), *digits = at(entry, "xxh3_64");
+    if (!digits) return true;
+    if (!cJSON_IsNumber(bytes) || (double)info->st_size != bytes->valuedouble || !cJSON_IsString(digits)) return false;
+    time_text(info, text);
+    if (cJSON_IsString(modified) && strcmp(modified->valuestring, text) == 0) return true;
+    return !gls_hash_file(path, &hash) && strcmp(digits->valuestring, gls_hash_text(hash, text)) == 0;
+}
+
+gls_status gls_dataset_noted(const cJSON *list, const char *folder, bool *missing)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    *missing = !cJSON_IsArray(list) || !list->child;
+    for (const cJSON *entry = *missing ? NULL : list->child; entry; entry = entry->next) {
+        struct stat info;
+        const cJSON *name = at(entry, "name");
+        if (!cJSON_IsString(name)) continue;
+        gls_bids_join(folder, name->valuestring, path, sizeof path);
+        if (stat(path, &info) != 0)
+            *missing = true;
+        else if (!is_noted(entry, path, &info))
+            return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that was written here; --force tracks anew", path);
+    }
+    return GLS_OK;
+}
+
+bool gls_dataset_same_bytes(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    uint64_t hash_a, hash_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && S_ISREG(of_b.st_mode) &&
+           of_a.st_size == of_b.st_size && !gls_hash_file(a, &hash_a) && !gls_hash_file(b, &hash_b) && hash_a == hash_b;
+}

@@ -1,0 +1,153 @@
+#include "workflow/dataset_stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/dataset_done.h"
+#include "workflow/dataset_lock.h"
+#include "workflow/series.h"
+
+#define IMAGE ".nii.gz"
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), e = strlen(end);
+    return n > e && strcmp(name + n - e, end) == 0;
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0; /* a link that leads nowhere is somebody's, too */
+}
+
+void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    DIR *folder = opendir(s->path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (keep_journals && ends_in(entry->d_name, ".resume")) continue;
+        gls_bids_join(s->path, entry->d_name, path, sizeof path);
+        unlink(path);
+    }
+    if (folder) closedir(folder);
+    rmdir(s->path); /* it stays while a journal is in it */
+}
+
+static bool is_own(const gls_dataset_stage *s, const char *name)
+{
+    return strncmp(name, s->own, strlen(s->own)) == 0;
+}
+
+/* Whether a file of the stage is there already under its name: an image that others share with the same bytes, or what
+ * tells of such an image. */
+static bool is_there(const gls_dataset_stage *s, const char *name)
+{
+    char staged[GLS_DATASET_MAX_PATH], final[GLS_DATASET_MAX_PATH], image[512];
+    if (is_own(s, name)) return false;
+    snprintf(image, sizeof image, "%s", name);
+    if (ends_in(name, ".json")) snprintf(image, sizeof image, "%.*s" IMAGE, (int)(strlen(name) - 5), name);
+    gls_bids_join(s->path, name, staged, sizeof staged);
+    gls_bids_join(s->folder, name, final, sizeof final);
+    if (!exists(final) || gls_dataset_same_bytes(staged, final)) return exists(final);
+    gls_bids_join(s->path, image, staged, sizeof staged);
+    gls_bids_join(s->folder, image, final, sizeof final);
+    return gls_dataset_same_bytes(staged, final);
+}
+
+static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_dataset_replace replace)
+{
+    const gls_dataset_unit *u = s->unit;
+    const char *const inputs[] = {u->dwi, u->bval, gls_table_path(u->bvec), u->table, u->mask, u->region};
+    struct stat info;
+    char path[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->folder, name, path, sizeof path);
+    if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
+    if (strcmp(name, s->sidecar) == 0) replace = GLS_REPLACE_ALL; /* it was read, and is of this tractogram */
+    if (replace == GLS_REPLACE_NONE || (replace == GLS_REPLACE_OWN && !is_own(s, name)))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
+                        path);
+    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: is no regular file", path);
+    if (stat(path, &info) != 0) return GLS_OK; /* a link that leads nowhere */
+    return gls_output_check(path, true, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
+}
+
+gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    char **names = NULL;
+    gls_status status = gls_bids_names(s->path, &names);
+    for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], replace);
+    gls_bids_names_free(names);
+    return status;
+}
+
+static gls_status move(const gls_dataset_stage *s, const char *name)
+{
+    char from[GLS_DATASET_MAX_PATH], to[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, name, from, sizeof from);
+    gls_bids_join(s->folder, name, to, sizeof to);
+    if (rename(from, to) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
+}
+
+/* The sidecar goes first and comes last: while it is not there, the tractogram counts as not made. What is there is
+ * kept as long as the image in the stage shows that it is the same. */
+static gls_status name_files(const gls_dataset_stage *s)
+{
+    char path[GLS_DATASET_MAX_PATH], **names;
+    gls_status status = gls_bids_names(s->path, &names);
+    if (status) return status;
+    gls_bids_join(s->folder, s->sidecar, path, sizeof path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", path, strerror(errno));
+    for (size_t i = 0; !status && names[i]; i++) {
+        if (strcmp(names[i], s->sidecar) == 0 || is_there(s, names[i])) continue;
+        if (ends_in(names[i], IMAGE)) continue; /* behind what tells of it */
+        status = move(s, names[i]);
+    }
+    for (size_t i = 0; !status && names[i]; i++)
+        if (ends_in(names[i], IMAGE) && !is_there(s, names[i])) status = move(s, names[i]);
+    if (!status) status = move(s, s->sidecar);
+    gls_bids_names_free(names);
+    if (!status) gls_dataset_stage_remove(s, false);
+    return status;
+}
+
+static gls_status publish(const gls_dataset_stage *s, bool check, gls_dataset_replace replace)
+{
+    int lock = -1;
+    gls_status status = gls_dataset_lock(s->lock, true, &lock);
+    if (status) return status;
+    if (check) status = gls_dataset_stage_check(s, replace);
+    if (status)
+        gls_dataset_stage_remove(s, false);
+    else
+        status = name_files(s);
+    gls_dataset_unlock(s->lock, lock);
+    return status;
+}
+
+gls_status gls_dataset_stage_publish(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    return publish(s, true, replace);
+}
+
+gls_status gls_dataset_stage_open(const gls_dataset_stage *s, bool keep_journals)
+{
+    char sidecar[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
+    gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;
+    if (status) return status;
+    gls_dataset_stage_remove(s, keep_journals);
+    if (mkdir(s->path, 0777) == 0 || errno == EEXIST) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->path, strerror(errno));
+}

@@ -1,0 +1,298 @@
+#!/bin/sh
+# What `glslines bids` keeps: files of others, what an interrupted or failed run leaves, and when a series counts as done.
+# Usage: sh test/bids/kept.sh GLSLINES WORK_FOLDER
+set -u
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2" || exit 1
+failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" > check.log 2>&1; then
+        echo "ok   $name"
+    else
+        echo "FAIL $name"
+        cat check.log
+        failed=1
+    fi
+}
+
+# exits CODE TEXT COMMAND...: the exit code, and a text on standard error
+exits() {
+    wanted=$1 text=$2
+    shift 2
+    "$@" > exits.out 2> exits.err
+    code=$?
+    if [ $code -eq "$wanted" ] && grep -q "$text" exits.err; then
+        echo "ok   $text"
+    else
+        echo "FAIL $text: exit code $code"
+        cat exits.err
+        failed=1
+    fi
+}
+
+"$program" phantom data -q --bids 01,02,03 --shape 24 24 20 --voxel-size 4 || exit 1
+options="--nseeds 100 --sphere small --device llvmpipe"
+bids() { "$program" bids data --no-report "$@"; }
+stem=sub-01/dwi/sub-01_space-ACPC
+tract=${stem}_tract-wholebrain_track-boot_tractogram
+region=data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
+mask=data/${stem}_desc-brain_mask.nii.gz
+again() { # a file with the same image, packed in another way
+    gzip -dc "$1" | gzip -1 > again && mv again "$1"
+}
+same() { # FOLDER: what it holds, but for logs
+    (cd "$1" && find . -type f ! -path './logs/*' -exec cksum {} + | sort -k 3)
+}
+
+# --- when a series is done ---
+check "three participants" bids out participant -- $options
+same out > before
+exits 0 "0 tracked, 3 up to date" bids out participant -- $options
+same out > after
+check "nothing is written anew" cmp before after
+for file in "$mask" "$region"; do
+    cp "$file" kept
+    again "$file"
+    exits 4 "tracked from another" bids out participant --participant-label 01 -- $options
+    cp kept "$file"
+done
+exits 4 "tracked from another" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options
+cp data/${stem}_desc-preproc_dwi.bval kept
+touch -r data/${stem}_desc-preproc_dwi.bval kept.time
+sed 's/^0 /1 /; s/^0.0 /1.0 /' kept > data/${stem}_desc-preproc_dwi.bval
+touch -r kept.time data/${stem}_desc-preproc_dwi.bval
+check "the tables differ" sh -c "! cmp -s kept data/${stem}_desc-preproc_dwi.bval"
+exits 4 "tracked from another bval" bids out participant --participant-label 01 -- $options
+cp kept data/${stem}_desc-preproc_dwi.bval
+exits 4 "tracked with another weights" bids out participant --participant-label 01 -- $options --weights --dg boot
+cp "$region" column.nii.gz
+exits 4 "tracked with another sample" bids out participant --participant-label 01 -- $options --sample column.nii.gz
+check "an order of its own" bids order participant --participant-label 01 -- $options --sh-order 4
+exits 4 "tracked with another sh_order" bids order participant --participant-label 01 -- $options
+cp "$mask" through.nii.gz
+check "a region" bids regions participant --participant-label 01 -- $options --include through.nii.gz
+cp through.nii.gz elsewhere.nii.gz
+exits 0 "0 tracked, 1 up to date" bids regions participant --participant-label 01 -- $options --include elsewhere.nii.gz
+again through.nii.gz
+exits 4 "tracked with another include" bids regions participant --participant-label 01 -- $options --include through.nii.gz
+printf 'bundle\tinclude\nA\telsewhere.nii.gz\n' > rules.tsv
+check "bundles" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
+exits 0 "0 tracked, 1 up to date" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
+again elsewhere.nii.gz
+exits 4 "tracked with another segment" bids bundles participant --participant-label 01 -- $options --segment rules.tsv
+
+# --- files that are missing or damaged ---
+cp -p out/$tract.trx kept.trx
+for file in $tract.trx ${stem}_desc-seed_mask.nii.gz ${stem}_desc-stop_mask.json; do
+    rm "out/$file"
+    exits 0 "1 tracked, 0 up to date" bids out participant --participant-label 01 -- $options
+    check "$(basename "$file") is back" test -s "out/$file"
+    check "with it the same tractogram" cmp out/$tract.trx kept.trx
+done
+head -c 1000 kept.trx > out/$tract.trx
+exits 4 "$tract.trx: is not the file that was written" bids out participant --participant-label 01 -- $options
+check "it is left" test "$(wc -c < out/$tract.trx)" -eq 1000
+check "--force makes it anew" bids out participant --participant-label 01 --force -- $options
+check "the same" cmp out/$tract.trx kept.trx
+
+# --- what others wrote ---
+for file in $tract.trx $tract.json ${stem}_desc-seed_mask.nii.gz ${stem}_desc-stop_mask.json; do
+    rm -rf foreign
+    mkdir -p foreign/sub-01/dwi
+    echo theirs > "foreign/$file"
+    exits 4 "$(basename "$file")" bids foreign participant --participant-label 01 -- $options
+    check "$(basename "$file") of another program stays" grep -qx theirs "foreign/$file"
+    check "nothing is beside it" test "$(ls -A foreign/sub-01/dwi | wc -l)" -eq 1
+done
+rm -rf foreign
+mkdir -p foreign/sub-01/dwi
+echo '"theirs"' > theirs
+ln -s ../../../theirs foreign/${stem}_desc-seed_mask.nii.gz
+exits 4 "desc-seed_mask" bids foreign participant --participant-label 01 -- $options
+check "--force replaces the link" bids foreign participant --participant-label 01 --force -- $options
+check "not what it leads to" grep -qx '"theirs"' theirs
+check "another getter leaves the masks" bids out participant --participant-label 01 -- $options --dg det
+exits 0 "1 up to date" bids out participant --participant-label 01 -- $options
+exits 4 "desc-seed_mask.*: exists, and is another file" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options --dg prob --model csa
+exits 0 "1 up to date" bids out participant --participant-label 01 -- $options
+printf '{"Name": "pyAFQ", "BIDSVersion": "1.6.0", "GeneratedBy": [{"Name": "pyAFQ"}]}' > foreign/dataset_description.json
+cp foreign/dataset_description.json kept
+bids foreign participant --participant-label 02 -- $options 2> foreign.err
+check "the description of another program stays" cmp kept foreign/dataset_description.json
+mkdir -p afq/sub-01/ses-1/dwi
+printf 'tractID,nodeID,fa\nCST,0,0.5\n' > afq/sub-01/ses-1/dwi/sub-01_ses-1_desc-profiles_tractography.csv
+printf 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.25,01,1\n' > afq/tract_profiles.csv
+cp afq/tract_profiles.csv kept
+exits 4 "was not written by glslines" bids afq group
+check "pyAFQ's own table stays" cmp kept afq/tract_profiles.csv
+rm afq/tract_profiles.csv
+check "a table of profiles" bids afq group
+check "is written anew" bids afq group
+echo '# mine' >> afq/tract_profiles.csv
+exits 4 "was not written by glslines" bids afq group
+cp -r out grouped
+echo theirs > grouped/index.html
+exits 4 "index.html: was not written" bids grouped group
+check "without the page no table" test ! -e grouped/group.tsv
+exits 2 "are one folder" "$program" bids data data participant -- $options
+exits 2 "are one folder" "$program" bids data ./data/../data participant -- $options
+
+# --- reports ---
+html=sub-01_space-ACPC_tract-wholebrain_track-boot.html
+echo theirs > out/$html
+exits 0 "$html: is of another program" "$program" bids data out participant --participant-label 01 --force -- $options
+check "another program's page stays" grep -qx theirs out/$html
+rm out/sub-01/figures/*
+"$program" bids -q data out participant --participant-label 01 -- $options
+check "a picture of what was tracked without one" test -s out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
+echo theirs > out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
+rm out/$html
+exits 0 "views.png: is of another program" "$program" bids data out participant --participant-label 01 --force -- $options
+check "another program's picture stays" grep -qx theirs out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
+rm out/sub-01/figures/*
+"$program" bids -q data out participant --participant-label 01 --force -- $options
+"$program" bids -q data out participant --participant-label 01 --force -- $options 2> twice.err
+check "its own reports are written anew" sh -c "! grep -q 'another program' twice.err"
+check "a report of what was tracked without one" grep -q '<title>glslines' out/$html
+
+# --- runs that fail or are killed ---
+same out > before
+exits 3 "nothing.nii.gz" bids out participant --participant-label 01 --force -- $options --include nothing.nii.gz
+same out > after
+check "--force that fails loses nothing" cmp before after
+stage=killed/sub-01/dwi/.sub-01_space-ACPC_boot_tractogram.stage
+check "a run" bids killed participant --participant-label 01 -- $options
+same killed > before
+mkdir $stage
+mv killed/$tract.trx killed/$tract.json killed/${stem}_desc-seed_mask.nii.gz $stage
+exits 0 "0 tracked, 1 up to date" bids killed participant --participant-label 01 -- $options
+same killed > after
+check "a run that was killed while files got their names is completed" cmp before after
+check "its stage is gone" test ! -e $stage
+mkdir $stage
+cp kept.trx $stage
+exits 0 "0 tracked, 1 up to date" bids killed participant --participant-label 01 -- $options
+check "what a run left that was killed before is gone" test ! -e $stage
+bids whole participant --participant-label 01 -- $options --nseeds 20000 2> /dev/null
+"$program" bids data resumed participant --no-report --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume 2> /dev/null &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" -gt 100000 ] && break
+    sleep 0.3
+done
+exits 0 "0 tracked, 0 up to date, 1 busy" bids resumed participant --participant-label 01 -- $options --nseeds 20000
+kill -9 $child
+wait $child 2> /dev/null
+check "a journal is kept" test -s "$(ls resumed/sub-01/dwi/.sub-01*stage/*.resume)"
+check "no file has its name" test "$(ls resumed/sub-01/dwi | wc -l)" -eq 0
+check "--resume goes on" bids resumed participant --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume
+check "to the same tractogram" cmp whole/$tract.trx resumed/$tract.trx
+check "and leaves nothing else" test "$(ls -A resumed/sub-01/dwi | wc -l)" -eq 6
+"$program" bids data broken participant --no-report --jobs 2 -- $options --nseeds 20000 2> broken.err &
+parent=$!
+child=
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    child=$(ps -o pid= --ppid $parent | head -n 1)
+    [ -n "$child" ] && break
+    sleep 0.1
+done
+kill -SEGV $child
+wait $parent
+check "a process that breaks down gives exit code 5" test $? -eq 5
+check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy elsewhere, 1 failed' broken.err
+exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
+exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
+exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
+
+# --- fits, matrices ---
+check "a fit" bids fits participant --participant-label 01 --fit-outputs -- $options
+check "of another model" bids fits participant --participant-label 01 -- $options --dg prob --model csa
+check "a fit of what was tracked without" bids fits participant --participant-label 01 --fit-outputs -- $options --dg prob --model csa
+check "is of this model" test -s fits/${stem}_model-csa_param-sh_dwimap.nii.gz
+rm fits/${stem}_model-opdt_param-sh_dwimap.nii.gz
+check "one that is missing" bids fits participant --participant-label 01 --fit-outputs -- $options
+check "is back" test -s fits/${stem}_model-opdt_param-sh_dwimap.nii.gz
+exits 0 "1 up to date" bids fits participant --participant-label 01 --fit-outputs -- $options
+python3 - << 'PY'
+import gzip, struct
+raw = gzip.open("data/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz").read()
+d = struct.unpack("<3h", raw[42:48])
+head = bytearray(raw[:352])
+head[70:74] = struct.pack("<2h", 4, 16)
+values = [1 + (v // d[0] // d[1]) // 10 * 2 + (v % d[0]) // (d[0] // 2 + 1) for v in range(d[0] * d[1] * d[2])]
+gzip.open("data/sub-01/anat/sub-01_space-ACPC_seg-Four_dseg.nii.gz", "wb").write(head + struct.pack("<%dh" % len(values), *values))
+PY
+matrix=out/${stem}_track-boot_seg-Four_relmat
+atlas() { bids out participant --participant-label 01 --atlas Four "$@" -- $options; }
+echo theirs > $matrix.tsv
+exits 4 "relmat.tsv: exists" atlas
+check "another program's matrix stays" grep -qx theirs $matrix.tsv
+rm $matrix.tsv
+check "a matrix" atlas
+cp $matrix.tsv kept
+rm ${matrix%relmat}nodes.tsv
+check "a matrix without its table of regions" atlas
+check "gets it back" test -s ${matrix%relmat}nodes.tsv
+printf 'index\tname\n1\ta\n2\tb\n3\tc\n4\td\n' > data/seg-Four_dseg.tsv
+touch -d '2001-01-01' data/seg-Four_dseg.tsv
+check "new names of an old date" atlas
+check "are taken" test "$(head -n 1 $matrix.tsv | tr '\t' ';')" = ";a;b;c;d"
+echo mine >> $matrix.tsv
+exits 4 "is not the file that was written" atlas
+check "a matrix that was changed stays" sh -c "tail -n 1 $matrix.tsv | grep -qx mine"
+
+# --- selection ---
+cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-02/dwi/sub-01_space-ACPC_desc-preproc_dwi.nii.gz
+check "a file of another participant is left out" test "$("$program" bids data out participant --list 2> /dev/null | wc -l)" -eq 4
+rm data/sub-02/dwi/sub-01_space-ACPC_desc-preproc_dwi.nii.gz
+cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
+exits 3 "one scan in two spaces" bids spaces participant -- $options
+check "which ends no other participant" test -s spaces/sub-03/dwi/sub-03_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
+check "each unit has a row" test "$(wc -l < spaces/logs/units.tsv)" -eq 5
+rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
+check "a run of one participant" bids spaces participant --participant-label 02 -- $options
+check "leaves the rows of others" test "$(cut -f 1,2 spaces/logs/units.tsv | tr '\t\n' ',;')" = "unit,state;sub-01_space-ACPC,failed;sub-01_space-T1w,failed;sub-02_space-ACPC,up to date;sub-03_space-ACPC,tracked;"
+exits 3 "no session '1'" bids sessions participant --session-label 1 -- $options
+"$program" phantom visits -q --bids 04/1,04/2,05 --shape 24 24 20 --voxel-size 4
+check "a session" test "$("$program" bids visits out participant --session-label ses-1 --list 2> /dev/null | tail -n +2 | cut -f 2,3 | tr '\t\n' '/,')" = 04/1,
+exits 3 "no session '3'" "$program" bids visits sessions participant --session-label 1,3 -- $options
+for table in bval bvec; do cp data/${stem}_desc-preproc_dwi.$table data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.$table; done
+cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.nii.gz
+check "a run by its number" test "$("$program" bids data out participant --filter run=1 --list 2> /dev/null | wc -l)" -eq 2
+printf '{"dwi": {"run": 1, "acquisition": 12345678}}' > filter.json
+exits 3 "no desc-preproc_dwi" bids out participant --bids-filter-file filter.json
+for ending in nii.gz bval bvec; do mv data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.$ending data/sub-01/dwi/sub-01_acq-12345678_run-01_space-ACPC_desc-preproc_dwi.$ending; done
+check "a number of many digits" test "$("$program" bids data out participant --bids-filter-file filter.json --list 2> /dev/null | wc -l)" -eq 2
+printf '{"dwi": {"run": 1.5}}' > filter.json
+exits 3 "run is neither a text or a whole number" bids out participant --bids-filter-file filter.json
+rm data/sub-01/dwi/*run-01*
+mkdir -p runs/sub-01/dwi
+cp data/dataset_description.json runs
+for run in 1 2; do
+    for ending in preproc_dwi.nii.gz preproc_dwi.bval preproc_dwi.bvec brain_mask.nii.gz; do
+        cp data/${stem}_desc-$ending runs/sub-01/dwi/sub-01_run-${run}_space-ACPC_desc-$ending
+    done
+done
+again runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
+check "each run has its own mask" test "$("$program" bids runs out participant --list 2> /dev/null | grep -cE 'run-([12])_.*run-\1_space-ACPC_desc-brain_mask')" -eq 2
+rm runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
+check "and none of another" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'run-2.*no desc-brain_mask')" -eq 1
+mv runs/sub-01/dwi/sub-01_run-1_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz
+check "one of all runs is for each" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'sub-01_space-ACPC_desc-brain_mask')" -eq 2
+check "the group" bids out group --participant-label 02
+check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 1)" = sub-02_space-ACPC_tract-wholebrain_track-boot
+mv "$region" data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz
+printf 'index\tname\n4294967297\tWM\n' > data/sub-01/anat/sub-01_space-ACPC_dseg.tsv
+exits 3 "'4294967297' is no number of a label" bids labels participant --participant-label 01 -- $options
+mv data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz "$region"
+mkdir "in 5%"
+cp -r data "in 5%/d"
+check "a folder with a blank and a percent sign" "$program" bids "in 5%/d" odd participant --no-report --participant-label 02 -- $options
+check "is written as a URI" grep -q 'file:///.*in%205%25/d"' odd/dataset_description.json
+[ $failed -eq 0 ] && echo "all ok"
+exit $failed
