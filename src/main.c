@@ -18,6 +18,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/status.h"
 
 #define NOTIFY_SECONDS 60
 
@@ -77,7 +78,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
 {
     alignas(max_align_t) char values[CMD_MAX_VALUES] = {0};
     cmd_arguments arguments;
-    char error[1024];
+    char error[GLS_MESSAGE_BYTES];
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
         /* also where the rest of the line is wrong: who asks for help may not know how it has to look */

@@ -3,6 +3,8 @@
 #include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +14,11 @@
 #include <unistd.h>
 
 #include "cmd/exit.h"
-#include "util/file.h"
+#include "cmd/interrupt.h"
 #include "util/status.h"
 
 #define FORMAT 1 /* of the events */
+#define WAIT_MS 100
 
 static struct {
     pthread_mutex_t lock;
@@ -26,7 +29,24 @@ static struct {
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Takes over the object. One write a line, so that nothing comes between. */
+/* One write for a line as pipes keep them together, so that nothing comes between. A reader that does not read holds
+ * the run, but none that is to end. */
+static void write_line(const char *line, size_t n)
+{
+    for (size_t done = 0; done < n && events.fd >= 0;) {
+        struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
+        const size_t piece = n - done < PIPE_BUF ? n - done : PIPE_BUF;
+        const int found = poll(&ready, 1, WAIT_MS);
+        if (found == 0 && !cmd_interrupted()) continue;
+        if (found == 0 && done > 0) events.fd = -1; /* what would follow could not be told from the rest of this */
+        if (found == 0) return;
+        const ssize_t written = found < 0 ? -1 : write(events.fd, line + done, piece);
+        if (written < 0 && errno != EINTR && errno != EAGAIN) return;
+        if (written > 0) done += (size_t)written;
+    }
+}
+
+/* Takes over the object. */
 static void send(cJSON *object)
 {
     char *text = cJSON_PrintUnformatted(object);
@@ -36,7 +56,7 @@ static void send(cJSON *object)
     if (line) {
         line[n] = '\n';
         pthread_mutex_lock(&events.lock);
-        if (events.fd >= 0) gls_fd_write(events.fd, line, n + 1);
+        write_line(line, n + 1);
         pthread_mutex_unlock(&events.lock);
         text = line;
     }
@@ -171,6 +191,8 @@ void cmd_event_end_by_signal(int code)
     char *digits = strstr(line, "000");
     if (events.fd < 0) return;
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
+    struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
+    if (poll(&ready, 1, 0) <= 0) return; /* nobody reads: a write would never end */
     ssize_t written = write(events.fd, line, sizeof line - 1);
     (void)written;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/status.h"
+
 static struct {
     pthread_mutex_t lock;
     gls_log_callback callback;
@@ -54,7 +56,7 @@ static void keep(gls_warnings *warnings, const char *line)
 
 void gls_log(gls_log_level level, const char *format, ...)
 {
-    char line[2048];
+    char line[GLS_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static _Thread_local char last_error[1024];
+static _Thread_local char last_error[GLS_MESSAGE_BYTES];
 
 gls_status gls_fail(gls_status status, const char *format, ...)
 {

@@ -1,8 +1,10 @@
 /* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tractogram/tractogram.h"
 #include "tracts/bundles.h"
@@ -90,6 +92,20 @@ static gls_status check_columns(const gls_job *job)
     return GLS_OK;
 }
 
+/* Whether there are outputs, and each was written by a run of the journal. */
+static bool are_own(const gls_job *job)
+{
+    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
+    const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
+    bool any = false;
+    for (size_t i = 0; i < n && job->journal; i++) {
+        if (!path[i] || access(path[i], F_OK) != 0) continue;
+        if (!gls_resume_is_own(job->journal, path[i])) return false;
+        any = true;
+    }
+    return any;
+}
+
 gls_status gls_job_name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -121,22 +137,25 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
         asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->write_mask) status = gls_image_name_check(o->write_mask);
+    if (status) return status;
+    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
+    job->overwrite = o->force || are_own(job);
     return GLS_OK;
 }
 
 gls_status gls_job_check_outputs(const gls_job *job)
 {
-    const gls_job_options *o = &job->options;
     const char *others[4 + GLS_MAPS_OUTPUTS], *map[GLS_MAPS_OUTPUTS];
     size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
     gls_status status = check_place(job, job->output, NULL, 0);
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
     if (job->sidecar) others[n_others++] = job->sidecar;
-    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
-    if (o->write_mask) others[n_others++] = o->write_mask;
+    if (!status && job->mask) status = check_place(job, job->mask, others, n_others);
+    if (job->mask) others[n_others++] = job->mask;
     if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
     if (job->maps.weights) others[n_others++] = job->maps.weights;
     for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
@@ -148,13 +167,13 @@ gls_status gls_job_check_outputs(const gls_job *job)
 
 gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
-    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
     return check_place(job, path, others, 4 + gls_maps_outputs(&job->maps, others + 4));
 }
 
 gls_status gls_job_check_rules(const gls_job *job)
 {
-    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
     const gls_bundles *tables[] = {job->maps.bundles, job->maps.segment.bundles};
     const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
     gls_status status = GLS_OK;
@@ -174,6 +193,7 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     char line[12][96];
     const char *lines[13] = {NULL};
     int n = 0;
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
     snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
     snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
@@ -189,6 +209,10 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
     if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
     snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;

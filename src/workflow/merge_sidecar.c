@@ -16,8 +16,6 @@
 #include "workflow/params.h"
 #include "util/format.h"
 
-#define MAX_BYTES (4 << 20)
-
 static const cJSON *item(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key);
@@ -52,7 +50,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
                         shard->path, shard->sidecar, strerror(errno));
-    shard->root = gls_json_read(shard->sidecar, MAX_BYTES);
+    shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))
