@@ -1,7 +1,5 @@
 #include "util/text.h"
 
-#include <locale.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,27 +28,16 @@ void gls_text_puts(gls_text *text, const char *string)
     gls_text_append(text, string, strlen(string));
 }
 
-static locale_t points;
-
-static void make_points(void)
-{
-    points = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-}
-
 void gls_text_printf(gls_text *text, const char *format, ...)
 {
     char line[1024], *all = line;
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     va_list args, again;
-    pthread_once(&once, make_points);
-    locale_t before = points ? uselocale(points) : (locale_t)0; /* decimals have points in every country */
     va_start(args, format);
     va_copy(again, args);
     int n = vsnprintf(line, sizeof line, format, args);
     if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) vsnprintf(all, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
-    if (points) uselocale(before);
     if (n < 0 || !all)
         text->failed = true;
     else

@@ -1,6 +1,5 @@
 /* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +192,6 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     char line[12][96];
     const char *lines[13] = {NULL};
     int n = 0;
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
     snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
     snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
@@ -209,10 +207,6 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
     if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
     snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;

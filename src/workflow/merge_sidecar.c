@@ -270,8 +270,9 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* parts of steps: of ifod2 alone */
+    /* parts of steps: of ifod2, and where streamlines are cropped */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
+        cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);

@@ -145,3 +145,16 @@ mv "$work/out/a/c_shard-2of2.csv" "$work/out/a/e_shard-2of2.csv"
 unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv
 cp "$work/out/a/c_shard-1of2.csv" "$work/out/a/c_shard-1of4294967297.csv"
 unlike "does not say which part" a/c_shard-1of4294967297.csv a/c_shard-1of2.csv x.csv
+
+# lengths of the merged run are those of the whole where last steps are parts of one
+clean
+crop="$few --act $i/5tt.nii.gz --crop-at-gmwmi"
+succeeds track $crop -o w.tck
+for k in 1 2; do succeeds track $crop -o p.tck --shard $k/2; done
+succeeds merge p_shard-1of2.tck p_shard-2of2.tck -o m.tck -q
+require python3 - "$work/out/w.json" "$work/out/m.json" <<'PYTHON'
+import json, sys
+whole, merged = (json.load(open(name))["lengths"] for name in sys.argv[1:])
+assert whole["min_mm"] != round(whole["min_mm"])
+assert all(abs(whole[key] - merged[key]) < 1e-9 for key in whole if key != "median_mm") and merged["median_mm"] is None
+PYTHON
