@@ -15,6 +15,7 @@
 
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
+#include "util/json.h"
 #include "util/status.h"
 
 #define FORMAT 1 /* of the events */
@@ -49,7 +50,7 @@ static void write_line(const char *line, size_t n)
 /* Takes over the object. */
 static void send(cJSON *object)
 {
-    char *text = cJSON_PrintUnformatted(object);
+    char *text = gls_json_print_line(object);
     cJSON_Delete(object);
     size_t n = text ? strlen(text) : 0;
     char *line = text ? realloc(text, n + 2) : NULL;

@@ -1,6 +1,7 @@
 #include "cmd/message.h"
 #include "cmd/events.h"
 #include "cmd/terminal.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <pthread.h>
@@ -60,7 +61,7 @@ void cmd_message_init(const cmd_common *common)
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
     char line[GLS_MESSAGE_BYTES];
-    vsnprintf(line, sizeof line, format, args);
+    gls_vsnprintf(line, sizeof line, format, args);
     emit(level, line);
 }
 

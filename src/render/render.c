@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "render/png.h"
 #include "render/studio.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/output.h"
@@ -26,12 +26,6 @@ gls_render_options gls_render_options_default(void)
         .size = sizeof(gls_render_options),
         .read = gls_tractogram_read_options_default(),
     };
-}
-
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
 }
 
 static gls_status check_numbers(const gls_render_options *o)
@@ -89,7 +83,7 @@ static gls_status put_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png
     char *source = gls_text_take(&sources);
     snprintf(shown, sizeof shown, "%llu", (unsigned long long)s->result.shown);
     snprintf(total, sizeof total, "%llu", (unsigned long long)s->result.total);
-    snprintf(scale, sizeof scale, "%.6g", s->result.mm_per_pixel);
+    gls_snprintf(scale, sizeof scale, "%.6g", s->result.mm_per_pixel);
     snprintf(software, sizeof software, "glslines %s", gls_version());
     const gls_png_text texts[] = {
         {"Software", software},
@@ -147,7 +141,7 @@ static gls_status write_frames(gls_studio *s, const char *folder)
 static gls_status check_output(const char *const *files, size_t n, const char *output, const gls_render_options *o)
 {
     if (o->frames) return GLS_OK;
-    if (!ends_in(output, ".png") && !ends_in(output, ".apng"))
+    if (!gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
     const char **inputs = malloc((n + 2) * sizeof *inputs);
     if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");

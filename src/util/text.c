@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
+
 void gls_text_append(gls_text *text, const char *data, size_t length)
 {
     if (text->failed) return;
@@ -34,8 +36,8 @@ void gls_text_printf(gls_text *text, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(line, sizeof line, format, args);
-    if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) vsnprintf(all, (size_t)n + 1, format, again);
+    int n = gls_vsnprintf(line, sizeof line, format, args);
+    if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) gls_vsnprintf(all, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
     if (n < 0 || !all)

@@ -9,6 +9,7 @@
 #include "image/regions.h"
 #include "tracts/bundles.h"
 #include "util/hash.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/done.h"
@@ -65,9 +66,9 @@ static bool is_other_shard(const gls_job *job, const cJSON *root)
 /* Numbers as a file has them. */
 static cJSON *written(cJSON *object)
 {
-    char *text = cJSON_PrintUnformatted(object);
+    char *text = gls_json_print_line(object);
     cJSON_Delete(object);
-    cJSON *read = text ? cJSON_Parse(text) : NULL;
+    cJSON *read = text ? gls_json_parse(text) : NULL;
     cJSON_free(text);
     return read;
 }

@@ -13,6 +13,8 @@
 #include "util/file.h"
 #include "util/format.h"
 #include "util/hash.h"
+#include "util/json.h"
+#include "util/plain.h"
 
 extern char *openblas_get_config(void);
 
@@ -49,7 +51,7 @@ cJSON *gls_json_exact(const cJSON *entry)
     if (cJSON_IsNumber(entry)) {
         double v = entry->valuedouble;
         if (v != floor(v) || fabs(v) > 0x1p53) return number(v);
-        snprintf(text, sizeof text, "%.0f", v);
+        gls_snprintf(text, sizeof text, "%.0f", v);
         return cJSON_CreateRaw(text);
     }
     if (!cJSON_IsObject(entry) && !cJSON_IsArray(entry)) return cJSON_Duplicate(entry, true);
@@ -87,7 +89,7 @@ cJSON *gls_json_read(const char *path, size_t max_bytes)
     char *text = NULL;
     size_t n;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
-    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? cJSON_ParseWithLength(text, n) : NULL;
+    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? gls_json_parse_bytes(text, n) : NULL;
     free(text);
     return root;
 }

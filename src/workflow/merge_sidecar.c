@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/json.h"
 #include "util/log.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
 #include "workflow/json.h"
@@ -98,7 +100,7 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
 static char *exact_text(const cJSON *entry)
 {
     cJSON *exact = entry ? gls_json_exact(entry) : NULL;
-    char *text = exact ? cJSON_PrintUnformatted(exact) : NULL;
+    char *text = exact ? gls_json_print_line(exact) : NULL;
     cJSON_Delete(exact);
     return text;
 }
@@ -391,8 +393,8 @@ static int by_part(const void *a, const void *b)
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;
-    char *text = cJSON_PrintUnformatted(item(root, "counts"));
-    cJSON *counts = text ? cJSON_Parse(text) : NULL;
+    char *text = gls_json_print_line(item(root, "counts"));
+    cJSON *counts = text ? gls_json_parse(text) : NULL;
     bool ok = get_uint(item(counts, "streamlines"), &streamlines) && get_uint(item(counts, "points"), &points) &&
               streamlines == result->streamlines && points == result->points;
     cJSON_Delete(counts);
@@ -416,7 +418,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         join_warnings(root, shards, n, warnings);
         set_names(root, options, output_bytes);
         printed = gls_json_exact(root);
-        *text = cJSON_Print(printed);
+        *text = gls_json_print(printed);
     }
     cJSON_Delete(printed);
     cJSON_Delete(root);

@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/log.h"
+#include "util/json.h"
 #include "util/file.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
@@ -152,7 +153,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     *sidecar = NULL;
     gls_status status = gls_file_read(path, GLS_SIDECAR_MAX_BYTES, text, &n);
     if (status) return status;
-    *sidecar = cJSON_ParseWithLength(*text, n);
+    *sidecar = gls_json_parse_bytes(*text, n);
     if (!*sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
     if (!name || !version || strcmp(name, "glslines") != 0)
