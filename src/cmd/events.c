@@ -3,7 +3,6 @@
 #include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,40 +13,23 @@
 #include <unistd.h>
 
 #include "cmd/exit.h"
-#include "cmd/interrupt.h"
+#include "util/file.h"
 #include "util/json.h"
 #include "util/status.h"
 
 #define FORMAT 1 /* of the events */
-#define WAIT_MS 100
 
 static struct {
     pthread_mutex_t lock;
     cmd_progress_mode mode;
     volatile sig_atomic_t fd; /* -1: no events */
     cJSON *outputs;
+    bool (*go_on)(void);
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* One write for a line as pipes keep them together, so that nothing comes between. A reader that does not read holds
- * the run, but none that is to end. */
-static void write_line(const char *line, size_t n)
-{
-    for (size_t done = 0; done < n && events.fd >= 0;) {
-        struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
-        const size_t piece = n - done < PIPE_BUF ? n - done : PIPE_BUF;
-        const int found = poll(&ready, 1, WAIT_MS);
-        if (found == 0 && !cmd_interrupted()) continue;
-        if (found == 0 && done > 0) events.fd = -1; /* what would follow could not be told from the rest of this */
-        if (found == 0) return;
-        const ssize_t written = found < 0 ? -1 : write(events.fd, line + done, piece);
-        if (written < 0 && errno != EINTR && errno != EAGAIN) return;
-        if (written > 0) done += (size_t)written;
-    }
-}
-
-/* Takes over the object. */
+/* Takes over the object. One write a line, so that nothing comes between. */
 static void send(cJSON *object)
 {
     char *text = gls_json_print_line(object);
@@ -57,7 +39,8 @@ static void send(cJSON *object)
     if (line) {
         line[n] = '\n';
         pthread_mutex_lock(&events.lock);
-        write_line(line, n + 1);
+        const size_t written = events.fd >= 0 ? gls_fd_write_while(events.fd, line, n + 1, events.go_on) : 0;
+        if (written > 0 && written <= n) events.fd = -1; /* what would follow could not be told from this line */
         pthread_mutex_unlock(&events.lock);
         text = line;
     }
@@ -89,8 +72,9 @@ static gls_status open_file(const char *path)
     return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
 }
 
-gls_status cmd_events_begin(const cmd_common *common, const char *command)
+gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void))
 {
+    events.go_on = go_on;
     events.mode = (cmd_progress_mode)common->progress;
     if (common->progress_file) {
         gls_status status = open_file(common->progress_file);
@@ -190,10 +174,8 @@ void cmd_event_end_by_signal(int code)
 {
     char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";
     char *digits = strstr(line, "000");
-    if (events.fd < 0) return;
-    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
     struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
-    if (poll(&ready, 1, 0) <= 0) return; /* nobody reads: a write would never end */
-    ssize_t written = write(events.fd, line, sizeof line - 1);
-    (void)written;
+    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
+    /* where nobody reads, a write would never end */
+    if (events.fd >= 0 && poll(&ready, 1, 0) > 0 && write(events.fd, line, sizeof line - 1) < 0) return;
 }
