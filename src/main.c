@@ -19,6 +19,7 @@
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/plain.h"
+#include "util/status.h"
 
 #define NOTIFY_SECONDS 60
 
@@ -78,7 +79,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
 {
     alignas(max_align_t) char values[CMD_MAX_VALUES] = {0};
     cmd_arguments arguments;
-    char error[1024];
+    char error[GLS_MESSAGE_BYTES];
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
         /* also where the rest of the line is wrong: who asks for help may not know how it has to look */
@@ -99,7 +100,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
     gls_set_threads(common.nthreads);
     double start = gls_clock_seconds();
-    int code = cmd_finish(cmd_events_begin(&common, command->name));
+    int code = cmd_finish(cmd_events_begin(&common, command->name, cmd_goes_on));
     if (!code) code = command->run(command, values, &arguments);
     if (common.notify) notify(command->name, gls_clock_seconds() - start, code);
     return code;

@@ -37,16 +37,6 @@ static gls_status track(gls_job *job, const gls_illustrations *illustrations)
     return GLS_OK;
 }
 
-/* With --skip-existing the run may be known to have been made before once its inputs are read. */
-static gls_status open_job(gls_job *job, const gls_illustrations *illustrations, bool skip_existing)
-{
-    gls_status status = skip_existing ? GLS_OK : gls_illustrations_check(illustrations, job);
-    if (!status) status = gls_job_open(job);
-    if (status || !skip_existing) return status;
-    return gls_job_get_result(job)->skipped ? gls_illustrations_find(illustrations, job)
-                                            : gls_illustrations_check(illustrations, job);
-}
-
 static int run_track(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
@@ -58,7 +48,7 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     const gls_job_options job_options = track_options_job(options, arguments);
     const gls_illustrations illustrations = {options->report, options->picture};
     gls_status status = gls_job_create(&job_options, &monitor, &job);
-    if (!status) status = open_job(job, &illustrations, options->skip_existing);
+    if (!status) status = gls_illustrations_open(&illustrations, job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && options->dry_run)
         code = plan(job, options->json);

@@ -3,6 +3,7 @@
 #include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static struct {
     cmd_progress_mode mode;
     volatile sig_atomic_t fd; /* -1: no events */
     cJSON *outputs;
+    bool (*go_on)(void);
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};
@@ -37,7 +39,8 @@ static void send(cJSON *object)
     if (line) {
         line[n] = '\n';
         pthread_mutex_lock(&events.lock);
-        if (events.fd >= 0) gls_fd_write(events.fd, line, n + 1);
+        const size_t written = events.fd >= 0 ? gls_fd_write_while(events.fd, line, n + 1, events.go_on) : 0;
+        if (written > 0 && written <= n) events.fd = -1; /* what would follow could not be told from this line */
         pthread_mutex_unlock(&events.lock);
         text = line;
     }
@@ -69,8 +72,9 @@ static gls_status open_file(const char *path)
     return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
 }
 
-gls_status cmd_events_begin(const cmd_common *common, const char *command)
+gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void))
 {
+    events.go_on = go_on;
     events.mode = (cmd_progress_mode)common->progress;
     if (common->progress_file) {
         gls_status status = open_file(common->progress_file);
@@ -170,8 +174,8 @@ void cmd_event_end_by_signal(int code)
 {
     char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";
     char *digits = strstr(line, "000");
-    if (events.fd < 0) return;
+    struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
-    ssize_t written = write(events.fd, line, sizeof line - 1);
-    (void)written;
+    /* where nobody reads, a write would never end */
+    if (events.fd >= 0 && poll(&ready, 1, 0) > 0 && write(events.fd, line, sizeof line - 1) < 0) return;
 }

@@ -6,8 +6,8 @@
 
 #include "options/options.h"
 
-/* Opens the stream of the options and writes the event start. */
-gls_status cmd_events_begin(const cmd_common *common, const char *command);
+/* Opens the stream of the options and writes the event start. A reader that does not read holds the run while go_on. */
+gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 cmd_progress_mode cmd_events_mode(void);
 /* Whether events go to standard error, which then has no other text. */
 bool cmd_events_own_stderr(void);

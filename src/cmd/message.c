@@ -2,6 +2,7 @@
 #include "cmd/events.h"
 #include "cmd/terminal.h"
 #include "util/plain.h"
+#include "util/status.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ void cmd_message_init(const cmd_common *common)
 
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
-    char line[2048];
+    char line[GLS_MESSAGE_BYTES];
     gls_vsnprintf(line, sizeof line, format, args);
     emit(level, line);
 }

@@ -16,7 +16,7 @@
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
 
-gls_status gls_illustrations_check(const gls_illustrations *o, const gls_job *job)
+static gls_status check(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = GLS_OK;
     if (o->picture && !gls_case_ends(o->picture, ".png"))
@@ -39,7 +39,7 @@ static gls_status find(const char *path, const gls_job *job, const char *command
                     job->result.output, command);
 }
 
-gls_status gls_illustrations_find(const gls_illustrations *o, const gls_job *job)
+static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = o->picture ? find(o->picture, job, "render") : GLS_OK;
     char *beside = o->report && !*o->report ? gls_report_name(job->result.output) : NULL;
@@ -47,6 +47,15 @@ gls_status gls_illustrations_find(const gls_illustrations *o, const gls_job *job
     if (!status && o->report) status = find(beside ? beside : o->report, job, "report");
     free(beside);
     return status;
+}
+
+gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
+{
+    const bool may_be_there = job->options.skip_existing;
+    gls_status status = may_be_there ? GLS_OK : check(o, job);
+    if (!status) status = gls_job_open(job);
+    if (status || !may_be_there) return status;
+    return job->result.skipped ? find_all(o, job) : check(o, job);
 }
 
 static void draw(const char *picture, const gls_job *job)

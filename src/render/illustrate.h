@@ -8,10 +8,8 @@ typedef struct gls_illustrations {
     const char *report, *picture; /* files; NULL: none; report "": beside the output */
 } gls_illustrations;
 
-/* Whether they can be written. */
-gls_status gls_illustrations_check(const gls_illustrations *illustrations, const gls_job *job);
-/* Whether they are there, beside the output of a run that was made before. */
-gls_status gls_illustrations_find(const gls_illustrations *illustrations, const gls_job *job);
+/* Opens the job, once it is known that they can be written, or, where it was done before, that they are there. */
+gls_status gls_illustrations_open(const gls_illustrations *illustrations, gls_job *job);
 /* Makes those that were asked for. What fails is a warning: the run has its result. */
 void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job *job);
 

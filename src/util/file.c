@@ -3,11 +3,14 @@
 #include "util/status.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
+#define WAIT_MS 100
 
 bool gls_fd_write(int fd, const void *data, size_t bytes)
 {
@@ -21,6 +24,24 @@ bool gls_fd_write(int fd, const void *data, size_t bytes)
         bytes -= (size_t)n;
     }
     return true;
+}
+
+size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(void))
+{
+    const char *p = data;
+    size_t done = 0;
+    while (done < bytes) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        /* a pipe that takes anything takes as much as this */
+        const size_t piece = bytes - done < PIPE_BUF ? bytes - done : PIPE_BUF;
+        const int found = poll(&ready, 1, WAIT_MS);
+        if (found == 0 && go_on()) continue;
+        if (found == 0) break;
+        const ssize_t n = found < 0 ? -1 : write(fd, p + done, piece);
+        if (n < 0 && errno != EINTR && errno != EAGAIN) break;
+        if (n > 0) done += (size_t)n;
+    }
+    return done;
 }
 
 int64_t gls_fd_read(int fd, void *data, size_t bytes)

@@ -10,6 +10,9 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
 
 /* Writes everything at the file's position or returns false with errno set. */
 bool gls_fd_write(int fd, const void *data, size_t bytes);
+/* The same for pipes, whose readers may not read: waits as long as go_on says so. Returns how many bytes were written,
+ * less than all where it failed or did not go on. */
+size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(void));
 /* Reads up to bytes (less only at the end of the file); -1 with errno set. */
 int64_t gls_fd_read(int fd, void *data, size_t bytes);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/plain.h"
+#include "util/status.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -56,7 +57,7 @@ static void keep(gls_warnings *warnings, const char *line)
 
 void gls_log(gls_log_level level, const char *format, ...)
 {
-    char line[2048];
+    char line[GLS_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
     gls_vsnprintf(line, sizeof line, format, args);

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +89,29 @@ static int open_named(const char *path, char **name)
     return -1;
 }
 
+/* Whether a name stands for a descriptor, as /dev/stdout does: others may be writing to its file, which would lose its
+ * name to the new one. */
+static bool is_descriptor(const char *path)
+{
+    char at[PATH_MAX], to[PATH_MAX], next[PATH_MAX];
+    struct stat link;
+    struct statfs system;
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return false;
+    for (int depth = 0; depth < 40 && lstat(at, &link) == 0 && S_ISLNK(link.st_mode); depth++) {
+        int dir = directory_length(at);
+        char *folder = dir ? strndup(at, (size_t)dir) : strdup(".");
+        const bool of_processes = folder && statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+        free(folder);
+        if (of_processes) return true;
+        ssize_t n = readlink(at, to, sizeof to - 1);
+        if (n <= 0) return false;
+        to[n] = '\0';
+        if (snprintf(next, sizeof next, "%.*s%s", *to == '/' ? 0 : dir, at, to) >= (int)sizeof next) return false;
+        memcpy(at, next, sizeof at);
+    }
+    return false;
+}
+
 /* Checks what stands under the final name and stores its permissions; *replaced tells whether there is anything. */
 static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
 {
@@ -99,6 +124,8 @@ static gls_status check_target(const char *path, bool overwrite, bool *replaced,
     if (S_ISDIR(st.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: is a directory", path);
     if (!S_ISREG(st.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
+    if (is_descriptor(path))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: stands for a file that is open, not for a name", path);
     if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", path);
     if (access(path, W_OK) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot overwrite: %s", path, strerror(errno));
     *replaced = true;

@@ -6,7 +6,7 @@
 
 #include "util/plain.h"
 
-static _Thread_local char last_error[1024];
+static _Thread_local char last_error[GLS_MESSAGE_BYTES];
 
 gls_status gls_fail(gls_status status, const char *format, ...)
 {

@@ -6,6 +6,9 @@
 
 #include <glslines/common.h>
 
+/* Of a message: room for two names of files of any length that the system allows, and what is the matter with them. */
+#define GLS_MESSAGE_BYTES 9216
+
 /* Stores a one-line message for gls_last_error() and returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -32,15 +32,19 @@ void gls_text_puts(gls_text *text, const char *string)
 
 void gls_text_printf(gls_text *text, const char *format, ...)
 {
-    char line[1024];
-    va_list args;
+    char line[1024], *all = line;
+    va_list args, again;
     va_start(args, format);
+    va_copy(again, args);
     int n = gls_vsnprintf(line, sizeof line, format, args);
+    if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) gls_vsnprintf(all, (size_t)n + 1, format, again);
+    va_end(again);
     va_end(args);
-    if (n < 0 || (size_t)n >= sizeof line)
+    if (n < 0 || !all)
         text->failed = true;
     else
-        gls_text_append(text, line, (size_t)n);
+        gls_text_append(text, all, (size_t)n);
+    if (all != line) free(all);
 }
 
 char *gls_text_take(gls_text *text)

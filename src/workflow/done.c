@@ -16,8 +16,7 @@
 #include "workflow/job_outputs.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
-
-#define MAX_SIDECAR ((size_t)256 << 20)
+#include "workflow/sidecar.h"
 
 static const cJSON *at(const cJSON *object, const char *key)
 {
@@ -180,8 +179,8 @@ static bool all_exist(const gls_job *job)
 {
     const char *map[GLS_MAPS_OUTPUTS];
     size_t n = gls_maps_outputs(&job->maps, map);
-    bool all = exists(job->output) && job->sidecar && exists(job->sidecar) && exists(job->options.write_mask) &&
-               exists(job->maps.weights);
+    bool all =
+        exists(job->output) && job->sidecar && exists(job->sidecar) && exists(job->mask) && exists(job->maps.weights);
     for (size_t i = 0; i < n; i++) all = all && exists(map[i]);
     return all;
 }
@@ -216,7 +215,7 @@ gls_status gls_job_find_done(gls_job *job)
     char name[128];
     gls_status status = GLS_OK;
     if (!all_exist(job)) return gls_job_check_outputs(job);
-    cJSON *root = gls_json_read(job->sidecar, MAX_SIDECAR);
+    cJSON *root = gls_json_read(job->sidecar, GLS_SIDECAR_MAX_BYTES);
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL;
     job->result.skipped = root && !other && !is_changed(job, root);
     if (job->result.skipped)

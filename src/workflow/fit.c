@@ -90,8 +90,8 @@ static gls_status set_output(fit_run *run)
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
         }
         const char *const *others = (const char *const *)run->output;
-        gls_status status = (i == OUT_JSON ? gls_sidecar_check : gls_place_check)(run->output[i], run->options->force,
-                                                                                  inputs, N_FILES, others, (size_t)i);
+        gls_status status = (i == OUT_JSON ? gls_sidecar_check_named : gls_place_check)(
+            run->output[i], run->options->force, inputs, N_FILES, others, (size_t)i);
         if (status) return status;
     }
     return GLS_OK;

@@ -238,7 +238,7 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
 typedef struct outlet {
     const gls_sink *sink;
     double seconds;
-    char error[1024]; /* messages are kept by thread, so the text is saved where it arises */
+    char error[GLS_MESSAGE_BYTES]; /* messages are kept by thread, so the text is saved where it arises */
 } outlet;
 
 static gls_status deliver(void *user, const gls_streamlines *streamlines)
@@ -320,9 +320,8 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
-    if (!status && job->options.write_mask)
-        status =
-            gls_image_write_grouped(job->options.write_mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
+    if (!status && job->mask)
+        status = gls_image_write_grouped(job->mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
     if (!status) status = gls_resume_complete(journal, &group);
     if (!status) status = gls_output_group_commit(&group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
@@ -392,6 +391,7 @@ void gls_job_destroy(gls_job *job)
     free(job->output);
     free(job->sidecar);
     free(job->sidecar_second);
+    free(job->mask);
     free(job->journal);
     free(job);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tractogram/tractogram.h"
 #include "tracts/bundles.h"
@@ -91,6 +92,20 @@ static gls_status check_columns(const gls_job *job)
     return GLS_OK;
 }
 
+/* Whether there are outputs, and each was written by a run of the journal. */
+static bool are_own(const gls_job *job)
+{
+    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
+    const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
+    bool any = false;
+    for (size_t i = 0; i < n && job->journal; i++) {
+        if (!path[i] || access(path[i], F_OK) != 0) continue;
+        if (!gls_resume_is_own(job->journal, path[i])) return false;
+        any = true;
+    }
+    return any;
+}
+
 gls_status gls_job_name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -122,22 +137,25 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
         asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->write_mask) status = gls_image_name_check(o->write_mask);
+    if (status) return status;
+    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
+    job->overwrite = o->force || are_own(job);
     return GLS_OK;
 }
 
 gls_status gls_job_check_outputs(const gls_job *job)
 {
-    const gls_job_options *o = &job->options;
     const char *others[4 + GLS_MAPS_OUTPUTS], *map[GLS_MAPS_OUTPUTS];
     size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
     gls_status status = check_place(job, job->output, NULL, 0);
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
     if (job->sidecar) others[n_others++] = job->sidecar;
-    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
-    if (o->write_mask) others[n_others++] = o->write_mask;
+    if (!status && job->mask) status = check_place(job, job->mask, others, n_others);
+    if (job->mask) others[n_others++] = job->mask;
     if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
     if (job->maps.weights) others[n_others++] = job->maps.weights;
     for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
@@ -149,13 +167,13 @@ gls_status gls_job_check_outputs(const gls_job *job)
 
 gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
-    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
     return check_place(job, path, others, 4 + gls_maps_outputs(&job->maps, others + 4));
 }
 
 gls_status gls_job_check_rules(const gls_job *job)
 {
-    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
     const gls_bundles *tables[] = {job->maps.bundles, job->maps.segment.bundles};
     const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
     gls_status status = GLS_OK;

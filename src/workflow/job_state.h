@@ -23,6 +23,7 @@ struct gls_job {
     char *sidecar;             /* NULL: none */
     char *sidecar_second;      /* name it gets if the first is taken when the run ends; NULL: none */
     bool sidecar_moved;        /* it was taken */
+    char *mask;                /* file to write the mask to; NULL: none */
     char *journal;             /* by which the run can be resumed; NULL: none */
     bool overwrite;            /* outputs that exist: they may be, or are this run's own */
     gls_run_identity identity; /* with a journal */

@@ -255,7 +255,7 @@ void gls_job_tell(const gls_job *job)
     gls_log(GLS_LOG_INFO, "device       %s, %s; %u %s per streamline", job->device->renderer, job->device->version,
             r->lanes, r->lanes == 1 ? "invocation" : "invocations");
     gls_log(GLS_LOG_INFO, "output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
-            job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
+            j->sidecar ? "; sidecar " : "", j->sidecar ? j->sidecar : "");
     warn_of_regions(job);
     warn_of_selection(job);
 }

@@ -119,13 +119,18 @@ static gls_status write_results(merge_run *run)
 }
 
 /* Maps have no sidecars of their own. */
-static gls_status merge_maps(const gls_merge_options *o, gls_merge_result *result, char *sidecar, size_t size)
+static gls_status merge_maps(const gls_merge_options *o, const gls_monitor *monitor, gls_merge_result *result,
+                             char *sidecar, size_t size)
 {
     gls_output_group group = {0};
     gls_status status = gls_place_check(o->output, o->force, o->shards, o->n_shards, NULL, 0);
+    gls_monitor_begin(monitor, GLS_PHASE_MERGE);
     if (!status) status = gls_maps_merge(o->shards, o->n_shards, o->output, o->force, &group);
+    if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_MERGE))
+        status = gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", o->output);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
+    gls_monitor_end(monitor, GLS_PHASE_MERGE);
     if (!status && result) *result = (gls_merge_result){.streamlines = 0};
     if (!status && sidecar && size > 0) *sidecar = '\0';
     return status;
@@ -136,7 +141,7 @@ gls_status gls_merge_files(const gls_merge_options *o, const gls_monitor *monito
 {
     GLS_REQUIRE_SIZE(o);
     GLS_REQUIRE(o && o->shards && o->n_shards > 0 && o->output);
-    if (gls_is_map_name(o->output)) return merge_maps(o, result, sidecar, sidecar_size);
+    if (gls_is_map_name(o->output)) return merge_maps(o, monitor, result, sidecar, sidecar_size);
     merge_run run = {.options = o, .monitor = monitor, .n = o->n_shards};
     run.shard = calloc(run.n, sizeof *run.shard);
     if (!run.shard) return gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "image/nifti.h"
 #include "util/format.h"
+#include "util/input.h"
 #include "util/plain.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
+#include "workflow/merge_sidecar.h"
 
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
@@ -24,34 +27,70 @@ bool gls_is_map_name(const char *path)
     return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
 }
 
-/* Part and parts of a name, "x_shard-2of3.csv". */
-static gls_status read_name(const char *path, unsigned *index, unsigned *count)
+/* A name that says which part it is, "x_shard-2of3.csv". */
+typedef struct part_name {
+    const char *name; /* without folders where the mark is behind them */
+    int stem;         /* length of what stands before the mark */
+    const char *rest; /* what stands behind it */
+    unsigned index, count;
+} part_name;
+
+static gls_status read_name(const char *path, part_name *part)
 {
-    const char *mark = NULL;
+    const char *mark = NULL, *slash = strrchr(path, '/');
+    int length = 0;
     for (const char *c = path; (c = strstr(c, "_shard-")); c++) mark = c;
-    if (mark && sscanf(mark, "_shard-%uof%u", index, count) == 2 && *index >= 1 && *index <= *count) return GLS_OK;
+    part->name = slash && mark > slash ? slash + 1 : path;
+    if (mark && sscanf(mark, "_shard-%6uof%6u%n", &part->index, &part->count, &length) == 2 && part->index >= 1 &&
+        part->index <= part->count && part->count <= GLS_MAX_SHARDS) {
+        part->stem = (int)(mark - part->name);
+        part->rest = mark + length;
+        return GLS_OK;
+    }
     return gls_fail(GLS_ERR_INPUT, "%s: its name does not say which part it is, as x_shard-2of3.csv does", path);
+}
+
+/* Maps of one run differ in their parts' numbers alone; they may lie in folders of their own. */
+static bool same_map(const part_name *a, const part_name *b)
+{
+    const char *slash_a = strrchr(a->rest, '/'), *slash_b = strrchr(b->rest, '/');
+    if (slash_a || slash_b) return slash_a && slash_b && strcmp(slash_a, slash_b) == 0;
+    return a->stem == b->stem && strncmp(a->name, b->name, (size_t)a->stem) == 0 && strcmp(a->rest, b->rest) == 0;
+}
+
+static gls_status check_part(const char *path, const char *first_path, const part_name *first, const gls_map_run *run,
+                             const char **part)
+{
+    part_name own;
+    gls_status status = read_name(path, &own);
+    if (status) return status;
+    if (own.count != first->count)
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
+                        first->count);
+    if (part[own.index - 1])
+        return gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", path, own.index, part[own.index - 1]);
+    if (!same_map(first, &own))
+        return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
+    part[own.index - 1] = path;
+    const gls_map_run found = gls_map_run_find(path, own.index, own.count);
+    const char *differs = gls_map_run_difference(run, &found);
+    return differs ? gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, first_path, differs)
+                   : GLS_OK;
 }
 
 static gls_status check_parts(const char *const *paths, size_t n)
 {
-    unsigned count = 0, index, parts;
-    gls_status status = read_name(paths[0], &index, &count);
+    part_name first;
+    gls_status status = read_name(paths[0], &first);
     if (status) return status;
-    if (n > count) return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], count, n);
-    const char **part = calloc(count, sizeof *part);
+    if (n > first.count)
+        return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], first.count, n);
+    const gls_map_run run = gls_map_run_find(paths[0], first.index, first.count);
+    const char **part = calloc(first.count, sizeof *part);
     if (!part) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < n && !status; i++) {
-        status = read_name(paths[i], &index, &parts);
-        if (!status && parts != count)
-            status = gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", paths[i], parts, paths[0], count);
-        if (!status && part[index - 1])
-            status =
-                gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", paths[i], index, part[index - 1]);
-        if (!status) part[index - 1] = paths[i];
-    }
-    for (unsigned i = 0; i < count && !status; i++)
-        if (!part[i]) status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, count);
+    for (size_t i = 0; i < n && !status; i++) status = check_part(paths[i], paths[0], &first, &run, part);
+    for (unsigned i = 0; i < first.count && !status; i++)
+        if (!part[i]) status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, first.count);
     free(part);
     return status;
 }
@@ -88,8 +127,8 @@ static gls_status read_map(const char *path, count_map *m)
     stream = NULL;
     if (status) return status;
     const gls_values *v = &m->header.values;
-    if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || !m->header.single_file ||
-        m->header.n_volumes != 1)
+    if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
+        !m->header.single_file || m->header.n_volumes != 1)
         return gls_fail(GLS_ERR_INPUT, "%s: is no map of counts of 'glslines track --density'", path);
     m->n = gls_grid_voxels(&m->header.grid);
     m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
@@ -114,6 +153,21 @@ static gls_status add_map(const char *path, const char *first, const count_map *
     return status;
 }
 
+/* A list of where streamlines began is a table, too, but none that adds up. */
+static gls_status check_table(const char *path)
+{
+    static const char first[] = "#Track_index";
+    char found[sizeof first - 1];
+    uint64_t bytes = 0;
+    int fd;
+    gls_status status = gls_regular_open(path, &fd, &bytes);
+    if (status) return status;
+    if (bytes >= sizeof found) status = gls_regular_read(path, fd, 0, found, sizeof found);
+    close(fd);
+    if (status || bytes < sizeof found || memcmp(found, first, sizeof found) != 0) return status;
+    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, not a matrix to add up", path);
+}
+
 /* Counts up to 2^53 add up exactly; int32 while they fit, as gls_density_write() chooses. */
 static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
@@ -124,7 +178,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     gls_status status = read_map(paths[0], &first);
     if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
-    for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] <= INT32_MAX;
+    for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
     if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
         for (size_t i = 0; i < first.n; i++) {
             int32_t whole = (int32_t)sum[i];
@@ -146,7 +200,9 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
     size_t rows = 0, columns = 0, r, c;
     char number[40];
     gls_text text = {0};
-    gls_status status = gls_table_read(paths[0], &sum, &rows, &columns);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = check_table(paths[i]);
+    if (!status) status = gls_table_read(paths[0], &sum, &rows, &columns);
     for (size_t i = 1; i < n && !status; i++) {
         status = gls_table_read(paths[i], &more, &r, &c);
         if (!status && (r != rows || c != columns))

@@ -18,8 +18,6 @@
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
 
-#define MAX_BYTES (4 << 20)
-
 static const cJSON *item(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key);
@@ -54,7 +52,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
                         shard->path, shard->sidecar, strerror(errno));
-    shard->root = gls_json_read(shard->sidecar, MAX_BYTES);
+    shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))
@@ -274,8 +272,9 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* parts of steps: of ifod2 alone */
+    /* parts of steps: of ifod2, and where streamlines are cropped */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
+        cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);

@@ -91,7 +91,7 @@ static gls_status name_output(respond_run *run)
             run->output[i] = NULL;
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
         }
-        gls_status status = (i == OUT_JSON ? gls_sidecar_check : gls_place_check)(
+        gls_status status = (i == OUT_JSON ? gls_sidecar_check_named : gls_place_check)(
             run->output[i], o->force, inputs, N_FILES, (const char *const *)run->output, (size_t)i);
         if (status) return status;
     }
@@ -214,6 +214,9 @@ static char *sidecar_text(const respond_run *run)
     } else if (o->algorithm != GLS_RESPONSE_MANUAL && o->n_voxels > 0) {
         gls_json_uint(parameters, "voxels", o->n_voxels);
     }
+    cJSON *shells = cJSON_AddArrayToObject(parameters, "shells_s_per_mm2");
+    for (int i = 0; i < o->model.shells.n; i++) gls_json_append_double(shells, o->model.shells.value[i]);
+    if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
     if (five) {
         gls_json_double(parameters, "pvf", o->pvf);
         cJSON_AddStringToObject(parameters, "wm_algorithm", o->wm == GLS_SINGLE_FIBRES_FA ? "fa" : "tournier");

@@ -12,14 +12,22 @@
 #include <unistd.h>
 
 #include "util/json.h"
+#include "util/file.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/json.h"
 #include "workflow/output.h"
 
 static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+static const char *text_in(const cJSON *object, const char *group, const char *name)
+{
+    return cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
 }
 
 /* The file of that name beside path if there is one and it is none of own; from malloc, else NULL. */
@@ -39,23 +47,33 @@ static char *other_beside(const char *path, const cJSON *described, const char *
 /* An output other than own that the sidecar at path describes; from malloc, else NULL. */
 static char *other_output(const char *path, const char *const *own, size_t n_own)
 {
-    struct stat info;
-    bool regular = stat(path, &info) == 0 && S_ISREG(info.st_mode); /* opening a pipe would wait for its other end */
-    FILE *file = regular ? fopen(path, "r") : NULL;
-    char *text = NULL, *other = NULL;
-    size_t size = 0;
-    cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? gls_json_parse(text) : NULL;
-    const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs");
-    other = other_beside(
+    cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
+    const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs"),
+                       *responses = cJSON_GetObjectItemCaseSensitive(root, "responses");
+    char *other = other_beside(
         path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
     cJSON_ArrayForEach(item, outputs)
     {
         if (!other) other = other_beside(path, item, own, n_own);
     }
+    cJSON_ArrayForEach(item, responses)
+    {
+        if (!other) other = other_beside(path, cJSON_GetObjectItemCaseSensitive(item, "path"), own, n_own);
+    }
     cJSON_Delete(root);
-    free(text);
-    if (file) fclose(file);
     return other;
+}
+
+/* Whether a file is there that is no sidecar of ours, as those that scanners' images have. */
+static bool is_foreign(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
+    cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
+    const char *name = text_in(root, "software", "name");
+    const bool foreign = !name || strcmp(name, "glslines") != 0;
+    cJSON_Delete(root);
+    return foreign;
 }
 
 /* x.tck.json or, if whole is false, x.json. */
@@ -78,8 +96,9 @@ char *gls_sidecar_find(const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output), *other = name ? other_output(name, &output, 1) : NULL;
-    if (!other) return name;
+    const bool taken = other || (name && is_foreign(name));
     free(other);
+    if (!taken) return name;
     free(name);
     return beside(output, true);
 }
@@ -100,6 +119,15 @@ gls_status gls_sidecar_check(const char *path, bool force, const char *const *in
     return status;
 }
 
+gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                                   const char *const *own, size_t n_own)
+{
+    if (!is_foreign(path)) return gls_sidecar_check(path, force, inputs, n_inputs, own, n_own);
+    return gls_fail(GLS_ERR_OUTPUT,
+                    "%s: exists and is no sidecar of glslines, so that it stays: choose another name for the output",
+                    path);
+}
+
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text)
 {
     gls_status status =
@@ -118,20 +146,12 @@ gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *gro
     return status ? status : gls_sidecar_finish(&output, path, text);
 }
 
-#define MOST (UINT64_C(64) << 20) /* bytes of a sidecar */
-
-static const char *text_in(const cJSON *object, const char *group, const char *name)
-{
-    return cJSON_GetStringValue(
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
-}
-
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
 {
     size_t n = 0;
     *text = NULL;
     *sidecar = NULL;
-    gls_status status = gls_file_read(path, MOST, text, &n);
+    gls_status status = gls_file_read(path, GLS_SIDECAR_MAX_BYTES, text, &n);
     if (status) return status;
     *sidecar = gls_json_parse_bytes(*text, n);
     if (!*sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);

@@ -7,8 +7,11 @@
 #include "util/file.h"
 #include "util/output.h"
 
+/* More no sidecar has. */
+#define GLS_SIDECAR_MAX_BYTES ((size_t)256 << 20)
+
 /* Where the sidecar of a tractogram goes if nobody says: x.json for x.tck, or x.tck.json where x.json describes another
- * output that lies beside it still. From malloc; NULL: out of memory. */
+ * output that lies beside it still, or is no sidecar of ours. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
 /* The other of the two, for a run whose first choice is taken while it runs: x.tck.json. From malloc. */
 char *gls_sidecar_second_name(const char *output);
@@ -18,6 +21,10 @@ char *gls_sidecar_find(const char *output);
  * force. own: the outputs that are to be described, of which NULL are left out. */
 gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
                              const char *const *own, size_t n_own);
+
+/* The same for a name that nobody gave, which leaves files alone that are no sidecars of ours. */
+gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                                   const char *const *own, size_t n_own);
 
 /* Reads the sidecar of a run. *text: as it stands in the file, from malloc; both are the caller's even after an error.
  * GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */

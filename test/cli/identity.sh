@@ -101,3 +101,60 @@ for sidecar in "" "--sidecar none"; do
     run merge a_shard-1of2.tck b_shard-2of2.tck -o other.tck -q $sidecar
     [ "$code" -eq 3 ] || note "exit code $code, not 3: shards with other directions of the constraint $sidecar"
 done
+
+# a number that no JSON has becomes null
+python3 - "$work/out/a_shard-1of2.json" <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["voxels"]["mask"] = "huge"
+open(sys.argv[1], "w").write(json.dumps(d).replace('"huge"', "1e999"))
+PYTHON
+require grep -q 1e999 "$work/out/a_shard-1of2.json"
+succeeds merge a_shard-1of2.tck a_shard-2of2.tck -o null.tck -q
+require python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["voxels"]["mask"] is None' "$work/out/null.json"
+# a pipe beside a shard is no sidecar
+rm "$work/out/a_shard-2of2.json"
+mkfifo "$work/out/a_shard-2of2.json"
+(cd "$work/out" && timeout 60 "$tool" merge a_shard-1of2.tck a_shard-2of2.tck -o pipe.tck -q 2>"$work/stderr")
+code=$?
+[ "$code" -eq 3 ] || note "exit code $code, not 3: a pipe beside a shard"
+
+# maps of shards: parts of one map and one run, wherever they lie
+clean
+mkdir "$work/out/a" "$work/out/b"
+for k in 1 2; do
+    succeeds track $few -o a/t.tck --shard $k/2 --density a/d.nii.gz --connectome "$mask:a/c.csv" --output-seeds a/s.csv --write-mask a/m.nii.gz
+    succeeds track $few --rng-seed 1 -o b/t.tck --shard $k/2 --density b/d.nii.gz
+done
+succeeds track $few -o w.tck --density w.nii.gz --connectome "$mask:w.csv"
+cp "$work/out/a/d_shard-2of2.nii.gz" "$work/out"
+succeeds merge a/d_shard-1of2.nii.gz d_shard-2of2.nii.gz -o sum.nii.gz -q
+require cmp "$work/out/sum.nii.gz" "$work/out/w.nii.gz"
+succeeds merge a/c_shard-2of2.csv a/c_shard-1of2.csv -o sum.csv -q
+require cmp "$work/out/sum.csv" "$work/out/w.csv"
+# unlike TEXT SHARD SHARD OUTPUT
+unlike() {
+    run merge "$2" "$3" -o "$4" -q
+    [ "$code" -eq 3 ] || note "exit code $code, not 3: merge $2 $3"
+    grep -qF "$1" "$work/stderr" || note "no word of '$1': merge $2 $3"
+    [ ! -e "$work/out/$4" ] || note "$4 was written"
+}
+unlike "of another run than a/d_shard-1of2.nii.gz: the parameters differ" a/d_shard-1of2.nii.gz b/d_shard-2of2.nii.gz x.nii.gz
+unlike "is a list of seeds" a/s_shard-1of2.csv a/s_shard-2of2.csv x.csv
+mv "$work/out/a/c_shard-2of2.csv" "$work/out/a/e_shard-2of2.csv"
+unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv
+cp "$work/out/a/c_shard-1of2.csv" "$work/out/a/c_shard-1of4294967297.csv"
+unlike "does not say which part" a/c_shard-1of4294967297.csv a/c_shard-1of2.csv x.csv
+
+# lengths of the merged run are those of the whole where last steps are parts of one
+clean
+crop="$few --act $i/5tt.nii.gz --crop-at-gmwmi"
+succeeds track $crop -o w.tck
+for k in 1 2; do succeeds track $crop -o p.tck --shard $k/2; done
+succeeds merge p_shard-1of2.tck p_shard-2of2.tck -o m.tck -q
+require python3 - "$work/out/w.json" "$work/out/m.json" <<'PYTHON'
+import json, sys
+whole, merged = (json.load(open(name))["lengths"] for name in sys.argv[1:])
+assert whole["min_mm"] != round(whole["min_mm"])
+assert all(abs(whole[key] - merged[key]) < 1e-9 for key in whole if key != "median_mm") and merged["median_mm"] is None
+PYTHON

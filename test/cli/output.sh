@@ -149,3 +149,55 @@ succeeds devices --json
 require python3 -c "import json; d = json.load(open('$work/stdout')); assert len(d) > 0 and d[0]['renderer'] and d[0]['mapping'] in ('single', 'subgroup')"
 succeeds devices --doctor
 grep -q '^Devices:' "$work/stdout" || note "devices --doctor lists no device"
+
+# names of open files are no names to put a file under
+clean
+few="--nseeds 20 --device llvmpipe -q"
+for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+    (cd "$work/out" && { echo before; "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --sidecar $name --force; } >"$work/kept" 2>"$work/stderr")
+    code=$?
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: --sidecar $name"
+    grep -q "$name: .*open" "$work/stderr" || note "no word of $name"
+    [ "$(cat "$work/kept")" = before ] || note "what stood in the file of $name is gone"
+    [ -z "$(ls "$work/out")" ] || note "files left behind: --sidecar $name"
+done
+
+# a file that is no sidecar of ours keeps its name, with --force or without
+for force in "" --force; do
+    echo '{"EchoTime": 0.09}' >"$work/out/a.json"
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck $force
+    require grep -q '"path":.*"a\.tck"' "$work/out/a.tck.json"
+    require grep -q EchoTime "$work/out/a.json"
+    rm "$work/out/a.tck" "$work/out/a.tck.json"
+    for command in fit response; do
+        run $command "$dwi" "$bval" "$bvec" "$mask" a $force
+        [ "$code" -eq 4 ] || note "exit code $code, not 4: $command $force"
+        require grep -q EchoTime "$work/out/a.json"
+        [ "$(ls "$work/out")" = a.json ] || note "$command wrote beside a file of another program"
+    done
+done
+# nor does the sidecar of responses become that of a tractogram
+clean
+succeeds response "$dwi" "$bval" "$bvec" "$mask" a --algorithm fa --shells 2000 -q
+require python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["parameters"]["shells_s_per_mm2"] == [2000]' "$work/out/a.json"
+cp "$work/out/a.json" "$work/kept"
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --force
+require cmp "$work/kept" "$work/out/a.json"
+clean
+
+# the name of a mask is checked before the work, and each shard has a mask of its own
+fails 2 "m.txt" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --write-mask m.txt
+for part in 1 2; do succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --shard $part/2 --write-mask m.nii.gz; done
+require cmp "$work/out/m_shard-1of2.nii.gz" "$work/out/m_shard-2of2.nii.gz"
+clean
+
+# names as long as the system takes them, in plans and in messages
+deep=$(python3 -c 'print("/".join(["x" * 200] * 9))')
+mkdir -p "$work/out/$deep"
+run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o "$deep/a.tck" --dry-run
+[ "$code" -eq 0 ] || note "exit code $code, not 0: a plan with a long name"
+require grep -q "^output  *$deep/a.tck" "$work/stdout"
+run track "$deep/a.nii.gz" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck
+[ "$code" -eq 3 ] || note "exit code $code, not 3: a long name that is not there"
+grep -q "a.nii.gz: cannot be read: No such file" "$work/stderr" || note "no reason behind a long name"
+clean

@@ -69,6 +69,28 @@ echo "-1 2" > table.bval
 check "a file of another kind is refused" test $? -eq 4
 check "and stays" grep -qx -e "-1 2" table.bval
 
+# a reader that does not read holds no run that is to end
+for free in 0 700; do
+    mkfifo full
+    check "a full pipe, $free bytes free" timeout 60 python3 - "$program" $free << 'PYTHON'
+import fcntl, os, signal, subprocess, sys, time
+pipe = os.open("full", os.O_RDWR)
+size = fcntl.fcntl(pipe, 1031, 4096)  # F_SETPIPE_SZ
+os.write(pipe, b"x" * (size - int(sys.argv[2])))
+run = subprocess.Popen([sys.argv[1], "track", "--phantom", "--device", "llvmpipe", "--progress-file", "full",
+                        "--nseeds", "30000000", "-o", "held.trx", "-q"])
+time.sleep(8)
+run.send_signal(signal.SIGTERM)
+try:
+    code = run.wait(15)
+except subprocess.TimeoutExpired:
+    run.kill()
+    sys.exit("still there")
+sys.exit(code != 143)
+PYTHON
+    rm full
+done
+
 if command -v script > /dev/null; then
     terminal() { # FILE VARIABLES...
         file=$1
