@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "render/numerals.h"
 #include "render/png.h"
 #include "render/studio.h"
 #include "util/output.h"
@@ -198,7 +197,6 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
     for (size_t i = 0; i < n; i++) GLS_REQUIRE(tractograms[i]);
     gls_status status = check_numbers(o);
     if (!status) status = check_output(tractograms, n, output, o);
-    gls_numerals numerals = gls_numerals_begin();
     if (!status) status = gls_studio_open(tractograms, n, o, &studio);
     if (!status) {
         status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
@@ -207,6 +205,5 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
             status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
         gls_studio_close(&studio);
     }
-    gls_numerals_end(numerals);
     return status;
 }

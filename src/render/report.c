@@ -11,7 +11,6 @@
 
 #include <glslines/filters.h>
 
-#include "render/numerals.h"
 #include "util/file.h"
 #include "util/format.h"
 #include "util/output.h"
@@ -329,7 +328,6 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_numerals numerals = gls_numerals_begin();
     gls_warnings_begin(&r.warnings);
     gls_status status = find_inputs(&r, input);
     if (!status) status = check_place(&r, path, NULL, 0);
@@ -344,7 +342,6 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = write_page(&r, path, &made);
     if (!status) status = gls_output_group_commit(&r.group);
     report_finish(&r);
-    gls_numerals_end(numerals);
     if (!status && result) *result = made;
     if (!status && output)
         *output = path;
