@@ -18,6 +18,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/plain.h"
 
 #define NOTIFY_SECONDS 60
 
@@ -69,7 +70,7 @@ static void notify(const char *name, double seconds, int code)
     char title[64], text[64];
     if (seconds < NOTIFY_SECONDS) return;
     snprintf(title, sizeof title, "glslines %s", name);
-    snprintf(text, sizeof text, "%s after %.0f s (exit code %d)", code ? "Failed" : "Done", seconds, code);
+    gls_snprintf(text, sizeof text, "%s after %.0f s (exit code %d)", code ? "Failed" : "Done", seconds, code);
     cmd_launcher_notify(title, text);
 }
 

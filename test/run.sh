@@ -111,6 +111,7 @@ stage_gcc() {
     need_packages $BUILD_PACKAGES $TEST_PACKAGES || exit 1
     want_packages $OPTIONAL_PACKAGES
     need_locale de_DE.UTF-8 || exit 1
+    need_locale tr_TR.UTF-8 || exit 1
     check "build with gcc" configure_and_build build -DGLS_TESTS=ON || finish
     run_ctest build -LE peer
 }

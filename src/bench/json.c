@@ -8,6 +8,7 @@
 
 #include "bench/bench.h"
 #include "tractogram/pieces.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
@@ -212,7 +213,7 @@ char *bench_json_text(const bench_run *run)
     add_devices(root, run);
     add_columns(root, run);
     gls_sidecar_add_warnings(root, &run->warnings);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }

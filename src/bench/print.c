@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "tractogram/pieces.h"
 #include "util/format.h"
+#include "util/plain.h"
 #include "workflow/params.h"
 
 enum { LABEL = 26, CELL = 25 };
@@ -30,7 +31,7 @@ static void label(const char *text)
 static void milliseconds(double seconds, char *text, size_t size)
 {
     double ms = 1e3 * seconds;
-    snprintf(text, size, "%.*f", ms < 9.9995 ? 3 : ms < 99.995 ? 2 : ms < 999.95 ? 1 : 0, ms);
+    gls_snprintf(text, size, "%.*f", ms < 9.9995 ? 3 : ms < 99.995 ? 2 : ms < 999.95 ? 1 : 0, ms);
 }
 
 static void time_row(const bench_run *run, const char *name, bench_time time)
@@ -105,10 +106,10 @@ static void lengths(const bench_run *run)
         label(names[row]);
         for (int i = 0; i < run->n_columns; i++) {
             const gls_track_result *r = &run->column[i].result;
-            snprintf(text, sizeof text, "%.2f",
-                     row == 0   ? r->mean_length
-                     : row == 1 ? r->median_length
-                                : r->max_length);
+            gls_snprintf(text, sizeof text, "%.2f",
+                         row == 0   ? r->mean_length
+                         : row == 1 ? r->median_length
+                                    : r->max_length);
             cell(text);
         }
         end_row();
@@ -143,7 +144,7 @@ static void work_row(const bench_run *run, const char *name, size_t per_point, s
                v = seconds > 0 ? member(&c->work, per_point) * (double)c->result.points / seconds : 0;
         gls_format_rate(v, rate, sizeof rate);
         if (limits->measured)
-            snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / member(limits, ceiling));
+            gls_snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / member(limits, ceiling));
         else
             snprintf(text, sizeof text, "%s", rate);
         cell(text);
@@ -173,7 +174,7 @@ static void file_row(const bench_run *run)
         double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0,
                plain = bench_median_plain(c, BENCH_PLAIN_ONE);
         gls_format_rate(v, rate, sizeof rate);
-        snprintf(text, sizeof text, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
+        gls_snprintf(text, sizeof text, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
         cell(text);
     }
     end_row();
@@ -242,8 +243,8 @@ void bench_print(const bench_run *run)
     label("fit, upload and compile, s");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
-        snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload,
-                 c->result.seconds_compile);
+        gls_snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload,
+                     c->result.seconds_compile);
         cell(text);
     }
     end_row();

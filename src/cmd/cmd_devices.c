@@ -9,6 +9,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/rows.h"
+#include "util/json.h"
 #include "workflow/devices.h"
 #include "workflow/doctor.h"
 
@@ -56,9 +57,9 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
     if (o->json) {
         char *text = gls_devices_json(list, n);
         if (text && report) {
-            cJSON_AddItemToObject(report, "devices", cJSON_Parse(text));
+            cJSON_AddItemToObject(report, "devices", gls_json_parse(text));
             free(text);
-            text = cJSON_Print(report);
+            text = gls_json_print(report);
         }
         code = cmd_print(text);
         putchar('\n');

@@ -13,6 +13,7 @@
 
 #include "cmd/exit.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/status.h"
 
 #define FORMAT 1 /* of the events */
@@ -29,7 +30,7 @@ static const char *const phases[] = {"fit", "track", "merge", "write"};
 /* Takes over the object. One write a line, so that nothing comes between. */
 static void send(cJSON *object)
 {
-    char *text = cJSON_PrintUnformatted(object);
+    char *text = gls_json_print_line(object);
     cJSON_Delete(object);
     size_t n = text ? strlen(text) : 0;
     char *line = text ? realloc(text, n + 2) : NULL;

@@ -1,8 +1,9 @@
 /* Finds topics of the manual and the words that describe them. */
 #include "cmd/manual.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "util/plain.h"
 
 const manual_topic *manual_topic_find(const char *name, size_t n)
 {
@@ -25,6 +26,6 @@ const manual_topic *manual_link_topic(const char *target, size_t n)
     if (length > n) length = n;
     if (length < 4 || length >= sizeof name || memcmp(target + length - 3, ".md", 3) != 0) return NULL;
     length -= 3;
-    for (size_t i = 0; i < length; i++) name[i] = (char)tolower((unsigned char)target[i]);
+    for (size_t i = 0; i < length; i++) name[i] = (char)gls_to_lower((unsigned char)target[i]);
     return manual_topic_find(name, length);
 }

@@ -1,8 +1,8 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
 #include "cmd/commands.h"
 #include "cmd/manual.h"
+#include "util/plain.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* What may stand behind an option. */
@@ -30,7 +30,8 @@ static value_kind value_of(const cmd_option *option)
         bool word = true;
         n = strcspn(text, "|");
         for (size_t i = 0; i < n; i++)
-            word = word && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_');
+            word = word &&
+                   (gls_is_lower((unsigned char)text[i]) || gls_is_digit((unsigned char)text[i]) || text[i] == '_');
         if (word) snprintf(kind.words + used, sizeof kind.words - used, "%s%.*s", used ? " " : "", (int)n, text);
         kind.file = kind.file || (n == 4 && strncmp(text, "FILE", 4) == 0) ||
                     (n == 6 && strncmp(text, "PREFIX", 6) == 0) || *text == '[';

@@ -2,6 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/exit.h"
 #include "cmd/manual.h"
+#include "util/json.h"
 
 #include <glslines/common.h>
 
@@ -114,7 +115,7 @@ static cJSON *overview_json(void)
 bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic)
 {
     cJSON *object = command ? command_json(command) : topic ? topic_json(topic, true) : overview_json();
-    char *text = cJSON_Print(object);
+    char *text = gls_json_print(object);
     if (text) fprintf(out, "%s\n", text);
     cJSON_Delete(object);
     free(text);

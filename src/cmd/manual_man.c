@@ -4,10 +4,10 @@
 #include "cmd/manual.h"
 #include "cmd/manual_markdown.h"
 #include "cmd/manual_table.h"
+#include "util/plain.h"
 
 #include <glslines/common.h>
 
-#include <ctype.h>
 #include <string.h>
 
 enum { PAGE_WIDTH = 70 };
@@ -89,7 +89,7 @@ static void new_paragraph(page *p)
 static void write_section(page *p, const char *title)
 {
     fputs(".SH ", p->out);
-    for (const char *c = title; *c; c++) fputc(toupper((unsigned char)*c), p->out);
+    for (const char *c = title; *c; c++) fputc(gls_to_upper((unsigned char)*c), p->out);
     fputc('\n', p->out);
     p->fresh = true;
 }
@@ -212,7 +212,7 @@ static void write_title(FILE *out, const char *name, int section, const char *su
     if (*name) fputs("\\-", out);
     for (const char *c = name; *c; c++) {
         if (*c == '-') fputc('\\', out);
-        fputc(toupper((unsigned char)*c), out);
+        fputc(gls_to_upper((unsigned char)*c), out);
     }
     fprintf(out, " %d %s \"glslines %s\" \"%s\"\n.SH NAME\nglslines%s", section, date, gls_version(),
             section == 1 ? "User Commands" : "glslines manual", *name ? "\\-" : "");

@@ -1,10 +1,11 @@
 /* Reads the manual's Markdown: finds the blocks of a text, then the spans of a block. */
 #include "cmd/manual_markdown.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/plain.h"
 
 enum { MAX_COLUMNS = 24 };
 
@@ -162,7 +163,8 @@ static bool marked_span(const char **text, const char *mark, md_span_kind kind, 
 {
     size_t n = strlen(mark);
     const char *start = *text + n, *end;
-    if (strncmp(*text, mark, n) != 0 || isspace((unsigned char)*start) || !(end = strstr(start, mark)) || end == start)
+    if (strncmp(*text, mark, n) != 0 || gls_is_space((unsigned char)*start) || !(end = strstr(start, mark)) ||
+        end == start)
         return false;
     *span = (md_span){.kind = kind, .text = start, .n = (size_t)(end - start)};
     *text = end + n;

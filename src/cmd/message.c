@@ -1,6 +1,7 @@
 #include "cmd/message.h"
 #include "cmd/events.h"
 #include "cmd/terminal.h"
+#include "util/plain.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ void cmd_message_init(const cmd_common *common)
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
     char line[2048];
-    vsnprintf(line, sizeof line, format, args);
+    gls_vsnprintf(line, sizeof line, format, args);
     emit(level, line);
 }
 

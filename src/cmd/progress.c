@@ -12,6 +12,7 @@
 #include "cmd/terminal.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/plain.h"
 
 static void begin_progress(cmd_progress *progress)
 {
@@ -35,8 +36,8 @@ static void draw_bar(double fraction, const char *text, int width)
     int full = (int)(fraction * columns);
     for (int i = 0; i < columns; i++) bar[i] = i < full ? '#' : '.';
     bar[columns] = '\0';
-    snprintf(line, sizeof line, "%3.0f %% %s%.40s%s  %.199s", 100 * fraction, columns ? "[" : "", bar,
-             columns ? "]" : "", text);
+    gls_snprintf(line, sizeof line, "%3.0f %% %s%.40s%s  %.199s", 100 * fraction, columns ? "[" : "", bar,
+                 columns ? "]" : "", text);
     if ((int)strlen(line) >= width) line[width - 1] = '\0';
     cmd_message_status_line(line);
     cmd_terminal_progress(fraction);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/float16.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define BLOCK 1024
@@ -184,7 +185,7 @@ static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number
 {
     char value[40];
     if (kind == WIDE_DOUBLE)
-        snprintf(value, sizeof value, "%.17g", in->d[i]);
+        gls_snprintf(value, sizeof value, "%.17g", in->d[i]);
     else if (kind == WIDE_SIGNED)
         snprintf(value, sizeof value, "%" PRId64, in->s[i]);
     else

@@ -1,5 +1,4 @@
 /* Element-wise kernels: parameters and expression become the parts that glsl/elementwise.comp includes. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "gpu/handle.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
+#include "util/plain.h"
 #include "util/text.h"
 #include "util/clock.h"
 
@@ -47,9 +47,9 @@ struct gls_elementwise {
 /* Takes a word off the text; empty if there is none. */
 static void take_word(const char **text, char word[MAX_NAME])
 {
-    while (isspace((unsigned char)**text)) (*text)++;
+    while (gls_is_space((unsigned char)**text)) (*text)++;
     size_t n = 0;
-    for (; isalnum((unsigned char)**text) || **text == '_'; (*text)++)
+    for (; gls_is_alnum((unsigned char)**text) || **text == '_'; (*text)++)
         if (n + 1 < MAX_NAME) word[n++] = **text;
     word[n] = '\0';
 }
@@ -57,9 +57,9 @@ static void take_word(const char **text, char word[MAX_NAME])
 static bool take_brackets(const char **text)
 {
     const char *at = *text;
-    while (isspace((unsigned char)*at)) at++;
+    while (gls_is_space((unsigned char)*at)) at++;
     if (*at++ != '[') return false;
-    while (isspace((unsigned char)*at)) at++;
+    while (gls_is_space((unsigned char)*at)) at++;
     if (*at++ != ']') return false;
     *text = at;
     return true;
@@ -84,7 +84,7 @@ static const char *parse_parameter(const char **text, const signature *before, p
     if (in || out || inout) take_word(text, word);
     if (!find_type(word, &p->type)) return "expected float, int, uint or bool";
     take_word(text, p->name);
-    if (!p->name[0] || isdigit((unsigned char)p->name[0])) return "expected a name";
+    if (!p->name[0] || gls_is_digit((unsigned char)p->name[0])) return "expected a name";
     if (strlen(p->name) == MAX_NAME - 1) return "the name is too long";
     bool reserved = strncmp(p->name, "gl_", 3) == 0 || strncmp(p->name, "gls_", 4) == 0 || strstr(p->name, "__");
     if (reserved || strcmp(p->name, "i") == 0) return "the name is reserved";
@@ -95,7 +95,7 @@ static const char *parse_parameter(const char **text, const signature *before, p
     if (!p->is_array && (out || inout)) return "only arrays can be written";
     p->is_read = !out;
     p->is_written = out || inout;
-    while (isspace((unsigned char)**text)) (*text)++;
+    while (gls_is_space((unsigned char)**text)) (*text)++;
     if (**text != '\0' && **text != ',') return "expected a comma";
     return NULL;
 }

@@ -6,28 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "image/mif.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/table.h"
 
 #define MAX_JSON ((size_t)256 << 20)
 #define NORM_TOLERANCE 0.01
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
-}
-
 static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
 {
     double *values = NULL;
     size_t columns;
-    if (ends_in(path, "b_table.txt"))
+    if (gls_case_ends(path, "b_table.txt"))
         return gls_fail(
             GLS_ERR_UNSUPPORTED,
             "%s: is DSI Studio's table (rows b x y z), whose axes depend on the program that wrote it: give "
@@ -78,7 +73,7 @@ static gls_status read_json(const char *path, double (**row)[4], size_t *n)
     size_t bytes;
     gls_status status = gls_file_read(path, MAX_JSON, &text, &bytes);
     if (status) return status;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     status = rows_of_json(path, cJSON_GetObjectItemCaseSensitive(root, "dw_scheme"), row, n);
@@ -148,9 +143,9 @@ gls_status gls_gradients_read_table(const char *path, const gls_gradients_option
     if (!options) options = &defaults;
     double(*row)[4] = NULL;
     size_t n = 0;
-    gls_status status = gls_mif_is_name(path)    ? read_mif(path, &row, &n)
-                        : ends_in(path, ".json") ? read_json(path, &row, &n)
-                                                 : read_rows(path, &row, &n);
+    gls_status status = gls_mif_is_name(path)          ? read_mif(path, &row, &n)
+                        : gls_case_ends(path, ".json") ? read_json(path, &row, &n)
+                                                       : read_rows(path, &row, &n);
     if (!status && n != n_volumes)
         status = gls_fail(GLS_ERR_INPUT, "%s: a gradient table of %zu rows, but the series has %zu volumes", path, n,
                           n_volumes);

@@ -3,6 +3,7 @@
 
 #include "dwi/gradients_table.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -139,8 +140,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
     snprintf(text, room, "none");
     for (size_t i = 0; i < n && used + 48 < room; i++)
         if (!shell[i].is_b0)
-            used += (size_t)snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "", shell[i].bval,
-                                     shell[i].n);
+            used += (size_t)gls_snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "",
+                                         shell[i].bval, shell[i].n);
 }
 
 void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room)
@@ -149,8 +150,8 @@ void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t 
     text[0] = '\0';
     for (size_t i = 0; i < gradients->n && used + 64 < room; i++)
         if (of[i] == GLS_NO_SHELL)
-            used +=
-                (size_t)snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i, gradients->bval[i]);
+            used += (size_t)gls_snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i,
+                                         gradients->bval[i]);
 }
 
 /* How many of its own standard deviations a shell is away. */

@@ -6,6 +6,7 @@
 #include "util/file.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
@@ -48,7 +49,7 @@ static double *read_bval(const char *at, size_t n)
     double *bval = malloc(n * sizeof *bval);
     for (size_t i = 0; i < n && bval; i++) {
         char *end;
-        bval[i] = strtod(at, &end);
+        bval[i] = gls_strtod(at, &end);
         bool good = end != at && (i + 1 == n || *end == ',');
         at = end + 1;
         if (good) continue;

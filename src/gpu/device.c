@@ -11,6 +11,7 @@
 #include "gpu/visible.h"
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define MAX_CANDIDATES 64
@@ -236,7 +237,7 @@ static bool device_matches(const gls_device_info *info, const char *name)
     if (end != name && *end == '\0') return index == info->index;
     if (name[0] == '/') return strcmp(name, info->node) == 0;
     if (strcmp(name, "gpu") == 0) return !info->software;
-    return *name && strcasestr(info->renderer, name) != NULL;
+    return *name && gls_case_find(info->renderer, name) != NULL;
 }
 
 static gls_status open_software(gls_graphics api, gls_device **out)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 /* Mesa keeps what it found out about some processors. LeakSanitizer cannot be told by name to pass over that: the
@@ -69,7 +70,7 @@ static void report(gls_device_finding finding, void *user, bool usable, const ch
 {
     char line[256];
     if (!finding) return;
-    snprintf(line, sizeof line, format, a, b);
+    gls_snprintf(line, sizeof line, format, a, b);
     finding(user, usable, line);
 }
 

@@ -17,6 +17,7 @@
 #include "util/log.h"
 #include "util/output.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define MAX_FAILURES 16
@@ -260,7 +261,7 @@ static bool run_trials(trial *t, double seconds, bool quiet)
         gls_child_end end = gls_child_attend(&child, seconds, hear, t);
         if (t->ended) return true;
         if (end.late)
-            snprintf(reason, sizeof reason, "the driver did not answer within %g s", seconds);
+            gls_snprintf(reason, sizeof reason, "the driver did not answer within %g s", seconds);
         else if (end.signal)
             snprintf(reason, sizeof reason, "the driver crashed (signal %d)", end.signal);
         else

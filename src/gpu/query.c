@@ -2,11 +2,11 @@
  */
 #include "gpu/internal.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
 #include "util/status.h"
 
 #ifndef GL_SUBGROUP_SIZE_KHR
@@ -104,7 +104,7 @@ gls_status gls_limits_force(gls_device_info *info, const char *text)
         int at = 0;
         char *end = NULL;
         size_t length = strcspn(text, ",");
-        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && isdigit((unsigned char)text[at]);
+        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && gls_is_digit((unsigned char)text[at]);
         uint64_t value = named ? strtoull(text + at, &end, 10) : 0;
         if (length == 6 && strncmp(text, "gles31", 6) == 0)
             status = gls_limits_force(info, GLES31_LIMITS);

@@ -2,7 +2,6 @@
  * orders of their own, which OpenGL does not know: PCI addresses join them. */
 #include "gpu/visible.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "util/plain.h"
 
 #define MAX_GPUS 64
 
@@ -32,7 +32,7 @@ static bool can_open(const char *path)
 
 static int by_address(const void *a, const void *b)
 {
-    return strcasecmp(((const gpu *)a)->address, ((const gpu *)b)->address);
+    return gls_case_compare(((const gpu *)a)->address, ((const gpu *)b)->address);
 }
 
 static int by_order(const void *a, const void *b)
@@ -51,7 +51,7 @@ static bool find_value(const char *path, const char *key, char *value, size_t si
         size_t n = strlen(key);
         if (strncmp(line, key, n) != 0 || (line[n] != ':' && line[n] != ' ')) continue;
         const char *at = line + n + 1;
-        while (isspace((unsigned char)*at)) at++;
+        while (gls_is_space((unsigned char)*at)) at++;
         snprintf(value, size, "%.*s", (int)strcspn(at, "\n"), at);
         found = true;
     }
@@ -94,7 +94,8 @@ static size_t list_amd(const char *root, gpu *list)
         unsigned long location, domain = 0;
         gpu *g = &list[n];
         snprintf(path, sizeof path, "%s/sys/class/kfd/kfd/topology/nodes/%.20s/properties", root, entry->d_name);
-        if (!isdigit((unsigned char)*entry->d_name) || !find_value(path, "simd_count", text, sizeof text)) continue;
+        if (!gls_is_digit((unsigned char)*entry->d_name) || !find_value(path, "simd_count", text, sizeof text))
+            continue;
         if (strtol(text, NULL, 10) == 0 || !find_value(path, "location_id", text, sizeof text)) continue; /* a CPU */
         location = strtoul(text, NULL, 10);
         if (find_value(path, "domain", text, sizeof text)) domain = strtoul(text, NULL, 10);
@@ -123,9 +124,9 @@ static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
         size_t length = strcspn(text, ","), i = n;
         char *end;
         unsigned long index = strtoul(text, &end, 10);
-        if (end == text + length && length > 0 && isdigit((unsigned char)*text)) i = index;
+        if (end == text + length && length > 0 && gls_is_digit((unsigned char)*text)) i = index;
         for (size_t g = 0; i == n && g < n && length > 4; g++)
-            if (strncasecmp(list[g].id, text, length) == 0) i = g;
+            if (gls_case_compare_n(list[g].id, text, length) == 0) i = g;
         if (i >= n) break;
         chosen[k++] = list[i];
         text += length;
@@ -161,7 +162,7 @@ static bool has_address(const gpu *list, size_t n, const char *address)
     for (size_t i = 0; i < n; i++) {
         /* NVIDIA's domains have eight digits in newer drivers */
         const char *a = strchr(list[i].address, ':'), *b = strchr(address, ':');
-        if (a && b && strcasecmp(a, b) == 0 && strtoul(list[i].address, NULL, 16) == strtoul(address, NULL, 16))
+        if (a && b && gls_case_compare(a, b) == 0 && strtoul(list[i].address, NULL, 16) == strtoul(address, NULL, 16))
             return true;
     }
     return false;
@@ -182,7 +183,7 @@ static bool slurm_allows(const gpu *list, size_t n, const char *address, bool by
     static const char *const names[] = {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"};
     for (size_t v = 0; v < 2; v++) {
         const char *text = getenv(names[v]);
-        if (!text || !isdigit((unsigned char)*text)) continue;
+        if (!text || !gls_is_digit((unsigned char)*text)) continue;
         *variable = names[v];
         for (size_t i = 0; i < n; i++)
             if (has_address(&list[i], 1, address)) return has_number(text, by_place ? (long)i : list[i].order);
@@ -201,7 +202,8 @@ bool gls_visible_address(const char *root, const char *address, const char **var
         *variable = "CUDA_VISIBLE_DEVICES";
         if (!text) return slurm_allows(list, n, address, false, variable);
         size_t k = openable(list, n, seen);
-        if (strncmp(text, "MIG-", 4) == 0 || (isdigit((unsigned char)*text) && !order_is_known(seen, k))) return true;
+        if (strncmp(text, "MIG-", 4) == 0 || (gls_is_digit((unsigned char)*text) && !order_is_known(seen, k)))
+            return true;
         return has_address(chosen, choose(seen, k, text, chosen), address);
     }
     n = list_amd(root, list);

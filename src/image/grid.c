@@ -1,6 +1,7 @@
 #include "image/image.h"
 #include "util/affine.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -122,7 +123,7 @@ static void describe(const gls_grid *g, char *text, size_t n)
     char codes[4];
     gls_grid_axis_codes(g, codes);
     const double(*m)[4] = g->affine;
-    snprintf(
+    gls_snprintf(
         text, n,
         "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine%s [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g "
         "%.7g %.7g %.7g]",
@@ -146,7 +147,7 @@ gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const g
     describe(a, text_a, sizeof text_a);
     describe(b, text_b, sizeof text_b);
     if (same_dim)
-        snprintf(reason, sizeof reason, "corners up to %.3g voxels apart", distance);
+        gls_snprintf(reason, sizeof reason, "corners up to %.3g voxels apart", distance);
     else
         snprintf(reason, sizeof reason, "dimensions differ");
     return gls_fail(GLS_ERR_INPUT, "%s and %s are on different grids (%s): %s against %s", name_a, name_b, reason,

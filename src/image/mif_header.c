@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "image/stream.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define MAGIC "mrtrix image"
@@ -33,8 +33,9 @@ typedef struct lines {
 bool gls_mif_is_name(const char *path)
 {
     size_t n = strlen(path);
-    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
-    return n > 4 && (strncasecmp(path + n - 4, ".mif", 4) == 0 || strncasecmp(path + n - 4, ".mih", 4) == 0);
+    if (n > 3 && gls_case_compare(path + n - 3, ".gz") == 0) n -= 3;
+    return n > 4 &&
+           (gls_case_compare_n(path + n - 4, ".mif", 4) == 0 || gls_case_compare_n(path + n - 4, ".mih", 4) == 0);
 }
 
 void gls_mif_header_finish(gls_mif_header *header)
@@ -48,7 +49,7 @@ void gls_mif_header_finish(gls_mif_header *header)
 static bool is_pair(const char *path)
 {
     size_t n = strlen(path);
-    return n > 4 && strcasecmp(path + n - 4, ".mih") == 0;
+    return n > 4 && gls_case_compare(path + n - 4, ".mih") == 0;
 }
 
 /* The text up to "END", NUL-terminated. */
@@ -212,7 +213,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
          is_transform = strcmp(key, "transform") == 0, is_scaling = strcmp(key, "scaling") == 0;
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
-        for (char *nan; (nan = strcasestr(value, "nan"));) memcpy(nan, "  1", 3); /* of axes that are no space */
+        for (char *nan; (nan = gls_case_find(value, "nan"));) memcpy(nan, "  1", 3); /* of axes that are no space */
     char copy[64];
     snprintf(copy, sizeof copy, "%s", value);
     int n = parse_numbers(value, row, MAX_FILE_AXES);

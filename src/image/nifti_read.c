@@ -2,12 +2,12 @@
 #include "image/mif.h"
 #include "image/nifti.h"
 #include "image/nifti_stream.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
@@ -132,8 +132,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
 static char *pair_name(const char *path, const char *from, const char *to)
 {
     size_t n = strlen(path);
-    size_t stem = n > 7 && !strcasecmp(path + n - 3, ".gz") ? n - 3 : n;
-    if (stem < 4 || path[stem - 4] != '.' || strncasecmp(path + stem - 3, from, 3)) return NULL;
+    size_t stem = n > 7 && !gls_case_compare(path + n - 3, ".gz") ? n - 3 : n;
+    if (stem < 4 || path[stem - 4] != '.' || gls_case_compare_n(path + stem - 3, from, 3)) return NULL;
     char *name = malloc(n + 4);
     if (!name) return NULL;
     memcpy(name, path, n + 1);

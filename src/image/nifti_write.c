@@ -1,11 +1,11 @@
 #include "image/nifti.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <nifti2_io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -109,16 +109,10 @@ static gls_status write_plain(gls_output *output, source *s, uint64_t total)
     return status;
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
-}
-
 gls_status gls_image_name_check(const char *path)
 {
     GLS_REQUIRE(path);
-    if (has_suffix(path, ".nii") || has_suffix(path, ".nii.gz")) return GLS_OK;
+    if (gls_case_ends(path, ".nii") || gls_case_ends(path, ".nii.gz")) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
 }
 
@@ -134,7 +128,7 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     output.group = group;
     s->header = &header;
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
-    if (has_suffix(path, ".nii.gz"))
+    if (gls_case_ends(path, ".nii.gz"))
         status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, s);
     else
         status = write_plain(&output, s, total);
@@ -191,8 +185,8 @@ gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_gr
     gls_status status = gls_output_create(path, overwrite, &output);
     if (status != GLS_OK) return status;
     output.group = group;
-    status = has_suffix(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
-                                         : gls_output_write(&output, data, n);
+    status = gls_case_ends(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
+                                            : gls_output_write(&output, data, n);
     if (status == GLS_OK) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;

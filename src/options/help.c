@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/parse.h"
+#include "util/plain.h"
 #include "workflow/defaults.h"
 
 int cmd_terminal_width(FILE *stream)
@@ -70,16 +71,16 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
     case CMD_INT: snprintf(buffer, size, "%d%s%s", *(const int *)field, space, unit); break;
     case CMD_UINT64: snprintf(buffer, size, "%" PRIu64 "%s%s", *(const uint64_t *)field, space, unit); break;
     case CMD_SEED: snprintf(buffer, size, "%" PRIu64, ((const cmd_seed *)field)->value); break;
-    case CMD_DOUBLE: snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
+    case CMD_DOUBLE: gls_snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
     case CMD_LENGTH:
-        snprintf(buffer, size, "%.15g %s", ((const cmd_length *)field)->value,
-                 ((const cmd_length *)field)->mm ? "mm" : "voxels");
+        gls_snprintf(buffer, size, "%.15g %s", ((const cmd_length *)field)->value,
+                     ((const cmd_length *)field)->mm ? "mm" : "voxels");
         break;
     case CMD_NUMBERS: {
         const cmd_numbers *numbers = field;
         size_t used = 0;
         for (int i = 0; i < numbers->n && used < size; i++)
-            used += (size_t)snprintf(buffer + used, size - used, "%s%.15g", i ? " " : "", numbers->value[i]);
+            used += (size_t)gls_snprintf(buffer + used, size - used, "%s%.15g", i ? " " : "", numbers->value[i]);
         if (numbers->n > 0 && used < size) snprintf(buffer + used, size - used, "%s%s", space, unit);
         break;
     }

@@ -10,6 +10,7 @@
 
 #include "util/format.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "workflow/params.h"
 
 size_t cmd_options_count(const cmd_option *table)
@@ -35,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(p->error, p->error_size, format, args);
+    gls_vsnprintf(p->error, p->error_size, format, args);
     va_end(args);
     return false;
 }
@@ -46,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void note(parser *p, const char *fo
     size_t used = strlen(taken), room = sizeof p->arguments->taken - used;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(taken + used, room, format, args);
+    int n = gls_vsnprintf(taken + used, room, format, args);
     va_end(args);
     /* whole lines only */
     if (n < 0 || (size_t)n + 1 >= room)

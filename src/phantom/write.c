@@ -2,6 +2,7 @@
 #include <glslines/phantom.h>
 #include "image/nifti.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void print_vectors(FILE *file, const gls_phantom *p)
     for (int k = 0; k < 3; k++) {
         for (size_t i = 0; i < g->n; i++) {
             double v = k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k];
-            fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* no "-0" */
+            gls_fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* no "-0" */
         }
         fputc('\n', file);
     }
@@ -98,14 +99,14 @@ static gls_status text_write(const char *path, bool overwrite, gls_output_group 
     FILE *file = open_memstream(&text, &n);
     if (!file) return gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path);
     if (it->what == BVAL) {
-        for (size_t i = 0; i < p->gradients->n; i++) fprintf(file, "%s%.10g", i ? " " : "", p->gradients->bval[i]);
+        for (size_t i = 0; i < p->gradients->n; i++) gls_fprintf(file, "%s%.10g", i ? " " : "", p->gradients->bval[i]);
         fputc('\n', file);
     } else if (it->what == BVEC) {
         print_vectors(file, p);
     } else {
         for (size_t i = 0; i < it->bundle->n_points; i++) {
             const double *c = it->bundle->centre_line[i];
-            fprintf(file, "%.4f %.4f %.4f\n", c[0], c[1], c[2]);
+            gls_fprintf(file, "%.4f %.4f %.4f\n", c[0], c[1], c[2]);
         }
     }
     bool bad = ferror(file);

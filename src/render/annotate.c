@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/plain.h"
+
 double gls_label_size(uint32_t width, uint32_t height)
 {
     double side = width < height ? width : height;
@@ -115,8 +117,8 @@ static void name_of(const gls_tile *tile, char *text, size_t size)
     if (tile->slab_axis < 0)
         snprintf(text, size, "%s", tile->name);
     else
-        snprintf(text, size, "%c = %.1f mm", names[tile->slab_axis],
-                 (tile->camera.low[tile->slab_axis] + tile->camera.high[tile->slab_axis]) / 2);
+        gls_snprintf(text, size, "%c = %.1f mm", names[tile->slab_axis],
+                     (tile->camera.low[tile->slab_axis] + tile->camera.high[tile->slab_axis]) / 2);
 }
 
 gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, uint32_t y, const gls_render_plan *plan)

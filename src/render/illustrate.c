@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <glslines/render.h>
 #include <glslines/report.h>
@@ -11,20 +10,15 @@
 #include "util/format.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
-}
-
 gls_status gls_illustrations_check(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = GLS_OK;
-    if (o->picture && !ends_in(o->picture, ".png"))
+    if (o->picture && !gls_case_ends(o->picture, ".png"))
         return gls_fail(GLS_ERR_ARGUMENT, "--picture %s: the name of a picture ends in .png", o->picture);
     if (o->picture) status = gls_job_check_beside(job, o->picture);
     if (status || !o->report) return status;

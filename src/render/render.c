@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "render/png.h"
 #include "render/studio.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/output.h"
@@ -27,12 +27,6 @@ gls_render_options gls_render_options_default(void)
         .size = sizeof(gls_render_options),
         .read = gls_tractogram_read_options_default(),
     };
-}
-
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
 }
 
 static gls_status check_numbers(const gls_render_options *o)
@@ -96,7 +90,7 @@ static gls_status put_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png
     char *source = gls_text_take(&sources);
     snprintf(shown, sizeof shown, "%llu", (unsigned long long)s->result.shown);
     snprintf(total, sizeof total, "%llu", (unsigned long long)s->result.total);
-    snprintf(scale, sizeof scale, "%.6g", s->result.mm_per_pixel);
+    gls_snprintf(scale, sizeof scale, "%.6g", s->result.mm_per_pixel);
     snprintf(software, sizeof software, "glslines %s", gls_version());
     const gls_png_text texts[] = {
         {"Software", software},
@@ -173,7 +167,7 @@ static gls_status check_frames(const char *const *inputs, size_t n, const char *
 
 static gls_status check_output(const char *const *files, size_t n, const char *output, const gls_render_options *o)
 {
-    if (!o->frames && !ends_in(output, ".png") && !ends_in(output, ".apng"))
+    if (!o->frames && !gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
     const char **inputs = malloc((n + 2) * sizeof *inputs);
     if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");

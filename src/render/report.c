@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <glslines/filters.h>
@@ -14,6 +13,7 @@
 #include "util/file.h"
 #include "util/format.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/output.h"
 #include "workflow/rows.h"
@@ -70,12 +70,6 @@ void gls_put_number(gls_text *out, double v)
 
 /* --- inputs ----------------------------------------------------------------- */
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
-}
-
 /* Length of a name without the slashes with which that of a folder may end. */
 static size_t without_slashes(const char *input)
 {
@@ -108,7 +102,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 static gls_status find_inputs(gls_report *r, const char *input)
 {
     gls_status status = GLS_OK;
-    if (ends_in(input, ".json")) {
+    if (gls_case_ends(input, ".json")) {
         status = read_sidecar(r, input);
         const char *output = status ? NULL : gls_report_text(r, "output/path");
         if (output) r->tractogram = find_file(r, output);

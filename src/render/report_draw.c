@@ -11,6 +11,7 @@
 #include "render/report.h"
 #include "render/studio.h"
 #include "util/affine.h"
+#include "util/plain.h"
 #include "util/format.h"
 #include "util/status.h"
 
@@ -171,8 +172,8 @@ static gls_status draw_density(gls_report *r)
         if (!status) status = encode(&canvas, picture);
         gls_canvas_finish(&canvas);
     }
-    if (asprintf(&picture->alt, "Largest density along lines of sight; the largest of all is %.0f streamlines a voxel",
-                 most) < 0)
+    if (gls_asprintf(&picture->alt,
+                     "Largest density along lines of sight; the largest of all is %.0f streamlines a voxel", most) < 0)
         picture->alt = NULL;
     free(values);
     free(flat);

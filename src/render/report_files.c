@@ -6,6 +6,8 @@
 #include <zlib.h>
 
 #include "render/report.h"
+#include "util/json.h"
+#include "util/plain.h"
 #include "workflow/dataset_names.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -94,7 +96,7 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
 
 static gls_status write_json(gls_report *r, const char *what, cJSON *root)
 {
-    char *path = NULL, *text = cJSON_Print(root);
+    char *path = NULL, *text = gls_json_print(root);
     gls_status status = GLS_OK;
     if (!text || asprintf(&path, "%s/%s_glslines_%s_mqc.json", r->options->mqc, r->name, what) < 0) {
         path = NULL;
@@ -160,7 +162,7 @@ static cJSON *lengths(const gls_report *r)
     cJSON_AddStringToObject(pconfig, "ylab", "streamlines");
     cJSON *values = cJSON_AddObjectToObject(cJSON_AddObjectToObject(root, "data"), r->name);
     for (size_t i = 0; i < n; i++) {
-        snprintf(key, sizeof key, "%g", width * ((double)i + 0.5));
+        gls_snprintf(key, sizeof key, "%g", width * ((double)i + 0.5));
         gls_json_uint(values, key, bins[i]);
     }
     return root;

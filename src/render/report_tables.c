@@ -9,6 +9,7 @@
 #include "render/cite.h"
 #include "render/report.h"
 #include "util/format.h"
+#include "util/json.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
 
@@ -161,7 +162,7 @@ void gls_report_density(const gls_report *r, gls_text *out)
 
 static void put_value(gls_text *out, const cJSON *value)
 {
-    char *text = cJSON_IsString(value) ? NULL : cJSON_PrintUnformatted(value);
+    char *text = cJSON_IsString(value) ? NULL : gls_json_print_line(value);
     gls_html_puts(out, text ? text : cJSON_IsString(value) ? value->valuestring : "-");
     cJSON_free(text);
 }
@@ -204,8 +205,8 @@ static cJSON *make_defaults(void)
         cJSON *raw = cJSON_CreateObject();
         gls_params_add(raw, &options, &options.track);
         /* numbers were added as text: they are read as those of the sidecar were */
-        char *text = cJSON_PrintUnformatted(raw);
-        cJSON *one = text ? cJSON_Parse(text) : NULL;
+        char *text = gls_json_print_line(raw);
+        cJSON *one = text ? gls_json_parse(text) : NULL;
         cJSON_free(text);
         cJSON_Delete(raw);
         if (!all) {

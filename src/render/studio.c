@@ -8,6 +8,7 @@
 
 #include "util/format.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
@@ -124,7 +125,7 @@ static void choose_cuts(gls_studio *s)
 /* Three digits, and numbers of seeds or voxels in full. */
 static void put_bound(double v, char *text, size_t size)
 {
-    snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
+    gls_snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
 }
 
 static void add_colours(gls_studio *s)
@@ -178,7 +179,7 @@ static void make_foot(gls_studio *s)
     for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
     }
     while (i > 0 && lengths[i] * s->scale < 12) i--;
-    snprintf(text, sizeof text, "%g mm", lengths[i]);
+    gls_snprintf(text, sizeof text, "%g mm", lengths[i]);
     gls_item *scale = gls_foot_add(&s->foot, GLS_ITEM_SCALE, text);
     if (scale) scale->mm = lengths[i];
     bool slices = false;

@@ -12,6 +12,7 @@
 
 #include "util/input.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #define MEMORY ((size_t)64 << 20) /* of the values of one kind in one call, where one row is not larger */
@@ -44,7 +45,7 @@ void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)
     va_list args;
     if (r->options.quiet) return;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     gls_log(GLS_LOG_WARNING, "%s", text);
 }

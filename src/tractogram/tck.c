@@ -2,7 +2,6 @@
 #include "tractogram/tractogram.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static bool is_valid_line(const char *line)
     const char *colon = strchr(line, ':');
     if (!colon || colon == line || strchr(colon + 1, ':')) return false;
     for (const char *c = line; *c; c++) {
-        if (iscntrl((unsigned char)*c)) return false;
+        if ((unsigned char)*c < ' ' || *c == 127) return false;
     }
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line)))

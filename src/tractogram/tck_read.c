@@ -4,9 +4,9 @@
 #include "tractogram/shard.h"
 #include "tractogram/tractogram.h"
 #include "util/input.h"
+#include "util/plain.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -73,7 +73,7 @@ static gls_status read_line(gls_tractogram_reader *r, char *line)
     lines[r->n_lines + 1] = NULL;
     if (!lines[r->n_lines]) return gls_reader_no_memory(r);
     const char *value = colon + 1;
-    while (isspace((unsigned char)*value)) value++;
+    while (gls_is_space((unsigned char)*value)) value++;
     *colon = '\0';
     bool own = !strcmp(line, "datatype") || !strcmp(line, "file") || !strcmp(line, "count") ||
                !strcmp(line, "total_count") || !strcmp(line, GLS_SHARD_KEY);
@@ -103,7 +103,7 @@ static gls_status read_lines(gls_tractogram_reader *r, char *text)
         char *end = strchr(line, '\n');
         if (!end) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header has no end", r->path);
         char *last = end;
-        while (last > line && isspace((unsigned char)last[-1])) last--;
+        while (last > line && gls_is_space((unsigned char)last[-1])) last--;
         *last = '\0';
         if (strcmp(line, "END") == 0) return GLS_OK;
         gls_status status = read_line(r, line);

@@ -1,12 +1,12 @@
 /* What the writers of all formats have in common. */
 #include "util/crc.h"
 #include "tractogram/tractogram.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define PACKER_BYTES ((size_t)1 << 20)
 
@@ -26,7 +26,7 @@ gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *
     GLS_REQUIRE(path && format);
     size_t n = strlen(path);
     for (size_t i = 0; i < N_FORMATS; i++) {
-        if (n > 4 && !strcasecmp(path + n - 4, formats[i].suffix)) {
+        if (n > 4 && !gls_case_compare(path + n - 4, formats[i].suffix)) {
             *format = (gls_tractogram_format)i;
             return GLS_OK;
         }

@@ -3,9 +3,9 @@
 #include "tractogram/shard.h"
 #include "tractogram/trk.h"
 #include "util/affine.h"
+#include "util/plain.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
-    const char *at = letter ? strchr(letters, toupper((unsigned char)letter)) : NULL;
+    const char *at = letter ? strchr(letters, gls_to_upper((unsigned char)letter)) : NULL;
     if (!at) return false;
     *axis = (int)(at - letters) / 2;
     *sign = (at - letters) % 2 ? 1 : -1;

@@ -7,9 +7,9 @@
 #include "tractogram/trx_parts.h"
 #include "tractogram/zip.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,8 +395,8 @@ static int print_number(char *text, size_t n, double value)
 {
     int used = 0;
     for (int digits = 15; digits <= 17; digits++) {
-        used = snprintf(text, n, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        used = gls_snprintf(text, n, "%.*g", digits, value);
+        if (gls_strtod(text, NULL) == value) break;
     }
     return used;
 }
@@ -404,7 +404,6 @@ static int print_number(char *text, size_t n, double value)
 static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size)
 {
     const gls_grid *g = &w->grid;
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
     size_t n = (size_t)snprintf(text, size, "{\"VOXEL_TO_RASMM\": [");
     for (int r = 0; r < 3; r++) {
         for (int k = 0; k < 4; k++) {
@@ -424,10 +423,6 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
         n += (size_t)snprintf(text + n, size - n, ", \"" GLS_SHARD_KEY "\": \"%s\"", note);
     }
     text[n++] = '}';
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
     return n;
 }
 

@@ -2,13 +2,13 @@
 #include "tractogram/trx_parts.h"
 
 #include <cJSON.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/float16.h"
+#include "util/json.h"
 #include "util/status.h"
 
 #define MAX_JSON ((uint64_t)16 << 20)
@@ -91,7 +91,7 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
         bool other = item->string != NULL;
         for (size_t i = 0; i < sizeof known / sizeof *known && other; i++) other = strcmp(item->string, known[i]) != 0;
         if (!other || status != GLS_OK) continue;
-        char *text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
+        char *text = cJSON_IsString(item) ? strdup(item->valuestring) : gls_json_print_line(item);
         status = text ? gls_reader_add_header(r, item->string, text) : gls_reader_no_memory(r);
         free(text);
     }
@@ -129,14 +129,9 @@ static gls_status read_json(gls_tractogram_reader *r)
     if (part->bytes > MAX_JSON) return gls_reader_damaged(r, "header.json is larger than 16 MiB");
     gls_status status = read_part(r, part, &text);
     if (status != GLS_OK) return status;
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
-    cJSON *json = cJSON_Parse(text);
+    cJSON *json = gls_json_parse(text);
     status = json ? read_fields(r, json) : gls_reader_damaged(r, "header.json is no JSON");
     cJSON_Delete(json);
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
     free(text);
     return status;
 }

@@ -3,13 +3,12 @@
 #include "tractogram/vtk_scan.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "util/plain.h"
 #include "util/status.h"
 
 #define BLOCK 1024
@@ -117,26 +116,26 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     uint64_t components = 0;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
     if (status != GLS_OK) return status;
-    if (!strcasecmp(kind, "SCALARS")) {
+    if (!gls_case_compare(kind, "SCALARS")) {
         status = gls_vtk_scan_token(&t->scan, type);
         if (status == GLS_OK) status = gls_vtk_scan_token(&t->scan, word);
         components = strtoull(word, NULL, 10);
         if (status == GLS_OK && components > 0) status = gls_vtk_scan_token(&t->scan, word);
         if (components == 0) components = 1;
-        if (status == GLS_OK && !strcasecmp(word, "LOOKUP_TABLE"))
+        if (status == GLS_OK && !gls_case_compare(word, "LOOKUP_TABLE"))
             status = gls_vtk_scan_token(&t->scan, word);
         else if (status == GLS_OK)
             status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
-    } else if (!strcasecmp(kind, "COLOR_SCALARS") || !strcasecmp(kind, "LOOKUP_TABLE")) {
+    } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         status = gls_vtk_scan_count(&t->scan, &components);
         strcpy(type, t->scan.binary ? "unsigned_char" : "float");
-        if (!strcasecmp(kind, "LOOKUP_TABLE"))
+        if (!gls_case_compare(kind, "LOOKUP_TABLE"))
             return status != GLS_OK ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
-    } else if (!strcasecmp(kind, "TEXTURE_COORDINATES")) {
+    } else if (!gls_case_compare(kind, "TEXTURE_COORDINATES")) {
         status = gls_vtk_scan_count(&t->scan, &components);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcasecmp(kind, kinds[i].kind)) components = kinds[i].components;
+        if (!gls_case_compare(kind, kinds[i].kind)) components = kinds[i].components;
     if (status == GLS_OK && components == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
     return status == GLS_OK ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
@@ -173,23 +172,23 @@ static gls_status find_sections(gls_tractogram_reader *r)
     while (status == GLS_OK && gls_vtk_scan_more(&t->scan)) {
         status = gls_vtk_scan_token(&t->scan, word);
         if (status != GLS_OK) break;
-        if (!strcasecmp(word, "DATASET")) {
+        if (!gls_case_compare(word, "DATASET")) {
             status = gls_vtk_scan_token(&t->scan, word);
-            if (status == GLS_OK && strcasecmp(word, "POLYDATA") != 0)
+            if (status == GLS_OK && gls_case_compare(word, "POLYDATA") != 0)
                 status = gls_fail(GLS_ERR_INPUT, "%s: holds %.40s; only POLYDATA is known", r->path, word);
-        } else if (!strcasecmp(word, "POINTS")) {
+        } else if (!gls_case_compare(word, "POINTS")) {
             status = find_points(r);
-        } else if (!strcasecmp(word, "LINES")) {
+        } else if (!gls_case_compare(word, "LINES")) {
             status = find_cells(r, true);
-        } else if (!strcasecmp(word, "VERTICES") || !strcasecmp(word, "POLYGONS") ||
-                   !strcasecmp(word, "TRIANGLE_STRIPS")) {
+        } else if (!gls_case_compare(word, "VERTICES") || !gls_case_compare(word, "POLYGONS") ||
+                   !gls_case_compare(word, "TRIANGLE_STRIPS")) {
             status = find_cells(r, false);
-        } else if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
-            owner = !strcasecmp(word, "POINT_DATA") ? GLS_VTK_POINT : GLS_VTK_CELL;
+        } else if (!gls_case_compare(word, "POINT_DATA") || !gls_case_compare(word, "CELL_DATA")) {
+            owner = !gls_case_compare(word, "POINT_DATA") ? GLS_VTK_POINT : GLS_VTK_CELL;
             status = gls_vtk_scan_count(&t->scan, &rows);
-        } else if (!strcasecmp(word, "METADATA")) {
+        } else if (!gls_case_compare(word, "METADATA")) {
             gls_vtk_scan_paragraph(&t->scan);
-        } else if (!strcasecmp(word, "FIELD")) {
+        } else if (!gls_case_compare(word, "FIELD")) {
             status = find_field(r, owner);
         } else {
             status = find_attribute(r, word, owner, rows);
@@ -215,7 +214,7 @@ static gls_status start(gls_tractogram_reader *r)
     return status;
 }
 
-static gls_status open_here(gls_tractogram_reader *r)
+static gls_status open_vtk(gls_tractogram_reader *r)
 {
     char line[GLS_VTK_LINE], version[32] = "";
     int major = 0, minor = 0;
@@ -232,8 +231,8 @@ static gls_status open_here(gls_tractogram_reader *r)
     if (status == GLS_OK) status = find_axes(r, line);
     if (status == GLS_OK) status = gls_vtk_scan_line(&t->scan, line);
     if (status != GLS_OK) return status;
-    t->scan.binary = !strncasecmp(line, "BINARY", 6);
-    if (!t->scan.binary && strncasecmp(line, "ASCII", 5) != 0)
+    t->scan.binary = !gls_case_compare_n(line, "BINARY", 6);
+    if (!t->scan.binary && gls_case_compare_n(line, "ASCII", 5) != 0)
         return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
     status = find_sections(r);
     gls_cursor_finish(&t->scan.cursor);
@@ -311,7 +310,7 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     return status;
 }
 
-static gls_status next_here(gls_tractogram_reader *r, size_t *n)
+static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
 {
     vtk *t = r->state;
     uint64_t points = 0;
@@ -326,28 +325,6 @@ static gls_status next_here(gls_tractogram_reader *r, size_t *n)
     *n = i;
     r->done = t->n_lines > 0 ? (double)(r->lines_read + i) / (double)t->n_lines : 1;
     return status;
-}
-
-/* Numbers have points, whatever the locale says. */
-static gls_status in_plain_locale(gls_tractogram_reader *r, size_t *n)
-{
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
-    gls_status status = n ? next_here(r, n) : open_here(r);
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
-    return status;
-}
-
-static gls_status open_vtk(gls_tractogram_reader *r)
-{
-    return in_plain_locale(r, NULL);
-}
-
-static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
-{
-    return in_plain_locale(r, n);
 }
 
 static void close_vtk(gls_tractogram_reader *r)

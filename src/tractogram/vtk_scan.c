@@ -1,11 +1,10 @@
 #include "tractogram/vtk_scan.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "util/plain.h"
 #include "util/status.h"
 
 /* The next byte without taking it, or -1 at the end or after a failure. */
@@ -17,7 +16,7 @@ static int peek(gls_cursor *c)
 
 static void skip_blanks(gls_cursor *c)
 {
-    for (int byte = peek(c); byte >= 0 && isspace(byte); byte = peek(c)) c->next++;
+    for (int byte = peek(c); byte >= 0 && gls_is_space(byte); byte = peek(c)) c->next++;
 }
 
 /* False: there is no word any more, or it is too long. */
@@ -25,7 +24,7 @@ static bool next_word(gls_cursor *c, char word[GLS_VTK_WORD])
 {
     size_t n = 0;
     skip_blanks(c);
-    for (int byte = peek(c); byte >= 0 && !isspace(byte) && n < GLS_VTK_WORD - 1; byte = peek(c)) {
+    for (int byte = peek(c); byte >= 0 && !gls_is_space(byte) && n < GLS_VTK_WORD - 1; byte = peek(c)) {
         word[n++] = (char)byte;
         c->next++;
     }
@@ -70,7 +69,7 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
 {
     char word[GLS_VTK_WORD];
     gls_status status = gls_vtk_scan_token(s, word);
-    if (status == GLS_OK && strcasecmp(word, expected) != 0)
+    if (status == GLS_OK && gls_case_compare(word, expected) != 0)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: damaged: there is no %s where there should be", s->reader->path, expected);
     return status;
@@ -84,7 +83,7 @@ gls_status gls_vtk_scan_name(gls_vtk_scan *s, char name[GLS_VTK_WORD])
     for (const char *from = name; *from; from++, to++) {
         char digits[3] = "";
         *to = *from;
-        if (*from != '%' || !isxdigit((unsigned char)from[1]) || !isxdigit((unsigned char)from[2])) continue;
+        if (*from != '%' || !gls_is_hex((unsigned char)from[1]) || !gls_is_hex((unsigned char)from[2])) continue;
         memcpy(digits, from + 1, 2);
         char decoded = (char)strtoul(digits, NULL, 16);
         if (decoded == '\0') continue;
@@ -102,7 +101,7 @@ gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
     if (status != GLS_OK) return status;
     errno = 0;
     *count = strtoull(word, &end, 10);
-    if (!isdigit((unsigned char)*word) || *end || errno || *count > UINT64_MAX / 1024)
+    if (!gls_is_digit((unsigned char)*word) || *end || errno || *count > UINT64_MAX / 1024)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s where there should be a number", s->reader->path, word);
     return GLS_OK;
 }
@@ -134,7 +133,7 @@ static gls_status parse_type(const gls_vtk_scan *s, const char *name, gls_type *
                  {"float", GLS_TYPE_FLOAT32},
                  {"double", GLS_TYPE_FLOAT64}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcasecmp(types[i].name, name) != 0) continue;
+        if (gls_case_compare(types[i].name, name) != 0) continue;
         *type = types[i].type;
         return GLS_OK;
     }
@@ -150,7 +149,7 @@ gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls
     if (status == GLS_OK) status = parse_type(s, name ? name : word, &array->type);
     if (status != GLS_OK) return status;
     /* the values begin behind the end of the line */
-    for (int byte = peek(c); byte >= 0 && byte != '\n' && isspace(byte); byte = peek(c)) c->next++;
+    for (int byte = peek(c); byte >= 0 && byte != '\n' && gls_is_space(byte); byte = peek(c)) c->next++;
     if (peek(c) == '\n') c->next++;
     uint64_t left = gls_cursor_left(c), size = gls_type_size(array->type);
     array->at = s->reader->info.bytes - left;
@@ -179,7 +178,7 @@ static bool parse_value(const char *word, gls_type type, void *to)
     char *end;
     errno = 0;
     if (gls_type_is_float(type)) {
-        double value = strtod(word, &end);
+        double value = gls_strtod(word, &end);
         float single = (float)value;
         memcpy(to, type == GLS_TYPE_FLOAT64 ? (void *)&value : (void *)&single, gls_type_size(type));
     } else if (type == GLS_TYPE_UINT64) {

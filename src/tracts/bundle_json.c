@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "tracts/bundle_row.h"
+#include "util/json.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -56,7 +58,7 @@ static gls_status set_cell(gls_bundle_row *row, gls_bundle_cell cell, const char
 static gls_status set_number(gls_bundle_row *row, gls_bundle_cell cell, double value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
+    gls_snprintf(text, sizeof text, "%.17g", value);
     return set_cell(row, cell, text);
 }
 
@@ -84,7 +86,7 @@ static gls_status add_key(gls_bundle_row *row, const cJSON *item)
         if (!cJSON_IsArray(item) || cJSON_GetArraySize(item) != 2 || !cJSON_IsNumber(low) || !cJSON_IsNumber(high))
             return wrong(row, item->string, "a list of two numbers");
         if (keys[k].kind == LIMITS) {
-            snprintf(text, sizeof text, "%.17g,%.17g", low->valuedouble, high->valuedouble);
+            gls_snprintf(text, sizeof text, "%.17g,%.17g", low->valuedouble, high->valuedouble);
             return set_cell(row, cell, text);
         }
         status = set_number(row, cell, low->valuedouble);
@@ -120,7 +122,7 @@ gls_status gls_bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundle_r
     const char *stopped = NULL;
     const cJSON *bundle;
     gls_status status = GLS_OK;
-    cJSON *root = cJSON_ParseWithLengthOpts(text, n + 1, &stopped, true);
+    cJSON *root = gls_json_parse_whole(text, n, &stopped);
     if (!cJSON_IsObject(root)) {
         size_t line = 1;
         for (const char *c = text; stopped && c < stopped && c < text + n; c++) line += *c == '\n';

@@ -1,7 +1,6 @@
 /* Rules of bundles from rows of text, and the table that has them. */
 #include "tracts/bundle_row.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "util/file.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -272,7 +272,7 @@ gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls
     if (!status) status = gls_file_read(path, MAX_BYTES, &text, &n);
     if (!status && memchr(text, '\0', n)) status = gls_fail(GLS_ERR_INPUT, "%s: is no text", path);
     const char *first = text;
-    while (!status && isspace((unsigned char)*first)) first++;
+    while (!status && gls_is_space((unsigned char)*first)) first++;
     rules->is_json = !status && *first == '{';
     if (!status)
         status = rules->is_json ? gls_bundle_rules_add_json(rules, &from, text, n) : read_rows(rules, &from, text);

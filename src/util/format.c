@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/decimal.h"
+#include "util/plain.h"
 
 char *gls_format_count(uint64_t n, char *buffer, size_t size)
 {
@@ -34,7 +35,7 @@ char *gls_format_bytes(uint64_t n, char *buffer, size_t size)
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", NULL};
     double v = (double)n;
     const char *unit = scale(&v, units);
-    snprintf(buffer, size, n >= 1000 && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit);
+    gls_snprintf(buffer, size, n >= 1000 && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit);
     return buffer;
 }
 
@@ -44,7 +45,7 @@ char *gls_format_limit(uint64_t n, char *buffer, size_t size)
     double v = (double)n;
     size_t unit = 0;
     for (; v >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++) v /= 1024;
-    snprintf(buffer, size, "%.4g %s", v, units[unit]);
+    gls_snprintf(buffer, size, "%.4g %s", v, units[unit]);
     return buffer;
 }
 
@@ -52,7 +53,7 @@ char *gls_format_rate(double v, char *buffer, size_t size)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", NULL};
     const char *prefix = scale(&v, prefixes);
-    snprintf(buffer, size, v < 9.995 ? "%.2f %s" : v < 99.95 ? "%.1f %s" : "%.0f %s", v, prefix);
+    gls_snprintf(buffer, size, v < 9.995 ? "%.2f %s" : v < 99.95 ? "%.1f %s" : "%.0f %s", v, prefix);
     return buffer;
 }
 
@@ -60,9 +61,9 @@ char *gls_format_duration(double seconds, char *buffer, size_t size)
 {
     uint64_t s = seconds > 0 ? (uint64_t)(seconds + 0.5) : 0;
     if (seconds < 9.995)
-        snprintf(buffer, size, "%.2f s", seconds > 0 ? seconds : 0.0);
+        gls_snprintf(buffer, size, "%.2f s", seconds > 0 ? seconds : 0.0);
     else if (s < 60)
-        snprintf(buffer, size, "%.1f s", seconds);
+        gls_snprintf(buffer, size, "%.1f s", seconds);
     else if (s < 3600)
         snprintf(buffer, size, "%" PRIu64 ":%02" PRIu64, s / 60, s % 60);
     else
@@ -77,19 +78,19 @@ char *gls_format_double(double v, char *buffer, size_t size)
     size_t length = gls_decimal_print(v, digits);
     if (length > 0 && length < size) return memcpy(buffer, digits, length + 1);
     if (!isfinite(v)) {
-        snprintf(buffer, size, "%.6g", v);
+        gls_snprintf(buffer, size, "%.6g", v);
         return buffer;
     }
     /* fifteen digits are the shortest form, once zeros at their end are gone, wherever fifteen are enough */
-    snprintf(digits, sizeof digits, "%.14e", v);
-    if (strtod(digits, NULL) == v) {
+    gls_snprintf(digits, sizeof digits, "%.14e", v);
+    if (gls_strtod(digits, NULL) == v) {
         const char *last = strchr(digits, 'e') - 1;
         while (n > 6 && *last == '0') n--, last--;
     } else {
-        snprintf(digits, sizeof digits, "%.16g", v);
-        n = strtod(digits, NULL) == v ? 16 : 17;
+        gls_snprintf(digits, sizeof digits, "%.16g", v);
+        n = gls_strtod(digits, NULL) == v ? 16 : 17;
     }
-    snprintf(buffer, size, "%.*g", n, v);
+    gls_snprintf(buffer, size, "%.*g", n, v);
     return buffer;
 }
 
@@ -105,13 +106,13 @@ void gls_range_text(const gls_range *r, const char *unit, char *buffer, size_t s
     const char *space = unit && *unit ? " " : "", *low = r->min_open ? "more than" : "at least";
     if (!unit) unit = "";
     if (has_min && has_max && !r->min_open)
-        snprintf(buffer, size, "%.15g to %.15g%s%s", r->min, r->max, space, unit);
+        gls_snprintf(buffer, size, "%.15g to %.15g%s%s", r->min, r->max, space, unit);
     else if (has_min && has_max)
-        snprintf(buffer, size, "%s %.15g and at most %.15g%s%s", low, r->min, r->max, space, unit);
+        gls_snprintf(buffer, size, "%s %.15g and at most %.15g%s%s", low, r->min, r->max, space, unit);
     else if (has_min)
-        snprintf(buffer, size, "%s %.15g%s%s", low, r->min, space, unit);
+        gls_snprintf(buffer, size, "%s %.15g%s%s", low, r->min, space, unit);
     else if (has_max)
-        snprintf(buffer, size, "at most %.15g%s%s", r->max, space, unit);
+        gls_snprintf(buffer, size, "at most %.15g%s%s", r->max, space, unit);
     else
         snprintf(buffer, size, "%s", "");
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
+
 static struct {
     pthread_mutex_t lock;
     gls_log_callback callback;
@@ -57,7 +59,7 @@ void gls_log(gls_log_level level, const char *format, ...)
     char line[2048];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    gls_vsnprintf(line, sizeof line, format, args);
     va_end(args);
     pthread_mutex_lock(&logger.lock);
     for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);

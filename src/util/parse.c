@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
+
 bool gls_parse_double(const char *text, double *value)
 {
-    /* strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant */
+    /* gls_strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant */
     if (!*text || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
     char *end;
     errno = 0;
-    double v = strtod(text, &end);
+    double v = gls_strtod(text, &end);
     if (end == text || *end || !isfinite(v) || (errno == ERANGE && fabs(v) > 1)) return false;
     *value = v;
     return true;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/plain.h"
+
 static _Thread_local char last_error[1024];
 
 gls_status gls_fail(gls_status status, const char *format, ...)
@@ -11,7 +13,7 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     char text[sizeof last_error];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     size_t n = 0;
     /* one line, whatever a driver or library put into the text */

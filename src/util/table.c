@@ -1,13 +1,11 @@
 #include "util/table.h"
 #include "util/file.h"
+#include "util/plain.h"
 #include "util/status.h"
 
-#include <ctype.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MAX_BYTES ((size_t)256 << 20)
 
@@ -15,7 +13,6 @@ typedef struct parser {
     const char *name;
     const char *p, *end;
     size_t line;
-    locale_t locale;
     double *value;
     size_t n, capacity;
     size_t rows, cols;
@@ -48,25 +45,24 @@ static gls_status not_a_number(const parser *s, const char *token, size_t n)
 {
     char shown[25];
     size_t m = n < sizeof shown - 1 ? n : sizeof shown - 1;
-    for (size_t i = 0; i < m; i++)
-        shown[i] = isprint((unsigned char)token[i]) && (unsigned char)token[i] < 0x80 ? token[i] : '?';
+    for (size_t i = 0; i < m; i++) shown[i] = token[i] >= ' ' && token[i] <= '~' ? token[i] : '?';
     shown[m] = '\0';
     return gls_fail(GLS_ERR_INPUT, "%s: line %zu: \"%s\"%s is not a number", s->name, s->line, shown,
                     m < n ? "..." : "");
 }
 
 /* A decimal number or one of the words, nothing else that strtod would take (hexadecimal, "nan(...)"). */
-static bool parse_number(const parser *s, const char *token, size_t n, double *value)
+static bool parse_number(const char *token, size_t n, double *value)
 {
     static const char *const words[] = {"nan", "inf", "infinity"};
     size_t sign = n > 0 && (token[0] == '+' || token[0] == '-');
     bool word = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        word |= strlen(words[i]) == n - sign && !strncasecmp(token + sign, words[i], n - sign);
+        word |= strlen(words[i]) == n - sign && !gls_case_compare_n(token + sign, words[i], n - sign);
     if (!word && strspn(token, "0123456789+-.eE") < n) return false;
     /* the token is followed by a separator or NUL, where strtod must stop */
     char *stop;
-    *value = strtod_l(token, &stop, s->locale);
+    *value = gls_strtod(token, &stop);
     return stop == token + n;
 }
 
@@ -94,8 +90,7 @@ static gls_status parse_line(parser *s)
         const char *token = s->p;
         while (s->p < s->end && !is_blank(*s->p) && !is_line_end(*s->p) && *s->p != ',' && *s->p != '#') s->p++;
         double value;
-        if (!parse_number(s, token, (size_t)(s->p - token), &value))
-            return not_a_number(s, token, (size_t)(s->p - token));
+        if (!parse_number(token, (size_t)(s->p - token), &value)) return not_a_number(s, token, (size_t)(s->p - token));
         gls_status status = add(s, value);
         if (status != GLS_OK) return status;
         comma = false;
@@ -114,8 +109,6 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
 {
     parser s = {.name = name, .p = text, .end = text + n, .line = 1};
     gls_status status = GLS_OK;
-    s.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!s.locale) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", name);
     if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) s.p += 3; /* byte order mark of some editors */
     while (s.p < s.end) {
         status = parse_line(&s);
@@ -130,13 +123,11 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
         status = gls_fail(GLS_ERR_INPUT, "%s: contains no numbers", name);
         goto fail;
     }
-    freelocale(s.locale);
     *values = s.value;
     *rows = s.rows;
     *cols = s.cols;
     return GLS_OK;
 fail:
-    freelocale(s.locale);
     free(s.value);
     return status;
 }

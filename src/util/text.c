@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
+
 void gls_text_append(gls_text *text, const char *data, size_t length)
 {
     if (text->failed) return;
@@ -33,7 +35,7 @@ void gls_text_printf(gls_text *text, const char *format, ...)
     char line[1024];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    int n = gls_vsnprintf(line, sizeof line, format, args);
     va_end(args);
     if (n < 0 || (size_t)n >= sizeof line)
         text->failed = true;

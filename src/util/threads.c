@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
 #include "util/status.h"
 
 #define MAX_THREADS 4096
@@ -53,7 +54,7 @@ static void read_group(const char *folder, gls_cgroup *limits)
         take_smaller_cpus(limits, quota, of);
     if (read_setting(folder, "cpu.cfs_quota_us", line, sizeof line) &&
         read_setting(folder, "cpu.cfs_period_us", period, sizeof period))
-        take_smaller_cpus(limits, strtod(line, NULL), strtod(period, NULL));
+        take_smaller_cpus(limits, gls_strtod(line, NULL), gls_strtod(period, NULL));
     if (read_setting(folder, "memory.max", line, sizeof line) ||
         read_setting(folder, "memory.limit_in_bytes", line, sizeof line))
         take_smaller_memory(limits, strtoull(line, NULL, 10));

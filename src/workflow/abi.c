@@ -8,6 +8,7 @@
 #include <glslines/glslines.h>
 
 #include "track/params.h"
+#include "util/json.h"
 #include "util/format.h"
 
 typedef struct row {
@@ -166,7 +167,7 @@ static void describe(void)
     add_structs(root);
     cJSON *options = cJSON_AddArrayToObject(root, "options");
     for (size_t i = 0; i < sizeof all_options / sizeof *all_options; i++) add_option(options, &all_options[i]);
-    text = cJSON_PrintUnformatted(root);
+    text = gls_json_print_line(root);
     cJSON_Delete(root);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "image/nifti.h"
+#include "util/json.h"
 #include "util/output.h"
 #include "util/format.h"
 #include "util/hash.h"
@@ -147,7 +148,7 @@ void gls_fit_cache_write(const char *directory, const char *name, const cJSON *k
     gls_hash_text(contents(image), hash);
     cJSON_AddItemToObject(root, "key", copy);
     cJSON_AddStringToObject(root, "contents", hash);
-    char *text = copy ? cJSON_Print(root) : NULL;
+    char *text = copy ? gls_json_print(root) : NULL;
     gls_output_group group = {0};
     gls_status status = text ? gls_image_write_grouped(path, true, &group, image, GLS_IMAGE_FLOAT32)
                              : gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -67,7 +68,7 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
 void gls_checked_finish(gls_checked *memory)
 {
     if (!*memory->path) return;
-    char *text = memory->entry ? cJSON_Print(memory->root) : NULL;
+    char *text = memory->entry ? gls_json_print(memory->root) : NULL;
     if (!text || gls_file_write(memory->path, true, NULL, text, strlen(text)) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
     else

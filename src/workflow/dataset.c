@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
@@ -297,7 +298,7 @@ static gls_status check_description(const gls_dataset_options *o)
     }
     gls_status status = gls_file_read(path, MAX_DESCRIPTION, &text, &n);
     if (status) return status;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     const cJSON *type = cJSON_GetObjectItemCaseSensitive(root, "DatasetType");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -28,7 +29,7 @@ static cJSON *read_description(const char *folder)
     size_t n;
     snprintf(path, sizeof path, "%s/dataset_description.json", folder);
     if (access(path, R_OK) != 0 || gls_file_read(path, MAX_DESCRIPTION, &text, &n) != GLS_OK) return NULL;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     free(text);
     return root;
 }
@@ -79,7 +80,7 @@ static gls_status add_version(const gls_dataset_options *o)
         cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
         cJSON_AddStringToObject(entry, "Name", "glslines");
         cJSON_AddStringToObject(entry, "Version", gls_version());
-        char *text = cJSON_Print(root);
+        char *text = gls_json_print(root);
         snprintf(path, sizeof path, "%s/dataset_description.json", o->output);
         status =
             text ? gls_file_write(path, true, NULL, text, strlen(text)) : gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -109,7 +110,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
     snprintf(folder, sizeof folder, "%s/code", o->output);
     if (!status) status = gls_bids_make_folders(folder);
     cJSON *root = description(o);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = write_text(o, "dataset_description.json", text);
     cJSON_free(text);

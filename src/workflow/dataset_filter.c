@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "util/file.h"
+#include "util/json.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 
@@ -45,7 +47,7 @@ static char *filter_text(const char *key, const cJSON *values)
         if (cJSON_IsString(v))
             fprintf(out, "%s%s", between, v->valuestring);
         else if (cJSON_IsNumber(v))
-            fprintf(out, "%s%g", between, v->valuedouble);
+            gls_fprintf(out, "%s%g", between, v->valuedouble);
         else
             good = false;
     }
@@ -73,7 +75,7 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
     size_t n;
     gls_status status = gls_file_read(path, MAX_FILTERS, &text, &n);
     if (status) return status;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     const cJSON *dwi = cJSON_GetObjectItemCaseSensitive(root, "dwi"), *item;
     free(text);
     if (!cJSON_IsObject(root))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/json.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "workflow/params.h"
@@ -45,7 +46,7 @@ static gls_status write_sidecar(const char *path, const cJSON *fit, const char *
         const cJSON *part = cJSON_GetObjectItemCaseSensitive(fit, parts[i][0]);
         if (part) cJSON_AddItemToObject(root, parts[i][1], cJSON_Duplicate(part, true));
     }
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     gls_status status = text ? gls_file_write(path, true, NULL, text, strlen(text))
                              : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     cJSON_free(text);
@@ -92,7 +93,7 @@ gls_status gls_dataset_fit(const gls_dataset_unit *u, const gls_model_options *m
     if (status) return status;
     snprintf(path, sizeof path, "%s.json", prefix);
     status = gls_file_read(path, (size_t)64 << 20, &text, &n);
-    if (!status) fit = cJSON_ParseWithLength(text, n);
+    if (!status) fit = gls_json_parse_bytes(text, n);
     if (!status && !fit) status = gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     for (size_t i = 0; i < N_FILES && !status; i++) status = place(prefix, stem, i, fit, sources);
     unlink(path);

@@ -1,4 +1,6 @@
 /* A table of the tractograms of a data set. */
+#include "util/json.h"
+#include "util/plain.h"
 #include "workflow/dataset.h"
 
 #include <stdio.h>
@@ -26,13 +28,13 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
     if (status) return status;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     char *stem = gls_bids_stem(name);
-    fprintf(table, "%s\t%.0f\t%.0f\t%.6g\t%.6g\t%.3f\n", stem ? stem : name, number(root, "counts", "seeds"),
-            number(root, "counts", "streamlines"), number(root, "lengths", "mean_mm"),
-            number(root, "lengths", "median_mm"), number(root, "seconds", "total"));
+    gls_fprintf(table, "%s\t%.0f\t%.0f\t%.6g\t%.6g\t%.3f\n", stem ? stem : name, number(root, "counts", "seeds"),
+                number(root, "counts", "streamlines"), number(root, "lengths", "mean_mm"),
+                number(root, "lengths", "median_mm"), number(root, "seconds", "total"));
     free(stem);
     cJSON_Delete(root);
     return GLS_OK;

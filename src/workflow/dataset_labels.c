@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 
@@ -27,7 +27,7 @@ static bool is_white_matter(const char *name)
                                         "white matter left",
                                         "white matter right"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasecmp(names[i], name) == 0) return true;
+        if (gls_case_compare(names[i], name) == 0) return true;
     return false;
 }
 

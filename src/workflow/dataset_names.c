@@ -1,6 +1,5 @@
 #include "workflow/dataset_names.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/plain.h"
 #include "util/status.h"
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
@@ -38,7 +38,7 @@ bool gls_bids_is_valid(const char *name)
         } else if (c == '-') {
             if (!has_key || has_dash) return false;
             has_dash = true;
-        } else if (isalnum((unsigned char)c) || c == '+') {
+        } else if (gls_is_alnum((unsigned char)c) || c == '+') {
             if (has_dash)
                 has_value = true;
             else

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 #include "workflow/dataset_names.h"
@@ -44,7 +45,7 @@ static void put_number(FILE *page, const char *column, const char *text, bool is
     double mm;
     fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
     if (is_length && gls_parse_double(text, &mm))
-        fprintf(page, "%.1f", mm);
+        gls_fprintf(page, "%.1f", mm);
     else
         fputs(text, page);
     fputs("</td>", page);

@@ -1,4 +1,5 @@
 /* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether it was done before. */
+#include "util/json.h"
 #include "workflow/dataset.h"
 
 #include <errno.h>
@@ -64,14 +65,14 @@ static gls_status read_json(const char *path, cJSON **root)
     size_t n;
     gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
     if (status) return status;
-    *root = cJSON_Parse(text);
+    *root = gls_json_parse(text);
     free(text);
     return *root ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
 }
 
 static gls_status write_json(const char *path, bool overwrite, const cJSON *root)
 {
-    char *text = cJSON_Print(root), *line = NULL;
+    char *text = gls_json_print(root), *line = NULL;
     if (!text || asprintf(&line, "%s\n", text) < 0) {
         cJSON_free(text);
         return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
@@ -119,9 +120,9 @@ static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_option
     if (options.track.min_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "min_length_mm");
     if (options.track.max_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "max_length_mm");
     if (options.track.fod_power == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "power");
-    char *text = cJSON_PrintUnformatted(object);
+    char *text = gls_json_print_line(object);
     cJSON_Delete(object);
-    cJSON *written = text ? cJSON_Parse(text) : NULL;
+    cJSON *written = text ? gls_json_parse(text) : NULL;
     cJSON_free(text);
     return written;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/format.h"
+#include "util/plain.h"
 #include "util/log.h"
 #include "util/parse.h"
 
@@ -229,7 +230,7 @@ static void number_text(const gls_param *param, const number *v, char *text, siz
     if (param->choices)
         snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
     else
-        snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
+        gls_snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
 }
 
 void gls_default_line(const gls_default *held, const gls_job_options *o, char *line, size_t size)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "util/format.h"
+#include "util/json.h"
 #include "util/text.h"
 #include "workflow/devices.h"
 #include "workflow/job_text.h"
@@ -87,7 +88,7 @@ char *gls_devices_json(const gls_device_info *list, size_t n)
         cJSON_AddStringToObject(o, "reason", reason);
         cJSON_AddItemToArray(array, o);
     }
-    char *text = cJSON_Print(array);
+    char *text = gls_json_print(array);
     cJSON_Delete(array);
     return text;
 }

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/json.h"
+#include "util/plain.h"
 #include "util/text.h"
 
 /* Findings and advice in the order in which they come. */
@@ -31,7 +33,7 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
     char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "state", state_words[s]);
@@ -188,7 +190,7 @@ static void look_at_vendor(const char *path, facts *f)
     size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file) fclose(file);
     text[n] = '\0';
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     const cJSON *library = cJSON_GetObjectItem(cJSON_GetObjectItem(root, "ICD"), "library_path");
     void *handle = NULL;
     if (cJSON_IsString(library)) {

@@ -10,6 +10,7 @@
 #include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/hash.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/done.h"
@@ -26,9 +27,9 @@ static const cJSON *at(const cJSON *object, const char *key)
 /* Numbers as a file has them. */
 static cJSON *written(cJSON *object)
 {
-    char *text = cJSON_PrintUnformatted(object);
+    char *text = gls_json_print_line(object);
     cJSON_Delete(object);
-    cJSON *read = text ? cJSON_Parse(text) : NULL;
+    cJSON *read = text ? gls_json_parse(text) : NULL;
     cJSON_free(text);
     return read;
 }
@@ -148,7 +149,7 @@ gls_status gls_job_find_done(gls_job *job)
     if (!all_exist(job)) return gls_job_check_outputs(job);
     gls_status status = gls_file_read(job->sidecar, MAX_SIDECAR, &text, &n);
     if (status) return status;
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = gls_json_parse(text);
     const cJSON *bytes = at(at(root, "output"), "bytes");
     const char *other = other_parameter(job, root, name, sizeof name);
     if (!other) other = other_input(job, root);

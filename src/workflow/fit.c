@@ -8,6 +8,7 @@
 #include "image/nifti.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -206,7 +207,7 @@ static char *sidecar_text(const fit_run *run)
     gls_json_double(seconds, "read", run->seconds_read);
     gls_json_double(seconds, "fit", run->seconds_fit);
     gls_json_double(seconds, "total", gls_clock_seconds() - run->start);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }

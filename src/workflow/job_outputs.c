@@ -8,6 +8,7 @@
 #include "tracts/bundles.h"
 #include "util/output.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
@@ -176,15 +177,15 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     int n = 0;
     snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
-    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
-    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
+    gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
+    gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
     /* MRtrix3 means an amplitude of the FOD by threshold */
     if (fod)
-        snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
+        gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
     else
-        snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
-    snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
-    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
+        gls_snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
+    gls_snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
+    gls_snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
     snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
     if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
     if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");

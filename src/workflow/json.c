@@ -12,6 +12,7 @@
 #include "util/file.h"
 #include "util/format.h"
 #include "util/hash.h"
+#include "util/json.h"
 
 extern char *openblas_get_config(void);
 
@@ -45,7 +46,7 @@ cJSON *gls_json_read(const char *path, size_t max_bytes)
 {
     char *text = NULL;
     size_t n;
-    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? cJSON_ParseWithLength(text, n) : NULL;
+    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? gls_json_parse_bytes(text, n) : NULL;
     free(text);
     return root;
 }

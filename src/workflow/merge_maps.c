@@ -4,30 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "image/nifti.h"
 #include "util/format.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
 
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && strcasecmp(path + n - m, suffix) == 0;
-}
-
 static bool is_image(const char *path)
 {
-    return ends_in(path, ".nii") || ends_in(path, ".nii.gz");
+    return gls_case_ends(path, ".nii") || gls_case_ends(path, ".nii.gz");
 }
 
 bool gls_is_map_name(const char *path)
 {
-    return is_image(path) || ends_in(path, ".csv") || ends_in(path, ".tsv");
+    return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
 }
 
 /* Part and parts of a name, "x_shard-2of3.csv". */
@@ -162,7 +156,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
         free(more);
         more = NULL;
     }
-    const char separator = ends_in(output, ".csv") ? ',' : ends_in(output, ".tsv") ? '\t' : ' ';
+    const char separator = gls_case_ends(output, ".csv") ? ',' : gls_case_ends(output, ".tsv") ? '\t' : ' ';
     for (size_t k = 0; k < rows * columns && !status; k++) {
         gls_text_puts(&text, gls_format_double(sum[k], number, sizeof number));
         gls_text_append(&text, (k + 1) % columns ? &separator : "\n", 1);

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/json.h"
 #include "util/log.h"
 #include "util/parse.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
 #include "workflow/json.h"
@@ -99,7 +101,7 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *in_a, const cJSON *in_b)
 {
-    char *text_a = in_a ? cJSON_PrintUnformatted(in_a) : NULL, *text_b = in_b ? cJSON_PrintUnformatted(in_b) : NULL;
+    char *text_a = in_a ? gls_json_print_line(in_a) : NULL, *text_b = in_b ? gls_json_print_line(in_b) : NULL;
     gls_status code = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
                                a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
@@ -380,7 +382,7 @@ static cJSON *with_numbers(const cJSON *entry)
     if (cJSON_IsNumber(entry)) {
         double v = entry->valuedouble;
         if (v == floor(v) && fabs(v) <= 0x1p53)
-            snprintf(text, sizeof text, "%.0f", v);
+            gls_snprintf(text, sizeof text, "%.0f", v);
         else
             gls_format_double(v, text, sizeof text);
         return cJSON_CreateRaw(text);
@@ -409,8 +411,8 @@ static int by_part(const void *a, const void *b)
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;
-    char *text = cJSON_PrintUnformatted(item(root, "counts"));
-    cJSON *counts = text ? cJSON_Parse(text) : NULL;
+    char *text = gls_json_print_line(item(root, "counts"));
+    cJSON *counts = text ? gls_json_parse(text) : NULL;
     bool ok = get_uint(item(counts, "streamlines"), &streamlines) && get_uint(item(counts, "points"), &points) &&
               streamlines == result->streamlines && points == result->points;
     cJSON_Delete(counts);
@@ -434,7 +436,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         join_warnings(root, shards, n, warnings);
         set_names(root, options, output_bytes);
         printed = with_numbers(root);
-        *text = cJSON_Print(printed);
+        *text = gls_json_print(printed);
     }
     cJSON_Delete(printed);
     cJSON_Delete(root);

@@ -7,6 +7,7 @@
 
 #include "util/format.h"
 #include "util/hash.h"
+#include "util/json.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/json.h"
@@ -373,7 +374,7 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
         gls_params_add(object, options, mm);
         gls_params_keep_identity(object);
     }
-    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    char *text = object ? gls_json_print_line(object) : NULL;
     cJSON_Delete(object);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     *hash = gls_hash(text, strlen(text));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "workflow/plan.h"
+#include "util/json.h"
 #include "workflow/json.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
@@ -74,7 +75,7 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     add_text(output, "path", job->output);
     add_text(output, "sidecar", job->sidecar);
     gls_sidecar_add_warnings(root, &job->warnings);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }

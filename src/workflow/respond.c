@@ -10,6 +10,7 @@
 #include "image/nifti.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
@@ -224,7 +225,7 @@ static char *sidecar_text(const respond_run *run)
         gls_json_uint(object, "voxels", run->response[i]->n_voxels);
     }
     gls_json_double(cJSON_AddObjectToObject(root, "seconds"), "estimate", run->seconds);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/output.h"
@@ -43,7 +44,7 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     FILE *file = regular ? fopen(path, "r") : NULL;
     char *text = NULL, *other = NULL;
     size_t size = 0;
-    cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
+    cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? gls_json_parse(text) : NULL;
     const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs");
     other = other_beside(
         path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
@@ -132,7 +133,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     *sidecar = NULL;
     gls_status status = gls_file_read(path, MOST, text, &n);
     if (status) return status;
-    *sidecar = cJSON_ParseWithLength(*text, n);
+    *sidecar = gls_json_parse_bytes(*text, n);
     if (!*sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
     if (!name || !version || strcmp(name, "glslines") != 0)

@@ -9,6 +9,7 @@
 
 #include "image/regions.h"
 #include "util/hash.h"
+#include "util/json.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/defaults.h"
@@ -362,7 +363,7 @@ char *gls_track_sidecar_text(const gls_job *job)
         gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), job->maps.weigh.weights);
     add_run(root, job);
     if (job->shard.count > 0) add_shard(root, &job->shard);
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }

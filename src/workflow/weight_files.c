@@ -1,3 +1,4 @@
+#include "util/plain.h"
 #include "weights/fixels.h"
 #include "workflow/weight_files.h"
 
@@ -109,7 +110,7 @@ typedef struct number_text {
 static size_t print_number(double x, char *to)
 {
     const size_t length = gls_decimal_round(x, 10, to);
-    return length > 0 ? length : (size_t)snprintf(to, GLS_DECIMAL_BYTES, "%.10g", x);
+    return length > 0 ? length : (size_t)gls_snprintf(to, GLS_DECIMAL_BYTES, "%.10g", x);
 }
 
 static void format_blocks(void *user, int thread, size_t from, size_t until)

@@ -9,6 +9,7 @@
 #include "track/engine/refine.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
@@ -23,7 +24,7 @@ static bool is_board(const gls_device_info *device)
 {
     static const char *const names[] = {"V3D", "VC4", "Mali", "Panfrost", "Vivante", "lima"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasestr(device->renderer, names[i])) return true;
+        if (gls_case_find(device->renderer, names[i])) return true;
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain.h"
 #include "util/text.h"
 
 static void add(gls_define_list *list, const char *name, char *text, bool is_slot, const char *reason)
@@ -20,9 +21,7 @@ static void add(gls_define_list *list, const char *name, char *text, bool is_slo
 
 const char *gls_glsl_float(double value, char text[40])
 {
-    snprintf(text, 38, "%.9g", value);
-    char *comma = strchr(text, ',');
-    if (comma) *comma = '.';
+    gls_snprintf(text, 38, "%.9g", value);
     if (!strpbrk(text, ".e")) strcat(text, ".0");
     return text;
 }

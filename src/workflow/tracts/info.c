@@ -6,6 +6,7 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
+#include "util/json.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
@@ -185,7 +186,7 @@ gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *c
     cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
     for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
     if (!status && o->json) {
-        char *json = cJSON_Print(job->root);
+        char *json = gls_json_print(job->root);
         status = gls_sidecar_write(o->json, job->options.force, &job->group, json);
         free(json);
     }

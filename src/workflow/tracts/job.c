@@ -10,7 +10,9 @@
 #include "tracts/bundles.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/json.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
@@ -87,7 +89,7 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
     va_list args;
     free(job->said);
     va_start(args, format);
-    if (vasprintf(&job->said, format, args) < 0) job->said = NULL;
+    if (gls_vasprintf(&job->said, format, args) < 0) job->said = NULL;
     va_end(args);
 }
 
@@ -95,7 +97,7 @@ gls_status gls_tract_job_commit(gls_tract_job *job)
 {
     gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - job->begun)) / 1e3);
-    char *text = job->sidecar ? cJSON_Print(job->root) : NULL;
+    char *text = job->sidecar ? gls_json_print(job->root) : NULL;
     gls_status status = GLS_OK;
     if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);
     free(text);
@@ -223,7 +225,7 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
     char line[4096];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    int n = gls_vsnprintf(line, sizeof line, format, args);
     va_end(args);
     size_t length = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
     if (length == 0) return;

@@ -13,6 +13,7 @@
 #include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/affine.h"
+#include "util/json.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -316,7 +317,7 @@ gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *
     if (!status && o->json) status = gls_sidecar_check(o->json, job->options.force, job->input, job->n_inputs, NULL, 0);
     if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
     if (status || !o->json) return status;
-    char *text = cJSON_Print(job->root);
+    char *text = gls_json_print(job->root);
     status = gls_sidecar_write(o->json, job->options.force, &job->group, text);
     free(text);
     return status;

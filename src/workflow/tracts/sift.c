@@ -9,6 +9,7 @@
 
 #include "tractogram/reader.h"
 #include "tractogram/tractogram.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/fod.h"
@@ -242,7 +243,7 @@ static char *describe_column(const weighting *w)
     gls_weights_describe(root, w->weights);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
     cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "counts"), "chunks");
-    char *text = cJSON_Print(root);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
 }
