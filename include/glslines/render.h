@@ -44,12 +44,13 @@ typedef struct gls_render_options {
     double radius;                 /* of tubes, mm, 0.01 .. 5; default 0.2 */
     double opacity;                /* 0.01 .. 1; default 1 */
     double occlusion;              /* 0 .. 1; default 0.8 */
-    uint64_t max_streamlines;      /* >= 1, of each file, evenly spread; default 50000 */
+    uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
     double min_length, max_length; /* mm; others are not drawn; default 0, INFINITY */
-    const char *tile;              /* WxH pixels of a view, 64 to 8192; default "800x800", of slabs "400x400" */
+    const char *tile;              /* WxH pixels of a view, 64 to 8192; default "800x800", of slabs "400x400". All views
+                                      together: 65535 pixels a side, 2^29 in all */
     int columns;                   /* views in a row, 0: all, of slabs 4; default 0 */
-    const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows; default image if
-                         there is one */
+    const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
+                         default image if there is one */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
     gls_render_convention convention;
     const char *background; /* black, white, grey, #rrggbb or transparent; default "black" */

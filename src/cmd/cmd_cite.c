@@ -39,8 +39,7 @@ static void set_defaults(void *values)
 static const char *const positionals[] = {
     "RUN",
     "Tractogram of 'glslines track', or its sidecar: the papers of its model and direction getter. Without it, those "
-    "of "
-    "all methods.",
+    "of all methods.",
     NULL,
 };
 

@@ -13,6 +13,11 @@
 
 static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 
+/* Numbers of the foot's scale, and of the parts of lines that are seen, stay within what they are counted in. */
+#define FIT_LEAST 1e-3
+#define FIT_MOST 1e5
+#define MOST_PIXELS (UINT64_C(1) << 29)
+
 /* The next word of a list with a separator; *text moves behind it. */
 static bool next_word(const char **text, char separator, char *word, size_t size)
 {
@@ -22,6 +27,13 @@ static bool next_word(const char **text, char separator, char *word, size_t size
     memcpy(word, *text, n);
     word[n] = 0;
     *text = end ? end + 1 : NULL;
+    return true;
+}
+
+static bool are_finite(const gls_numbers *numbers)
+{
+    for (int i = 0; i < numbers->n; i++)
+        if (!isfinite(numbers->value[i])) return false;
     return true;
 }
 
@@ -78,7 +90,7 @@ static gls_status add_view(gls_render_plan *p, const char *name)
     const gls_render_options *o = p->options;
     int axis;
     if (strcmp(name, "slab") == 0) {
-        gls_status status = read_slab(p, o->slab, &axis);
+        gls_status status = read_slab(p, o->slab ? o->slab : gls_render_options_default().slab, &axis);
         for (int i = 0; i < p->n_slabs && !status; i++) {
             gls_tile *tile = add_tile(p, axes[axis]);
             if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
@@ -106,11 +118,12 @@ static gls_status read_views(gls_render_plan *p)
     const gls_render_options *o = p->options;
     const char *views = o->views ? o->views : o->turn ? "posterior" : "superior,posterior,left", *rest = views;
     char word[24];
+    const char *oblique = o->oblique ? o->oblique : gls_render_options_default().oblique;
     double angles[2], size[2];
     gls_status status = GLS_OK;
-    if (!read_numbers(o->oblique, ',', angles, 2) || !(fabs(angles[0]) <= 360) || !(fabs(angles[1]) <= 90))
+    if (!read_numbers(oblique, ',', angles, 2) || !(fabs(angles[0]) <= 360) || !(fabs(angles[1]) <= 90))
         return gls_fail(GLS_ERR_ARGUMENT, "--oblique: '%s' is not AZIMUTH,ELEVATION in degrees, to 360 and to 90",
-                        o->oblique);
+                        oblique);
     p->azimuth = angles[0];
     p->elevation = angles[1];
     while (rest && !status)
@@ -134,6 +147,9 @@ static gls_status read_views(gls_render_plan *p)
     if (rows * p->height > 65535 || (uint64_t)p->columns * p->width > 65535)
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than 65535 pixels a side",
                         p->n_tiles, text);
+    if (rows * p->height * p->columns * p->width > MOST_PIXELS)
+        return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than %llu pixels", p->n_tiles,
+                        text, (unsigned long long)MOST_PIXELS);
     return GLS_OK;
 }
 
@@ -203,35 +219,37 @@ static gls_status read_rest(gls_render_plan *p)
         p->fit = GLS_FIT_IMAGE;
     else if (o->fit && strcmp(o->fit, "streamlines") == 0)
         p->fit = GLS_FIT_STREAMLINES;
-    else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm > 0 && p->fit_mm <= 1e5)
+    else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm >= FIT_LEAST && p->fit_mm <= FIT_MOST)
         p->fit = GLS_FIT_MM;
     else if (o->fit)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm above 0",
-                        o->fit);
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm from %g to %g",
+                        o->fit, FIT_LEAST, FIT_MOST);
     if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
-    p->planes = strcmp(o->planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
-    if (strcmp(o->planes, "none") != 0 && strcmp(o->planes, "centre") != 0) {
+    const char *planes = o->planes ? o->planes : "centre", *background = o->background ? o->background : "black";
+    p->planes = strcmp(planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
+    if (strcmp(planes, "none") != 0 && strcmp(planes, "centre") != 0) {
         p->planes = GLS_PLANES_AT;
-        if (!read_numbers(o->planes, ',', p->planes_at, 3))
-            return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", o->planes);
+        if (!read_numbers(planes, ',', p->planes_at, 3))
+            return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", planes);
         if (!o->image && !o->image_data) return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image");
     }
-    bool transparent = strcmp(o->background, "transparent") == 0;
-    if (!transparent && !gls_colour_parse(o->background, &p->background))
+    bool transparent = strcmp(background, "transparent") == 0;
+    if (!transparent && !gls_colour_parse(background, &p->background))
         return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
-                        o->background);
+                        background);
     uint32_t b = p->background, light = 3 * (b & 255) + 6 * (b >> 8 & 255) + (b >> 16 & 255);
     p->ink = 0xff000000u | (transparent || light < 1275 ? 0xf0f0f0u : 0x101010u);
     if (!transparent) p->background |= 0xff000000u;
     if (o->crop.n > 0)
         for (int a = 0; a < 3; a++)
-            if (o->crop.n != 6 || !(o->crop.value[2 * a] < o->crop.value[2 * a + 1]))
+            if (o->crop.n != 6 || !are_finite(&o->crop) || !(o->crop.value[2 * a] < o->crop.value[2 * a + 1]))
                 return gls_fail(GLS_ERR_ARGUMENT,
                                 "--crop: takes X0,X1,Y0,Y1,Z0,Z1 in mm, each first one below its second");
     const gls_numbers *ranges[] = {&o->range, &o->image_range};
     for (int i = 0; i < 2; i++)
-        if (ranges[i]->n > 0 && (ranges[i]->n != 2 || !(ranges[i]->value[0] < ranges[i]->value[1])))
+        if (ranges[i]->n > 0 &&
+            (ranges[i]->n != 2 || !are_finite(ranges[i]) || !(ranges[i]->value[0] < ranges[i]->value[1])))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s: takes LOW,HIGH with LOW below HIGH", i ? "image-range" : "range");
     if (o->frames && o->turn == 0) return gls_fail(GLS_ERR_ARGUMENT, "--frames: needs --turn");
     if (o->palette && (o->turn > 0 || transparent))

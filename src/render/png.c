@@ -8,6 +8,9 @@
 #include "util/crc.h"
 #include "util/status.h"
 
+/* Bytes of the data of a chunk, by the format. */
+#define MOST_OF_CHUNK INT32_MAX
+
 static void put32(uint8_t *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (24 - 8 * i));
@@ -142,9 +145,14 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
     uLongf packed = compressBound((uLong)bytes);
     uint8_t *chunk = raw ? malloc(packed + 12) : NULL;
     gls_status status = chunk ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
+    if (!status && compress2(chunk + 12, &packed, raw, (uLong)bytes, 7) != Z_OK)
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
+    if (!status && packed > MOST_OF_CHUNK - 4)
+        status =
+            gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u x %u pixels takes more than 2 GiB, which PNG does not hold",
+                     png->width, png->height);
     if (!status && png->frames > 1) status = put_frame_head(png);
     if (!status) {
-        compress2(chunk + 12, &packed, raw, (uLong)bytes, 7);
         if (later) put32(chunk + 8, png->sequence++);
         status = put_chunk(png, later ? "fdAT" : "IDAT", later ? chunk : chunk + 4, packed + (later ? 4 : 0));
     }

@@ -14,6 +14,8 @@
 #define REACH 24
 /* Turns of all loops of an invocation: llvmpipe ends a kernel without a word after 65536. */
 #define MAX_TURNS 40000
+/* Samples: the kernel's numbers stay within 32 bits. */
+#define RADIUS_MOST 400
 /* Bytes of a buffer for a word a sample, at most; the device's limit may be lower. */
 #define STRIP_BYTES (UINT64_C(64) << 20)
 
@@ -138,8 +140,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
 static void fill_tubes(gls_raster *r, const gls_strip *strip)
 {
     gls_tubes_uniforms *u = &r->tubes;
-    /* 400 samples: the kernel's numbers stay within 32 bits */
-    uint32_t radius = (uint32_t)lround(fmin(fmax(strip->radius * 16, 8), 400 * 16));
+    uint32_t radius = (uint32_t)lround(fmax(strip->radius * 16, 8));
     *u = (gls_tubes_uniforms){.width = (int)(r->width * GLS_SAMPLES), .height = (int)strip->rows};
     u->radius = (int)radius;
     while ((radius * radius) >> u->radius_shift >= 4096) u->radius_shift++;
@@ -221,7 +222,7 @@ static gls_status draw_strip(gls_raster *r, const gls_scene *scene, const gls_ca
                              uint32_t first, uint32_t rows, uint8_t *rgba)
 {
     const gls_strip strip = {(int64_t)first * GLS_SAMPLES - r->margin, rows * GLS_SAMPLES + 2 * r->margin,
-                             r->style.radius * GLS_SAMPLES};
+                             fmin(r->style.radius * GLS_SAMPLES, RADIUS_MOST)};
     fill_tubes(r, &strip);
     gls_status status = fill_back(r, camera, planes, &strip);
     for (r->current = 0; r->current < N_PASSES && !status; r->current++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "render/png.h"
 #include "render/studio.h"
@@ -38,17 +39,23 @@ static gls_status check_numbers(const gls_render_options *o)
     GLS_REQUIRE(o->turn == 0 || (o->turn >= 8 && o->turn <= 360));
     GLS_REQUIRE(o->fps >= 1 && o->fps <= 60);
     GLS_REQUIRE(o->colormap >= GLS_VIRIDIS && o->colormap <= GLS_REDBLUE);
+    GLS_REQUIRE(o->style == GLS_RENDER_TUBES || o->style == GLS_RENDER_LINES);
+    GLS_REQUIRE(o->convention == GLS_RENDER_NEUROLOGICAL || o->convention == GLS_RENDER_RADIOLOGICAL);
+    GLS_REQUIRE(o->columns >= 0);
+    GLS_REQUIRE(o->min_length >= 0 && o->max_length >= 0);
     return GLS_OK;
 }
 
-/* A place for the folder of the frames: one that is there, or can be made. */
-static gls_status check_folder(const char *path)
+/* A place for the folder of the frames: one that is there, or can be made: *made. */
+static gls_status check_folder(const char *path, bool *made)
 {
     struct stat info;
+    *made = false;
     if (stat(path, &info) == 0)
         return S_ISDIR(info.st_mode) ? GLS_OK
                                      : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(ENOTDIR));
-    return mkdir(path, 0777) == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+    *made = mkdir(path, 0777) == 0;
+    return *made ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
 }
 
 static gls_status take(void *user, const void *data, size_t bytes)
@@ -122,33 +129,53 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
     return status;
 }
 
+/* Name of a frame, from malloc; NULL without memory. */
+static char *name_frame(const char *folder, uint32_t frame)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%04u.png", folder, frame) >= 0) return path;
+    gls_fail(GLS_ERR_MEMORY, "%s: out of memory", folder);
+    return NULL;
+}
+
 static gls_status write_frames(gls_studio *s, const char *folder)
 {
     gls_output_group group = {0};
-    gls_status status = check_folder(folder);
-    char *path = malloc(strlen(folder) + 16);
-    if (!path) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    bool made;
+    gls_status status = check_folder(folder, &made);
     for (uint32_t frame = 0; frame < s->plan.options->turn && !status; frame++) {
-        sprintf(path, "%s/%04u.png", folder, frame);
-        status = write_png(s, path, frame, 1, &group);
+        char *path = name_frame(folder, frame);
+        status = path ? write_png(s, path, frame, 1, &group) : GLS_ERR_MEMORY;
+        free(path);
     }
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
-    free(path);
+    if (status && made) rmdir(folder);
+    return status;
+}
+
+static gls_status check_frames(const char *const *inputs, size_t n, const char *folder, const gls_render_options *o)
+{
+    gls_status status = GLS_OK;
+    for (uint32_t frame = 0; frame < o->turn && !status; frame++) {
+        char *path = name_frame(folder, frame);
+        status = path ? gls_output_check(path, o->force, inputs, n, NULL, 0) : GLS_ERR_MEMORY;
+        free(path);
+    }
     return status;
 }
 
 static gls_status check_output(const char *const *files, size_t n, const char *output, const gls_render_options *o)
 {
-    if (o->frames) return GLS_OK;
-    if (!gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))
+    if (!o->frames && !gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
     const char **inputs = malloc((n + 2) * sizeof *inputs);
     if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     memcpy(inputs, files, n * sizeof *inputs);
     inputs[n] = o->image;
     inputs[n + 1] = o->colors;
-    gls_status status = gls_place_check(output, o->force, inputs, n + 2, NULL, 0);
+    gls_status status =
+        o->frames ? check_frames(inputs, n + 2, output, o) : gls_place_check(output, o->force, inputs, n + 2, NULL, 0);
     free(inputs);
     return status;
 }
@@ -161,14 +188,16 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
     const gls_render_options *o = options ? options : &defaults;
     gls_studio studio;
     GLS_REQUIRE(tractograms && n >= 1 && output);
+    for (size_t i = 0; i < n; i++) GLS_REQUIRE(tractograms[i]);
     gls_status status = check_numbers(o);
     if (!status) status = check_output(tractograms, n, output, o);
     if (!status) status = gls_studio_open(tractograms, n, o, &studio);
-    if (status) return status;
-    status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
-    if (!status && result) *result = studio.result;
-    if (!status && o->fail_if_empty && studio.result.shown == 0)
-        status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
-    gls_studio_close(&studio);
+    if (!status) {
+        status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
+        if (!status && result) *result = studio.result;
+        if (!status && o->fail_if_empty && studio.result.shown == 0)
+            status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
+        gls_studio_close(&studio);
+    }
     return status;
 }

@@ -1,5 +1,6 @@
 #include "render/report.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,14 @@ void gls_put_number(gls_text *out, double v)
 
 /* --- inputs ----------------------------------------------------------------- */
 
+/* Length of a name without the slashes with which that of a folder may end. */
+static size_t without_slashes(const char *input)
+{
+    size_t n = strlen(input);
+    while (n > 1 && input[n - 1] == '/') n--;
+    return n;
+}
+
 /* The path as it is, or beside the sidecar, where such a file exists; from malloc, else NULL. */
 static char *find_file(const gls_report *r, const char *path)
 {
@@ -109,8 +118,10 @@ static gls_status find_inputs(gls_report *r, const char *input)
         }
         free(sidecar);
     }
-    const char *slash = strrchr(input, '/'), *fa = r->options->image;
-    r->name = gls_text_copy(slash && slash[1] ? slash + 1 : input);
+    const char *fa = r->options->image;
+    size_t n = without_slashes(input), from = n;
+    while (from > 0 && input[from - 1] != '/') from--;
+    r->name = strndup(input + from, n - from);
     if (!status && !r->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     char *dot = status ? NULL : strrchr(r->name, '.');
     if (dot && dot > r->name) *dot = 0;
@@ -135,9 +146,10 @@ static gls_status append_lengths(void *user, const gls_streamlines *s)
         double sum = 0;
         for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) {
             const float *a = s->point[p - 1], *b = s->point[p];
-            sum += sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
+            double x = (double)b[0] - a[0], y = (double)b[1] - a[1], z = (double)b[2] - a[2];
+            sum += sqrt(x * x + y * y + z * z);
         }
-        r->length[r->n_lengths++] = (float)sum;
+        r->length[r->n_lengths++] = (float)fmin(sum, FLT_MAX);
     }
     return GLS_OK;
 }
@@ -245,7 +257,11 @@ static gls_status check_place(const gls_report *r, const char *path, const char 
 
 gls_status gls_report_put(gls_report *r, const char *path, const void *data, size_t bytes)
 {
-    gls_status status = check_place(r, path, NULL, 0);
+    const char **others = malloc((r->group.n + 1) * sizeof *others);
+    if (!others) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    for (size_t i = 0; i < r->group.n; i++) others[i] = r->group.output[i].path;
+    gls_status status = check_place(r, path, others, r->group.n);
+    free(others);
     return status ? status : gls_file_write(path, r->options->force, &r->group, data, bytes);
 }
 
@@ -258,7 +274,7 @@ static gls_status write_page(gls_report *r, const char *path, gls_report_result 
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     gls_status status = gls_report_put(r, path, text, bytes);
     free(text);
-    if (status || !result) return status;
+    if (status) return status;
     *result = (gls_report_result){bytes, r->counted ? r->counted->streamlines : 0,
                                   (size_t)cJSON_GetArraySize(gls_report_get(r, "warnings")) + r->warnings.n};
     return GLS_OK;
@@ -266,9 +282,10 @@ static gls_status write_page(gls_report *r, const char *path, gls_report_result 
 
 char *gls_report_name(const char *input)
 {
-    const char *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
     char *name = NULL;
-    size_t n = dot && (!slash || dot > slash + 1) ? (size_t)(dot - input) : strlen(input);
+    size_t n = without_slashes(input), dot = n;
+    while (dot > 0 && input[dot] != '.' && input[dot - 1] != '/') dot--;
+    if (dot > 0 && input[dot] == '.' && input[dot - 1] != '/') n = dot;
     return asprintf(&name, "%.*s.html", (int)n, input) < 0 ? NULL : name;
 }
 
@@ -299,6 +316,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE_SIZE(options);
     gls_report_options defaults = gls_report_options_default();
     gls_report r = {.options = options ? options : &defaults};
+    gls_report_result made;
     GLS_REQUIRE(input);
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
@@ -315,9 +333,10 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = draw_pictures(&r);
     if (!status && r.options->mqc) status = gls_report_mqc(&r);
     if (!status && r.options->versions) status = gls_report_versions(&r);
-    if (!status) status = write_page(&r, path, result);
+    if (!status) status = write_page(&r, path, &made);
     if (!status) status = gls_output_group_commit(&r.group);
     report_finish(&r);
+    if (!status && result) *result = made;
     if (!status && output)
         *output = path;
     else

@@ -19,6 +19,8 @@
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
 #define VIEW_POINTS 120000 /* about 0.75 MB of the report */
+/* Pixels of a side of a density map; they are larger than a voxel where the grid has more. */
+#define DENSITY_MOST 1024
 
 /* --- bytes of a picture ----------------------------------------------------- */
 
@@ -146,7 +148,8 @@ static gls_status draw_density(gls_report *r)
     gls_box_of_grid(&r->grid, &box);
     double voxel = fmax(fmax(r->grid.voxel_size[0], r->grid.voxel_size[1]), r->grid.voxel_size[2]), size = 0, most = 0;
     for (int a = 0; a < 3; a++) size = fmax(size, box.high[a] - box.low[a]);
-    uint32_t side = (uint32_t)fmin(ceil(size / voxel) + 2, 1024), zoom = side < 380 ? 380 / side : 1;
+    voxel = fmax(voxel, size / (DENSITY_MOST - 2));
+    uint32_t side = (uint32_t)fmin(ceil(size / voxel) + 2, DENSITY_MOST), zoom = side < 380 ? 380 / side : 1;
     double *values = malloc(gls_grid_voxels(&r->grid) * sizeof *values),
            *flat = calloc((size_t)side * side, sizeof *flat);
     gls_status status = values && flat ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the density map");

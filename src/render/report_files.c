@@ -40,17 +40,18 @@ static void put_float(uint8_t *at, float v)
  * each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
 static void pack(const gls_scene *scene, uint8_t *bytes)
 {
-    float low[3] = {0}, extent = 0;
+    float low[3] = {0};
+    double extent = 0;
     for (int a = 0; a < 3; a++) {
         float high = low[a] = scene->point[0][a];
         for (size_t i = 0; i < scene->n_points; i++) {
             low[a] = fminf(low[a], scene->point[i][a]);
             high = fmaxf(high, scene->point[i][a]);
         }
-        extent = fmaxf(extent, high - low[a]);
+        extent = fmax(extent, (double)high - low[a]);
         put_float(bytes + 12 + 4 * a, low[a]);
     }
-    float scale = fmaxf(extent / 65535, FINEST);
+    float scale = fmaxf((float)(extent / 65535), FINEST);
     put32(bytes, (uint32_t)scene->n_lines);
     put32(bytes + 4, (uint32_t)scene->n_points);
     put_float(bytes + 8, scale);
@@ -60,7 +61,7 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
         put16(counts + 2 * line, (uint32_t)(end - begin));
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
-                uint32_t v = (uint32_t)lroundf(fminf((scene->point[i][a] - low[a]) / scale, 65535));
+                uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
                 put16(values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
                 before = v;
             }
@@ -81,8 +82,10 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     if (!raw || !small) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     if (!status) {
         pack(scene, raw);
-        compress2(small, &packed, raw, (uLong)bytes, 9);
-        gls_html_base64(out, small, packed);
+        if (compress2(small, &packed, raw, (uLong)bytes, 9) == Z_OK)
+            gls_html_base64(out, small, packed);
+        else
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     }
     free(raw);
     free(small);
@@ -183,7 +186,8 @@ gls_status gls_report_mqc(gls_report *r)
 /* Versions of libraries may hold spaces; what is quoted may not hold quotes. */
 static void put_version(gls_text *out, const char *name, const char *version)
 {
-    gls_text_printf(out, "    %s: \"%.*s\"\n", name, (int)strcspn(version, "\"\\\n"), version);
+    gls_text_printf(out, "    %.*s: \"%.*s\"\n", (int)strcspn(name, " :#\"\\\r\n\t"), name,
+                    (int)strcspn(version, "\"\\\r\n"), version);
 }
 
 gls_status gls_report_versions(gls_report *r)

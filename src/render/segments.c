@@ -13,26 +13,31 @@ typedef struct maker {
     void *user;
 } maker;
 
+/* Sixteenths of a sample, to 2^40: what is further away is cut off before numbers become whole. */
+#define FAR 1099511627776.0
+
+/* Leaves of the part t[0] to t[1] of a line what lies between low and high; at, step: where it begins, how far it goes.
+ * false: nothing. */
+static bool narrow(double at, double step, double low, double high, double t[2])
+{
+    if (step == 0) return at >= low && at <= high;
+    t[0] = fmax(t[0], ((step > 0 ? low : high) - at) / step);
+    t[1] = fmin(t[1], ((step > 0 ? high : low) - at) / step);
+    return t[0] <= t[1];
+}
+
 /* Leaves of the line from a to b what lies in the box, as shares t[0] and t[1] of its length. */
 static bool cut(const gls_camera *c, const float a[3], const float b[3], double t[2])
 {
     t[0] = 0;
     t[1] = 1;
-    for (int k = 0; k < 3; k++) {
-        double d = (double)b[k] - a[k], from = c->low[k] - a[k], to = c->high[k] - a[k];
-        if (d == 0) {
-            if (from > 0 || to < 0) return false;
-            continue;
-        }
-        double enter = (d > 0 ? from : to) / d, leave = (d > 0 ? to : from) / d;
-        t[0] = fmax(t[0], enter);
-        t[1] = fmin(t[1], leave);
-    }
-    return t[0] <= t[1];
+    for (int k = 0; k < 3; k++)
+        if (!narrow(a[k], (double)b[k] - a[k], c->low[k], c->high[k], t)) return false;
+    return true;
 }
 
-/* To sixteenths of a sample: x to the right, y down from the strip's first row, z towards the viewer. */
-static void project(const maker *m, const double p[3], int64_t out[3])
+/* To sixteenths of a sample: x to the right, y down from the strip's first row. */
+static void place_of(const maker *m, const double p[3], double out[2])
 {
     const gls_camera *c = m->camera;
     double x = 0, y = 0, scale = c->scale * GLS_SAMPLES;
@@ -40,9 +45,41 @@ static void project(const maker *m, const double p[3], int64_t out[3])
         x += (p[a] - c->centre[a]) * c->right[a];
         y += (p[a] - c->centre[a]) * c->up[a];
     }
-    out[0] = llround((x * scale + c->width * GLS_SAMPLES / 2.0) * 16);
-    out[1] = llround((c->height * GLS_SAMPLES / 2.0 - y * scale) * 16) - 16 * m->strip->first;
-    out[2] = gls_depth_of(c, p);
+    out[0] = (x * scale + c->width * GLS_SAMPLES / 2.0) * 16;
+    out[1] = (c->height * GLS_SAMPLES / 2.0 - y * scale) * 16;
+}
+
+static void between(const float a[3], const float b[3], double t, double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = a[k] + t * ((double)b[k] - a[k]);
+}
+
+/* Cuts off of the part t[0] to t[1] of a line what is far from the picture; false: all of it. */
+static bool cut_far(const maker *m, const float a[3], const float b[3], double t[2])
+{
+    double ends[2][3], place[2][2], part[2] = {0, 1}, length = t[1] - t[0];
+    for (int e = 0; e < 2; e++) {
+        between(a, b, t[e], ends[e]);
+        place_of(m, ends[e], place[e]);
+    }
+    double most = 0;
+    for (int i = 0; i < 4; i++) most = fmax(most, fabs(place[i / 2][i % 2]));
+    if (most <= FAR) return true;
+    for (int k = 0; k < 2; k++)
+        if (!narrow(place[0][k], place[1][k] - place[0][k], -FAR, FAR, part)) return false;
+    t[1] = t[0] + part[1] * length;
+    t[0] += part[0] * length;
+    return true;
+}
+
+/* The place in whole numbers, and z towards the viewer. */
+static void project(const maker *m, const double p[3], int64_t out[3])
+{
+    double place[2];
+    place_of(m, p, place);
+    out[0] = llround(place[0]);
+    out[1] = llround(place[1]) - 16 * m->strip->first;
+    out[2] = gls_depth_of(m->camera, p);
 }
 
 static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
@@ -90,22 +127,36 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
     return m->take(m->user, m->buffer, n);
 }
 
+/* Of the pieces 0 to n - 1 of a line those that may be seen: *first to *last - 1. */
+static void seen_pieces(const maker *m, int64_t place[2][3], int64_t n, int64_t *first, int64_t *last)
+{
+    double slack = m->strip->radius * 16 + 32 * GLS_SEGMENT_MOST, t[2] = {0, 1};
+    const double high[2] = {m->camera->width * GLS_SAMPLES * 16.0, m->strip->rows * 16.0};
+    *first = *last = 0;
+    for (int k = 0; k < 2; k++)
+        if (!narrow((double)place[0][k], (double)(place[1][k] - place[0][k]), -slack, high[k] + slack, t)) return;
+    *first = (int64_t)fmax(floor(t[0] * (double)n), 0);
+    *last = (int64_t)fmin(ceil(t[1] * (double)n), (double)n);
+}
+
 static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_t colour_0, uint32_t colour_1)
 {
     double t[2], ends[2][3];
-    int64_t place[2][3], from[3], to[3];
+    int64_t place[2][3], from[3], to[3], first, last;
     gls_status status = GLS_OK;
-    if (!cut(m->camera, a, b, t)) return GLS_OK;
+    if (!cut(m->camera, a, b, t) || !cut_far(m, a, b, t)) return GLS_OK;
     for (int e = 0; e < 2; e++) {
-        for (int k = 0; k < 3; k++) ends[e][k] = a[k] + t[e] * ((double)b[k] - a[k]);
+        between(a, b, t[e], ends[e]);
         project(m, ends[e], place[e]);
     }
     if (outside(m, place[0], place[1])) return GLS_OK;
     double size = 0;
     for (int k = 0; k < 3; k++) size += (double)(place[1][k] - place[0][k]) * (double)(place[1][k] - place[0][k]);
     int64_t pieces = (int64_t)(sqrt(size) / (16 * GLS_SEGMENT_MOST)) + 1;
-    for (int k = 0; k < 3; k++) from[k] = place[0][k];
-    for (int64_t i = 0; i < pieces && !status; i++) {
+    seen_pieces(m, place, pieces, &first, &last);
+    for (int k = 0; k < 3; k++)
+        from[k] = place[0][k] + llround((double)first / (double)pieces * (double)(place[1][k] - place[0][k]));
+    for (int64_t i = first; i < last && !status; i++) {
         double u = (double)i / (double)pieces, v = (double)(i + 1) / (double)pieces;
         for (int k = 0; k < 3; k++) to[k] = place[0][k] + llround(v * (double)(place[1][k] - place[0][k]));
         status = add(m, from, to, mix(colour_0, colour_1, t[0] + u * (t[1] - t[0])),

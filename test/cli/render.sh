@@ -196,5 +196,32 @@ expect 4 render bundle.tck --reference own.nii -o own.png --force "$@"
 printf 'A #ff0000\n' > colours.txt
 ln colours.txt colours.png
 expect 4 render bundle.tck --colors colours.txt -o colours.png --force "$@"
+mkdir turned && ln colours.txt turned/0003.png
+expect 4 render bundle.tck --colors colours.txt -o turned --turn 8 --frames --force "$@"
+says "is an input"
+# a folder that was made for frames goes with them
+expect 4 render bundle.tck -o bundle.tck --turn 8 --frames "$@"
+expect 5 render bundle.tck -o gone --turn 8 --frames --device nothing
+[ ! -e gone ] || note "a folder without frames"
+
+# --- limits of pictures ---
+expect 2 render bundle.tck -o x.png --fit 1e-9
+expect 2 render bundle.tck -o x.png --tile 8192x8192 --views superior,left,anterior,posterior,inferior,right,oblique,axial,sagittal --columns 3
+says "536870912 pixels"
+
+# --- points that are far away: what is seen of their lines is drawn, in no longer time; of floats' largest, the end ---
+python3 - << 'END'
+import math, struct
+for name, far in (("near", 100), ("km", 1e9), ("float", 3e38)):
+    lines = [[(-far, 10, 0), (far, 10, 0)], [(10, -far, 0), (10, far, 0)]]
+    points = [p for line in lines for p in (*line, (math.nan,) * 3)] + [(math.inf,) * 3]
+    with open(name + ".tck", "wb") as f:
+        f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 2\nfile: . 128\ntimestamp: 1\nEND\n".ljust(128, b"\0"))
+        f.write(b"".join(struct.pack("<3f", *p) for p in points))
+END
+for name in near km float; do
+    expect 0 render $name.tck -o $name.png --fit 100 --views superior --tile 200x200 --no-labels --occlusion 0 --color '#ffffff' "$@" --force
+done
+is "$(python3 "$look" same near.png near.png)" same near.png km.png
 
 finish "pictures"

@@ -164,5 +164,44 @@ expect 4 report t.trx --mqc mqc2 --versions v.yml -o beside2.html --device llvmp
 ln data/5tt.nii.gz own.html
 expect 4 track "$@" -o r3.trx --include data/5tt.nii.gz:1 --report=own.html --force
 says "is an input"
+# what the page and MultiQC get is one file each, also where it would be overwritten
+mkdir -p mqc3
+expect 4 report t.trx --mqc mqc3 --versions mqc3/t_glslines_general_mqc.json -o beside3.html --device llvmpipe --force -q
+expect 4 report t.trx --mqc mqc3 -o mqc3/t_glslines_lengths_mqc.json --device llvmpipe --force -q
+
+# --- lengths of any size: every streamline is in one of at most 40 bins ---
+python3 - << 'END'
+import math, struct
+for name, far in (("km", 1e9), ("float", 3e38)):
+    lines = [[(x, y, 0) for x in range(20)] for y in range(12)] + [[(-far, 0, 0), (far, 5, 1)]]
+    points = [p for line in lines for p in (*line, (math.nan,) * 3)] + [(math.inf,) * 3]
+    with open(name + ".tck", "wb") as f:
+        f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 13\nfile: . 128\ntimestamp: 1\nEND\n".ljust(128, b"\0"))
+        f.write(b"".join(struct.pack("<3f", *p) for p in points))
+END
+for name in km float; do
+    expect 0 report $name.tck --mqc mqc3 --device llvmpipe --force -q
+    python3 - $name.html mqc3/${name}_glslines_lengths_mqc.json << 'END' || note "$name: bins of lengths"
+import json, re, sys
+table = open(sys.argv[1]).read().split("Streamlines by length")[1].split("</table>")[0]
+numbers = re.findall('number">([^<]*)<', table)
+assert len(numbers) <= 3 * 40 and sum(map(int, numbers[2::3])) == 13, numbers
+bins, = json.load(open(sys.argv[2]))["data"].values()
+assert sum(bins.values()) == 13, bins
+END
+done
+
+# --- a folder with a slash behind its name: the report is beside it, not in it ---
+mkdir folder.trx && (cd folder.trx && python3 -m zipfile -e ../t.trx .)
+expect 0 report folder.trx/ --device llvmpipe --no-view -q
+[ -s folder.html ] && [ ! -e folder.trx/.html ] || note "the report of a folder is not beside it"
+contains folder.html '<title>glslines: folder<'
+
+# --- names are text in the page ---
+cp t.trx "<b>&'\"x.trx"
+expect 0 report "<b>&'\"x.trx" -o names.html --device nothing -q
+check_page names.html 0
+contains names.html '&lt;b&gt;&amp;&#39;&quot;x'
+
 
 finish "reports"

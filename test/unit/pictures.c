@@ -1,0 +1,128 @@
+/* Options of pictures and reports that are missing or out of range, and the numbers in what is written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glslines/render.h>
+#include <glslines/report.h>
+
+#include "skip.h"
+#include "util/file.h"
+
+static const char *const absent[] = {"/nowhere/absent.tck"};
+
+static gls_status draw(const gls_render_options *o)
+{
+    return gls_render_files(absent, 1, "/tmp/absent.png", o, NULL);
+}
+
+/* What is right gets as far as the file that is not there. */
+static void test_missing_texts(void **state)
+{
+    (void)state;
+    gls_render_options o = gls_render_options_default();
+    assert_int_equal(draw(NULL), GLS_ERR_INPUT);
+    o.views = "superior,oblique,slab";
+    o.slab = o.oblique = o.planes = o.background = o.device = NULL;
+    assert_int_equal(draw(&o), GLS_ERR_INPUT);
+    const char *const none[] = {absent[0], NULL};
+    assert_int_equal(gls_render_files(none, 2, "/tmp/absent.png", NULL, NULL), GLS_ERR_ARGUMENT);
+}
+
+#define REFUSED(member, ...)                                 \
+    do {                                                     \
+        gls_render_options o = gls_render_options_default(); \
+        o.member = __VA_ARGS__;                              \
+        print_message("%s = %s\n", #member, #__VA_ARGS__);   \
+        assert_int_equal(draw(&o), GLS_ERR_ARGUMENT);        \
+    } while (0)
+
+static void test_out_of_range(void **state)
+{
+    (void)state;
+    REFUSED(size, 3);
+    REFUSED(radius, NAN);
+    REFUSED(opacity, 0);
+    REFUSED(occlusion, -1);
+    REFUSED(max_streamlines, UINT64_MAX);
+    REFUSED(min_length, NAN);
+    REFUSED(min_length, -1);
+    REFUSED(max_length, NAN);
+    REFUSED(columns, -1);
+    REFUSED(colormap, 9);
+    REFUSED(style, (gls_render_style)7);
+    REFUSED(convention, (gls_render_convention)7);
+    REFUSED(turn, 7);
+    REFUSED(fps, 0);
+    REFUSED(crop, (gls_numbers){{-INFINITY, 1, 0, 1, 0, 1}, 6});
+    REFUSED(crop, (gls_numbers){{NAN, 1, 0, 1, 0, 1}, 6});
+    REFUSED(range, (gls_numbers){{0, INFINITY}, 2});
+    REFUSED(image_range, (gls_numbers){{1, NAN}, 2});
+    REFUSED(fit, "1e-9");
+    REFUSED(fit, "1e300");
+    REFUSED(oblique, "nan,0");
+    REFUSED(tile, "8192x99999999999999999999");
+    gls_render_options o = gls_render_options_default();
+    o.views = "slab";
+    o.slab = "axial:12:1e999";
+    assert_int_equal(draw(&o), GLS_ERR_ARGUMENT);
+}
+
+static void write_line(const char *path)
+{
+    FILE *f = fopen(path, "wb");
+    char head[128] = "mrtrix tracks\ndatatype: Float32LE\ncount: 1\nfile: . 128\ntimestamp: 1\nEND\n";
+    const float point[][3] = {{0, 0, 0}, {1.5f, 0.25f, 0}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
+    assert_non_null(f);
+    fwrite(head, 1, sizeof head, f);
+    fwrite(point, 1, sizeof point, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A report says the same whatever the locale of the host program. */
+static void test_locale(void **state)
+{
+    char folder[] = "/tmp/glslines_pictures_XXXXXX", tracks[64], page[64], *text[2];
+    size_t n[2];
+    (void)state;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8")) leave_out("LOCALE", "the locale de_DE.UTF-8");
+    assert_non_null(mkdtemp(folder));
+    snprintf(tracks, sizeof tracks, "%s/line.tck", folder);
+    snprintf(page, sizeof page, "%s/line.html", folder);
+    write_line(tracks);
+    gls_report_options o = gls_report_options_default();
+    o.device = "a device that is not there"; /* so that the report has no pictures */
+    o.force = true;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gls_report_files(tracks, &o, NULL, NULL), GLS_OK);
+        assert_int_equal(gls_file_read(page, 1 << 24, &text[i], &n[i]), GLS_OK);
+        assert_string_equal(localeconv()->decimal_point, i == 0 ? "," : ".");
+        setlocale(LC_ALL, "C");
+    }
+    assert_non_null(strstr(text[0], "Mean 1.5 mm"));
+    assert_int_equal(n[0], n[1]);
+    assert_memory_equal(text[0], text[1], n[0]);
+    for (int i = 0; i < 2; i++) free(text[i]);
+    unlink(tracks);
+    unlink(page);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_texts),
+        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_locale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
