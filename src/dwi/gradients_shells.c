@@ -128,7 +128,7 @@ gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shell
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &found, &n, NULL);
     if (status != GLS_OK) return status;
-    memcpy(shells, found, (n < capacity ? n : capacity) * sizeof *shells);
+    if (capacity > 0) memcpy(shells, found, (n < capacity ? n : capacity) * sizeof *shells);
     *n_shells = n;
     free(found);
     return GLS_OK;

@@ -163,7 +163,8 @@ fail:
     return status;
 }
 
-/* Finds for every unit vector the one opposite to it (or NO_PARTNER) and refuses sets in which two coincide. */
+/* Finds for every unit vector the one opposite to it (or NO_PARTNER: none, or only one that is another's already) and
+ * refuses sets in which two coincide. */
 static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *partner, size_t *n_partnered)
 {
     const double limit = GLS_HULL_MIN_ANGLE * GLS_HULL_MIN_ANGLE;
@@ -180,7 +181,7 @@ static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *par
             if (same < limit)
                 return gls_fail(GLS_ERR_INPUT, "directions %zu and %zu are the same (closer than 0.06 degrees)", i + 1,
                                 j + 1);
-            if (opposite >= limit) continue;
+            if (opposite >= limit || partner[i] != NO_PARTNER || partner[j] != NO_PARTNER) continue;
             partner[i] = (uint32_t)j;
             partner[j] = (uint32_t)i;
             *n_partnered += 2;

@@ -53,7 +53,7 @@ static void fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
                       double axis[3])
 {
     size_t voxels = gls_grid_voxels(&dwi->grid);
-    double *log_signal = work, *weight = work + n, most = 0, p[P], evals[3];
+    double *log_signal = work, *weight = work + n, most = 0, p[P] = {0}, evals[3];
     for (size_t i = 0; i < n; i++) {
         /* no fmax(): as a reduction it crashes GCC 12 for arm64 */
         double value = dwi->data[i * voxels + voxel];

@@ -50,7 +50,7 @@ static double *read_bval(const char *at, size_t n)
     for (size_t i = 0; i < n && bval; i++) {
         char *end;
         bval[i] = gls_strtod(at, &end);
-        bool good = end != at && (i + 1 == n || *end == ',');
+        bool good = end != at && isfinite(bval[i]) && (i + 1 == n || *end == ',');
         at = end + 1;
         if (good) continue;
         free(bval);
@@ -112,7 +112,7 @@ gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, g
     gls_text text = {0};
     size_t columns = (size_t)response->order / 2 + 1;
     for (size_t i = 0; i < response->n_shells && response->bval; i++)
-        gls_text_printf(&text, "%s%d", i ? "," : "# Shells: ", (int)response->bval[i]);
+        gls_text_printf(&text, "%s%.0f", i ? "," : "# Shells: ", trunc(response->bval[i]));
     if (response->bval) gls_text_puts(&text, "\n");
     gls_text_printf(&text, "# glslines %s\n", gls_version());
     for (size_t i = 0; i < response->n_shells; i++)

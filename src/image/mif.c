@@ -94,6 +94,7 @@ static gls_status read_values(reader *r)
         place(r, value, n);
         done += n;
     }
+    if (!status) status = gls_stream_verify(r->stream);
     free(raw);
     free(value);
     return status;

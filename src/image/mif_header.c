@@ -213,7 +213,8 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
          is_transform = strcmp(key, "transform") == 0, is_scaling = strcmp(key, "scaling") == 0;
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
-        for (char *nan; (nan = gls_case_find(value, "nan"));) memcpy(nan, "  1", 3); /* of axes that are no space */
+        for (char *nan; (nan = gls_case_find(value, "nan"));)
+            memcpy(nan, "  0", 3); /* right for axes that are no space alone */
     char copy[64];
     snprintf(copy, sizeof copy, "%s", value);
     int n = parse_numbers(value, row, MAX_FILE_AXES);

@@ -10,7 +10,6 @@
 /* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
-#define VERIFIED ((uint64_t)16 << 20) /* bytes behind the values */
 
 typedef struct reader {
     gls_stream *stream;
@@ -123,5 +122,5 @@ gls_status gls_nifti_read_stream(gls_stream *stream, const char *path, const gls
     } else {
         status = read_pipeline(&r);
     }
-    return status == GLS_OK ? gls_stream_verify(stream, VERIFIED) : status;
+    return status == GLS_OK ? gls_stream_verify(stream) : status;
 }

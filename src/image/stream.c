@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #define IN_BYTES ((size_t)256 << 10)
+#define VERIFIED ((uint64_t)16 << 20) /* bytes behind the values */
 
 struct gls_stream {
     char *path;
@@ -145,8 +146,9 @@ gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
     return GLS_OK;
 }
 
-gls_status gls_stream_verify(gls_stream *s, uint64_t limit)
+gls_status gls_stream_verify(gls_stream *s)
 {
+    uint64_t limit = VERIFIED;
     char rest[4096];
     while (s->inflater && !s->at_end && limit > 0) {
         size_t got, n = limit < sizeof rest ? (size_t)limit : sizeof rest;

@@ -14,8 +14,8 @@ gls_status gls_stream_open_regular(const char *path, gls_stream **stream);
 void gls_stream_close(gls_stream *stream);
 /* Reads the next bytes; *got is smaller only at the end of the data. Damaged or cut gzip data are GLS_ERR_INPUT. */
 gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);
-/* Reads on to the end of gzip data, at most limit bytes, so that their checksum is verified. */
-gls_status gls_stream_verify(gls_stream *stream, uint64_t limit);
+/* Reads on to the end of gzip data, unless that is far behind the values, so that their checksum is verified. */
+gls_status gls_stream_verify(gls_stream *stream);
 /* No more bytes than this can come from the start of the file to its end: a bound against headers that promise too
  * much. */
 uint64_t gls_stream_bound(const gls_stream *stream);

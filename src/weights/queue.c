@@ -212,9 +212,10 @@ static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
         p->point_capacity = capacity;
     }
     gls_status status = gls_rows_copy(q->rows, s, p->point + before);
+    if (status) return status;
     for (size_t i = 0; i <= s->n; i++) p->offset[p->n + i] = before + s->offset[i] - s->offset[0];
     p->n = n;
-    return status;
+    return GLS_OK;
 }
 
 gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,

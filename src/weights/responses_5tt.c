@@ -14,6 +14,7 @@
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, FEWEST_SHELLS = 3 };
+#define MOST_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
 
 typedef struct study {
     const gls_image *dwi, *mask;
@@ -42,7 +43,8 @@ static map make_map(const gls_grid *from, const gls_grid *to)
         }
     for (int c = 0; c < 3; c++) {
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
-        m.places[c] = (int)ceil(step * (1 - 1e-9)); /* rounding of affines adds no place */
+        /* rounding of affines adds no place */
+        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MOST_PLACES + 1);
     }
     return m;
 }
@@ -90,12 +92,17 @@ static float fraction(const map *m, const gls_image *five, size_t volume, const 
 }
 
 /* The voxels of the mask with more than the fraction of a tissue; of all but white matter those without direction. */
-static gls_status mark_tissues(study *s, const gls_image *five, const float *fa)
+static gls_status mark_tissues(study *s, const gls_image *five, const char *name, const float *fa)
 {
     static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
     const int32_t *dim = s->dwi->grid.dim;
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
+    for (int c = 0; c < 3; c++)
+        if (m.places[c] > MOST_PLACES)
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: more than %d of its voxels lie along one of the series: is the unit of both mm?", name,
+                            MOST_PLACES);
     for (int t = 0; t < N_TISSUES && status == GLS_OK; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && status == GLS_OK; v++) {
         if (!(s->mask->data[v] > 0)) continue;
@@ -112,7 +119,7 @@ static gls_status mark_tissues(study *s, const gls_image *five, const float *fa)
     return status;
 }
 
-static gls_status find_tissues(study *s, const gls_image *five)
+static gls_status find_tissues(study *s, const gls_image *five, const char *name)
 {
     size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);
     gls_status status = voxel ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
@@ -123,7 +130,7 @@ static gls_status find_tissues(study *s, const gls_image *five)
     if (status == GLS_OK && (!fa || !axis))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
     if (status == GLS_OK) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
-    if (status == GLS_OK) status = mark_tissues(s, five, fa);
+    if (status == GLS_OK) status = mark_tissues(s, five, name, fa);
     free(voxel);
     free(fa);
     free(axis);
@@ -169,7 +176,7 @@ static gls_status check_series(const study *s)
 
 static gls_status estimate(study *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
-    gls_status status = find_tissues(s, five);
+    gls_status status = find_tissues(s, five, name);
     if (status != GLS_OK) return status;
     gls_log(GLS_LOG_INFO, "responses: %zu voxels of white matter, %zu of grey matter, %zu of CSF in %s", s->n[WM],
             s->n[GM], s->n[CSF], name);

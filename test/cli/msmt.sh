@@ -85,6 +85,14 @@ fails 2 "needs --act" response "$two" m --algorithm msmt_5tt
 fails 2 "--act: only --algorithm msmt_5tt" response "$two" m --act "$work/two/5tt.nii.gz"
 fails 2 "exclude each other" response "$two" m --algorithm fa --fa-threshold 0.5 --voxels 100
 fails 3 "a tissue image has 5 volumes" response "$two" m --algorithm msmt_5tt --act "$two"
+# of voxels a thousandth as long: in metres
+python3 - "$work/two/5tt.nii.gz" "$work/metres.nii" <<'PYTHON'
+import gzip, struct, sys
+raw = bytearray(gzip.open(sys.argv[1]).read())
+for at in (280, 296, 312): raw[at:at + 16] = struct.pack("<4f", *(x / 1000 for x in struct.unpack("<4f", raw[at:at + 16])))
+open(sys.argv[2], "wb").write(raw)
+PYTHON
+fails 3 "is the unit of both mm?" response "$two" m --algorithm msmt_5tt --act "$work/metres.nii"
 fails 3 "no voxels of one tissue" response "$two" m --algorithm msmt_5tt --act "$work/two/5tt.nii.gz" --pvf 1
 
 # the cache keeps every tissue

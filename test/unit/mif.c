@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -44,6 +45,41 @@ static void test_image(void **state)
     assert_true(image->grid.affine[1][1] == 1.5 && image->grid.affine[1][3] == 3);
     gls_image_destroy(image);
     assert_int_equal(gls_image_read(path, GLS_IMAGE_4D, &image), GLS_ERR_INPUT);
+    unlink(path);
+}
+
+/* A packed file whose checksum is wrong, and one of a spacing that is no number. */
+static void test_damage(void **state)
+{
+    (void)state;
+    char path[32], packed[] = "/tmp/mif-XXXXXX.mif.gz", text[sizeof head + 16];
+    char block[256 + 12] = {0};
+    gls_image *image;
+    memcpy(block, head, sizeof head);
+    int fd = mkstemps(packed, 7);
+    assert_true(fd >= 0);
+    gzFile file = gzdopen(dup(fd), "wb");
+    assert_int_equal(gzwrite(file, block, sizeof block), sizeof block);
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(gls_image_read(packed, GLS_IMAGE_3D, &image), GLS_OK);
+    gls_image_destroy(image);
+    off_t end = lseek(fd, 0, SEEK_END);
+    unsigned char byte;
+    assert_int_equal(pread(fd, &byte, 1, end - 6), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, end - 6), 1);
+    close(fd);
+    assert_int_equal(gls_image_read(packed, GLS_IMAGE_3D, &image), GLS_ERR_INPUT);
+    unlink(packed);
+
+    write_image(path);
+    FILE *plain = fopen(path, "r+");
+    strcpy(text, head);
+    memcpy(strstr(text, "vox: 2,1.5"), "vox: 2,nan", 10);
+    assert_int_equal(fwrite(text, strlen(head), 1, plain), 1);
+    fclose(plain);
+    assert_int_equal(gls_image_read(path, GLS_IMAGE_3D, &image), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "vox and transform make no grid"));
     unlink(path);
 }
 
@@ -89,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_image),
+        cmocka_unit_test(test_damage),
         cmocka_unit_test(test_scheme),
         cmocka_unit_test(test_reorient),
     };

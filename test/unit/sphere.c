@@ -281,6 +281,21 @@ static void caller_sets(void **state)
     gls_sphere_destroy(s);
 }
 
+/* Two directions, apart from each other, that are opposite to a third: one of them is its partner. */
+static void crowded_pairs(void **state)
+{
+    (void)state;
+    const double d = 0.0008, direction[8][3] = {{d, 0, -1}, {-d, 0, -1}, {0, 0, 1},  {1, 1, 1},
+                                                {1, 0, 0},  {0, 1, 0},   {-1, 0, 0}, {0, -1, 0}};
+    gls_sphere *s = NULL;
+    uint32_t order[8];
+    assert_int_equal(gls_sphere_create_from(direction, 8, GLS_SPHERE_FOLD, &s, order), GLS_OK);
+    assert_true(!s->antipodal && s->n == 8);
+    for (uint32_t i = 0; i < 8; i++) assert_int_equal(order[i], i);
+    check_sphere(s);
+    gls_sphere_destroy(s);
+}
+
 static void refused_sets(void **state)
 {
     (void)state;
@@ -394,8 +409,9 @@ static void full_sphere(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in),    cmocka_unit_test(degenerate_solids),
-                                       cmocka_unit_test(caller_sets), cmocka_unit_test(refused_sets),
-                                       cmocka_unit_test(files),       cmocka_unit_test(full_sphere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in),     cmocka_unit_test(degenerate_solids),
+                                       cmocka_unit_test(caller_sets),  cmocka_unit_test(refused_sets),
+                                       cmocka_unit_test(files),        cmocka_unit_test(full_sphere),
+                                       cmocka_unit_test(crowded_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
