@@ -48,6 +48,16 @@ faulty 'alloc' $track -o a.trx
 one_line 2 "'alloc'"
 empty
 
+# a kernel that leaves behind what is no number of directions
+mkdir -p "$work/shaders/kernel"
+sed 's/direction\[at + DIRECTIONS_COUNT\] = n;/direction[at + DIRECTIONS_COUNT] = 100000u;/' "$here/../../glsl/kernel/initial.comp" > "$work/shaders/kernel/initial.comp"
+export GLSLINES_SHADER_DIR="$work/shaders"
+# shellcheck disable=SC2086
+faulty '' $track --mapping group -o a.trx
+unset GLSLINES_SHADER_DIR
+one_line 5 "directions of a seed"
+empty
+
 # single faults, anywhere: the same file, or none
 for rules in alloc:1 alloc:4 alloc:9 upload:2 upload:30 compile:2 dispatch:1 dispatch:7 dispatch:31 readback:1 readback:5 readback:11 reset:1 reset:20 reset:90 reset:150 \
     reset:60,reset:200 memory:100000 memory:1000000 memory:4000000 alloc:5,readback:2,reset:120; do

@@ -5,6 +5,7 @@
 
 #include "track/shader/packed.h"
 #include "util/clock.h"
+#include "util/status.h"
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
@@ -323,10 +324,24 @@ gls_status gls_pass_initial_begin(gls_batch *c, gls_crop *crop, uint64_t first)
     return status;
 }
 
+/* What a kernel that came to no end, or was ended, leaves behind may be anything. */
+static gls_status check_directions(const gls_engine *t, const gls_crop *crop)
+{
+    const bool vertices = !t->plan.getter->own_start;
+    for (uint32_t i = 0; i < crop->n; i++) {
+        const uint32_t *word = crop->direction + i * direction_words(t), n = word[DIRECTIONS_COUNT];
+        bool sound = n <= (uint32_t)t->params.max_directions_per_seed;
+        for (uint32_t k = 0; sound && vertices && k < n; k++) sound = word[DIRECTIONS_VERTEX + k] < t->n_vertices;
+        if (!sound) return gls_fail(GLS_ERR_DEVICE, "the device did not find the directions of a seed");
+    }
+    return GLS_OK;
+}
+
 gls_status gls_pass_initial_end(gls_batch *c, gls_crop *crop)
 {
     crop->begun = false;
-    return gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], crop->direction);
+    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], crop->direction);
+    return status == GLS_OK ? check_directions(c->engine, crop) : status;
 }
 
 gls_status gls_pass_initial(gls_batch *c, uint64_t first, uint32_t n)
