@@ -12,7 +12,7 @@
 
 #define MAX_LOG ((size_t)256 << 20)
 
-/* A line and those that follow it: the first of each name counts. */
+/* Lines of a text, in it. */
 typedef struct log_lines {
     char **line;
     size_t n, capacity;
@@ -47,9 +47,16 @@ static int by_name(const void *a, const void *b)
     return compare_names(*(char *const *)a, *(char *const *)b);
 }
 
-static bool has_name(const log_lines *l, const char *line)
+static char **find_name(const log_lines *l, const char *line)
 {
-    return l->n > 0 && bsearch(&line, l->line, l->n, sizeof *l->line, by_name);
+    return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
+}
+
+/* Of a series that another run works on: what became of it, that run tells. */
+static bool is_busy(const char *line)
+{
+    const char *state = line + strcspn(line, "\t");
+    return strncmp(state, "\tbusy\t", 6) == 0;
 }
 
 /* New lines, and old ones of other names, by their names. */
@@ -59,13 +66,17 @@ static gls_status merge(char *new_text, char *old_text, gls_text *out)
     gls_status status = add_lines(&fresh, new_text);
     if (fresh.n > 0) qsort(fresh.line, fresh.n, sizeof *fresh.line, by_name);
     if (!status && old_text) status = add_lines(&old, old_text);
-    const size_t n_fresh = fresh.n;
+    if (old.n > 0) qsort(old.line, old.n, sizeof *old.line, by_name);
     log_lines all = {0};
-    if (!status) all.line = malloc((n_fresh + old.n + 1) * sizeof *all.line);
+    if (!status) all.line = malloc((fresh.n + old.n + 1) * sizeof *all.line);
     if (!status && !all.line) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < old.n && !status; i++)
-        if (!has_name(&fresh, old.line[i])) all.line[all.n++] = old.line[i];
-    for (size_t i = 0; i < n_fresh && !status; i++) all.line[all.n++] = fresh.line[i];
+    for (size_t i = 0; i < old.n && !status; i++) {
+        const char *line = old.line[i];
+        char **other = find_name(&fresh, line);
+        if (!other || is_busy(*other)) all.line[all.n++] = old.line[i];
+    }
+    for (size_t i = 0; i < fresh.n && !status; i++)
+        if (!is_busy(fresh.line[i]) || !find_name(&old, fresh.line[i])) all.line[all.n++] = fresh.line[i];
     if (!status && all.n > 0) qsort(all.line, all.n, sizeof *all.line, by_name);
     gls_text_puts(out, GLS_DATASET_LOG_HEADER "\n");
     for (size_t i = 0; i < all.n && !status; i++) gls_text_printf(out, "%s\n", all.line[i]);

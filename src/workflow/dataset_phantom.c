@@ -176,6 +176,8 @@ static gls_status next_label(const char **list, subject *s)
 {
     char word[128];
     size_t n = strcspn(*list, ",");
+    if (n >= sizeof word)
+        return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%.40s...' is too long for the label of a subject", *list);
     snprintf(word, sizeof word, "%.*s", (int)n, *list);
     *list += n + ((*list)[n] == ',');
     const char *label = strncmp(word, "sub-", 4) == 0 ? word + 4 : word;

@@ -108,15 +108,34 @@ static gls_status write_json(const char *path, bool overwrite, const cJSON *root
     return status;
 }
 
-/* Takes the folder of the stage, "/NAME", out of all paths, as its files lie outside of it in the end. */
-static void rename_stage(cJSON *item, const char *folder)
+/* Takes the folder of the stage, "/NAME", out of paths in a text, as its files lie outside of it in the end. */
+static bool leave_stage(char *text, const char *folder)
 {
     const size_t n = strlen(folder);
+    bool any = false;
+    for (char *found = text; (found = strstr(found, folder)) != NULL; found++) {
+        if (found[n] != '/') continue;
+        memmove(found, found + n, strlen(found + n) + 1);
+        any = true;
+    }
+    return any;
+}
+
+static void rename_stage(cJSON *item, const char *folder)
+{
     for (; item; item = item->next) {
-        char *found = cJSON_IsString(item) ? strstr(item->valuestring, folder) : NULL;
-        if (found && found[n] == '/') memmove(found, found + n, strlen(found + n) + 1);
+        if (cJSON_IsString(item)) leave_stage(item->valuestring, folder);
         rename_stage(item->child, folder);
     }
+}
+
+/* The same in the message of a failure. */
+static gls_status tell_places(gls_status status, const places *p)
+{
+    char *text = status ? strdup(gls_last_error()) : NULL;
+    if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_fail(status, "%s", text);
+    free(text);
+    return status;
 }
 
 static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
@@ -351,7 +370,7 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
     const bool nothing = b->done && b->fits_done;
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
     gls_dataset_stage_remove(&p->stage, status && job->resume);
-    return status;
+    return tell_places(status, p);
 }
 
 static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,

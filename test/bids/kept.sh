@@ -208,6 +208,28 @@ check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
+"$program" bids data stopped participant --no-report --participant-label 01 -- $options --nseeds 300000 2> stopped.err &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e stopped/sub-01/dwi/.sub-01*stage/sub-01_space-ACPC_desc-seed_mask.json ] && break
+    sleep 0.1
+done
+sleep 1
+kill -TERM $child
+wait $child
+check "a signal ends a run" test $? -eq 143
+check "its message names the tractogram where it would lie" grep -q "interrupted: stopped/$tract.trx was not written" stopped.err
+check "and nothing is left" test "$(ls -A stopped/sub-01/dwi | wc -l)" -eq 0
+pids=
+for n in 1 2 3 4; do
+    "$program" bids data at_once participant --no-report --participant-label 02 03 -- $options 2> at_once.$n &
+    pids="$pids $!"
+done
+for pid in $pids; do wait "$pid" || failed=1; done
+check "of runs at once one tracks each series" awk '/ tracked, / { n += $1 } END { exit n != 2 }' at_once.1 at_once.2 at_once.3 at_once.4
+check "and what it tells of it stays" awk -F '\t' 'NR > 1 && $2 != "tracked" && $2 != "up to date" { exit 1 } END { exit NR != 3 }' at_once/logs/units.tsv
+check "no lock is left" sh -c '! ls at_once/logs/*.lock 2> /dev/null'
+exits 2 "too long for the label" "$program" phantom long --bids "$(printf 'x%.0s' $(seq 130))"
 
 # --- fits, matrices ---
 check "a fit" bids fits participant --participant-label 01 --fit-outputs -- $options
