@@ -15,6 +15,9 @@
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
 
+/* So that sizes of what is kept for each voxel cannot overflow. */
+#define MOST_VOXELS (UINT64_C(1) << 48)
+
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
 {
     GLS_REQUIRE(grid && dim && affine);
@@ -25,6 +28,9 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
                             dim[1], dim[2]);
         size[c] = sqrt(affine[0][c] * affine[0][c] + affine[1][c] * affine[1][c] + affine[2][c] * affine[2][c]);
     }
+    if ((uint64_t)dim[0] * (uint64_t)dim[1] > MOST_VOXELS / (uint64_t)dim[2])
+        return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: these are more than 2^48", dim[0], dim[1],
+                        dim[2]);
     /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
