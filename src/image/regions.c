@@ -39,6 +39,9 @@ const char *gls_region_role_name(gls_region_role role)
 gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
 {
     GLS_REQUIRE(grid && out);
+    gls_grid checked;
+    gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
+    if (status) return status;
     gls_regions *r = calloc(1, sizeof *r);
     if (!r) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     r->grid = *grid;

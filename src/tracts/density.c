@@ -79,7 +79,9 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(grid && density);
     gls_density_options o = options ? *options : gls_density_options_default();
+    gls_grid checked;
     gls_status status = check_options(&o);
+    if (!status) status = gls_grid_init(&checked, grid->dim, grid->affine);
     if (status) return status;
     gls_density *d = calloc(1, sizeof *d);
     bool made = d;

@@ -219,6 +219,20 @@ class Arrays(unittest.TestCase):
             with self.assertRaises(ValueError):
                 glslines.Seeds.points(bad)
 
+    def test_seeds_of_another_grid(self):
+        def seeds(array, affine=None):
+            return glslines.Seeds.random(array, 50, affine=affine)
+
+        with phantom.tracker(dg="boot") as tracker:
+            for bad in (seeds(np.ones((4, 4, 4))), seeds(np.ones(phantom.fa.shape), 2 * phantom.affine)):
+                with self.assertRaisesRegex(ValueError, "the seeds lie in|roi"):
+                    tracker.run(bad)
+            # voxels of an array whose place is not told are those of the tracker
+            self.assertGreater(len(tracker.run(seeds(np.asanyarray(phantom.roi.dataobj)))), 0)
+        with self.assertRaisesRegex(ValueError, "mask has the shape"):
+            glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
+                             qball=phantom.qball, mask=np.ones((3, 3, 3)))
+
     def test_conversions(self):
         with phantom.tracker(dg="boot") as tracker:
             result = tracker.run(phantom.seeds)

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <glslines/density.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
+#include <glslines/regions.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,19 +148,38 @@ static void test_create(void **state)
     assert_true(own[7] == 3);
     assert_int_equal(gls_image_wrap(&g, 1, NULL, &image), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_image_create(&g, 0, &image), GLS_ERR_ARGUMENT);
-    /* 2^64 voxels would be none where they are counted */
-    assert_int_equal(gls_grid_init(&g, (const int32_t[3]){1 << 22, 1 << 21, 1 << 21}, (const double(*)[4])a),
-                     GLS_ERR_MEMORY);
-    assert_int_equal(gls_grid_init(&g, (const int32_t[3]){65535, 65535, 65535}, (const double(*)[4])a), GLS_OK);
-    for (int i = 0; i < 3; i++) g.dim[i] = INT32_MAX;
     assert_int_equal(gls_image_create(&g, SIZE_MAX, &image), GLS_ERR_MEMORY);
+}
+
+/* Grids whose voxels nothing can count: 2^64 of them would be none. */
+static void test_too_many_voxels(void **state)
+{
+    (void)state;
+    const int32_t many[][3] = {
+        {1 << 22, 1 << 21, 1 << 21}, {INT32_MAX, INT32_MAX, INT32_MAX}, {1 << 16, 1 << 16, 65537}};
+    double a[3][4] = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}};
+    static float value[1];
+    gls_grid g = make(a);
+    const int32_t most[3] = {1 << 16, 1 << 16, 1 << 16};
+    assert_int_equal(gls_grid_init(&g, most, (const double(*)[4])a), GLS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        gls_image *image = NULL;
+        gls_density *density = NULL;
+        gls_regions *regions = NULL;
+        assert_int_equal(gls_grid_init(&g, many[i], (const double(*)[4])a), GLS_ERR_ARGUMENT);
+        memcpy(g.dim, many[i], sizeof g.dim);
+        assert_int_equal(gls_image_create(&g, 1, &image), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_image_wrap(&g, 1, value, &image), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_density_create(&g, NULL, &density), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_regions_create(&g, &regions), GLS_ERR_ARGUMENT);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_init),          cmocka_unit_test(test_inverse), cmocka_unit_test(test_axis_codes),
-        cmocka_unit_test(test_require_equal), cmocka_unit_test(test_create),
+        cmocka_unit_test(test_require_equal), cmocka_unit_test(test_create),  cmocka_unit_test(test_too_many_voxels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

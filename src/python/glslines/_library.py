@@ -130,6 +130,7 @@ _SIGNATURES = {
     "gls_end_name": "si",
     "gls_verdict_name": "si",
     "gls_grid_init": "tppp",
+    "gls_grid_require_equal": "tpsps",
     "gls_image_wrap": "tpnpP",
     "gls_image_read": "tsiP",
     "gls_image_destroy": "vp",

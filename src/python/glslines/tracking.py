@@ -23,11 +23,13 @@ class Seeds:
     `len(seeds)`; iteration gives blocks of voxel coordinates (n, 3), voxel centres at whole numbers.
     """
 
-    def __init__(self, handle=None, points=None, world=False):
+    def __init__(self, handle=None, points=None, world=False, shape=None, grid=None):
         self._handle, self._points, self._world = handle, points, world
+        self._shape, self._grid = shape, grid  # of the image in which they lie; grid: where its affine is known
 
     @classmethod
     def _in(cls, function, roi, n, most, seed, mask, affine):
+        is_placed = affine is not None or getattr(roi, "affine", None) is not None
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine, "mask")
@@ -35,7 +37,8 @@ class Seeds:
             require_shape(inside.array, region.array, "mask", "roi")
         pointer = made(function, region.pointer, _pointer(inside), _library.integer(n, "n", 0, most),
                        _library.integer(seed, "seed", 0, 2**64 - 1))
-        return cls(_library.Handle(pointer, call.gls_seeds_destroy))
+        return cls(_library.Handle(pointer, call.gls_seeds_destroy), shape=region.shape,
+                   grid=region.grid if is_placed else None)
 
     @classmethod
     def random(cls, roi, n, seed=0, mask=None, affine=None):
@@ -77,6 +80,11 @@ class Seeds:
     def _on(self, grid):
         """The library's list for a grid; None if there is no seed."""
         if self._handle is not None:
+            if self._shape != tuple(grid.dim):
+                raise ValueError("the seeds lie in an image of the shape %s, the tracker's is %s"
+                                 % (self._shape, tuple(grid.dim)))
+            if self._grid is not None:
+                call.gls_grid_require_equal(ctypes.byref(self._grid), b"roi", ctypes.byref(grid), b"stop_map")
             return self._handle
         if len(self._points) == 0:
             return None
@@ -412,6 +420,8 @@ class Tracker:
             return None
         regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid)), call.gls_regions_destroy)
         inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
+        if inside is not None:
+            require_shape(inside.array, self._stop_map.array, "mask", "stop_map")
         for role, entries in sorted(roles.items()):
             for entry in entries:
                 if isinstance(entry, str):
