@@ -503,6 +503,8 @@ class Bounds(unittest.TestCase):
             return glslines.Result(points, np.array(offsets), dps, {}, _arrays.grid_of((4, 4, 4), np.eye(4)))
 
         result().save(path("fits.trx"), overwrite=True)
+        if os.path.exists(path("misfit.trx")):
+            os.remove(path("misfit.trx"))
         for bad in (result(offsets=(0, 2, 500)), result(offsets=(0, 4, 2, 5)), result(offsets=(1, 5)),
                     result(offsets=(0, -3, 5)), result(offsets=(0.0, 5.0)), result(points=np.zeros((5, 2))),
                     result(points=np.zeros(15)), result(fa=np.zeros(1, np.float32)),
