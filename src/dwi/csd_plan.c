@@ -3,6 +3,7 @@
 #include <glslines/sh.h>
 
 #include "dwi/qball_algebra.h"
+#include "util/blas.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/status.h"
@@ -176,8 +177,10 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     status = set_responses(gradients, options->sh_order, harmonics, x);
     if (status != GLS_OK) goto fail;
     add_products(x, n, k, k, p);
+    gls_blas_begin();
     status = variant == GLS_CSD_MRTRIX ? set_mrtrix_inverse(x, n, k, n_low, p, inverse)
                                        : set_inverse(x, n, k, p, inverse, &plan->regularised);
+    gls_blas_end();
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) {

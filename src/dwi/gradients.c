@@ -13,6 +13,7 @@
 #define MAX_NORM_DEVIATION 0.01  /* of lengths: what lies beyond is no rounding */
 #define MAX_SCALING 0.01         /* of squared lengths: what lies beyond means b-values */
 #define TELL_NORM_DEVIATION 1e-5 /* files written with six digits stay below it */
+#define MAX_BVAL 1e12            /* s/mm2: no such gradient exists, and squares of larger ones overflow */
 #define HIGH_B0_THRESHOLD 200.0  /* s/mm2; from here on diffusion is visible in a "b0" */
 
 gls_gradients_options gls_gradients_options_default(void)
@@ -71,6 +72,9 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
                             i);
         if (bval[i] < 0)
             return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): negative b-value %g", name, i, bval[i]);
+        if (bval[i] > MAX_BVAL)
+            return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): the b-value %g s/mm2 is too large", name,
+                            i, bval[i]);
         table->bval[i] = bval[i];
         table->is_b0[i] = bval[i] <= threshold;
         table->n_b0 += table->is_b0[i];

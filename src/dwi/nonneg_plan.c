@@ -1,6 +1,7 @@
 /* What is common to all voxels of a least-squares problem with inequalities. */
 #include "dwi/nonneg.h"
 
+#include "util/blas.h"
 #include "util/memory.h"
 #include "util/status.h"
 
@@ -39,7 +40,10 @@ static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standar
         }
     for (size_t i = 0; i < k; i++) largest = fmax(largest, normal[i * k + i]);
     for (size_t i = 0; i < k; i++) normal[i * k + i] += RIDGE * largest;
-    return isfinite(largest) && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
+    gls_blas_begin();
+    bool good = isfinite(largest) && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
+    gls_blas_end();
+    return good;
 }
 
 /* x = L^-1 x for a vector of k. */

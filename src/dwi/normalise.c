@@ -262,7 +262,9 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
     for (size_t v = 0; v < voxels; v++) n += mask->data[v] > 0;
     if (status == GLS_OK) status = allocate(&s, n + 1);
     if (status == GLS_OK) status = gather(&s, tissue, mask);
+    gls_blas_begin();
     if (status == GLS_OK) status = iterate(&s);
+    gls_blas_end();
     if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
     if (status != GLS_OK) goto fail;
     divide(&s, tissue, made);

@@ -1,5 +1,6 @@
 #include "dwi/qball_algebra.h"
 
+#include "util/blas.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -40,8 +41,9 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
     }
     memcpy(q, basis, n * k * sizeof *q);
     for (size_t j = 0; j < k; j++) q[(n + j) * k + j] = penalty[j];
+    gls_blas_begin();
     status = factor(q, rows, k, r, tau);
-    if (status != GLS_OK) goto fail;
+    if (status != GLS_OK) goto end;
     /* inverse = R^-1 Q' of the upper rows */
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = q[i * k + j];
@@ -50,12 +52,14 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
                                      inverse, (lapack_int)n);
     if (info != 0) {
         status = gls_fail(GLS_ERR_MEMORY, "inversion of a %zu x %zu matrix failed", k, k);
-        goto fail;
+        goto end;
     }
     for (size_t i = 0; leverage && i < n; i++) {
         leverage[i] = 0;
         for (size_t j = 0; j < k; j++) leverage[i] += q[i * k + j] * q[i * k + j];
     }
+end:
+    gls_blas_end();
 fail:
     free(q);
     free(r);

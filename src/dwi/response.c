@@ -238,8 +238,10 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
         if (status != GLS_OK) goto fail;
     }
     lapack_int rank;
+    gls_blas_begin();
     lapack_int info = LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k, signal, 1,
                                      singular, -1, &rank);
+    gls_blas_end();
     if (info != 0) {
         status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "SH fit of the response failed (LAPACK info %d)",
                           (int)info);

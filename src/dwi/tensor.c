@@ -180,6 +180,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
         .kernel = gls_tensor_kernels[gls_cpu_level()], .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
     gls_image *images[3] = {NULL, NULL, NULL}, **outputs[3] = {fa, tensor, evals};
     const size_t volumes[3] = {1, 6, 3};
+    gls_blas_begin();
     status = gls_tensor_plan_init(&job.plan, gradients, options->min_signal);
     for (int i = 0; i < 3 && status == GLS_OK; i++)
         if (outputs[i]) status = gls_image_create(&dwi->grid, volumes[i], &images[i]);
@@ -189,6 +190,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
         job.evals = evals ? images[2]->data : NULL;
         status = fit_all(&job);
     }
+    gls_blas_end();
     gls_tensor_plan_finish(&job.plan);
     for (int i = 0; i < 3; i++) {
         if (status == GLS_OK && outputs[i])

@@ -93,6 +93,7 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
     if (!design) return gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu volumes", gradients->n);
     set_design(gradients, design);
     int failed = 0;
+    gls_blas_begin();
 #pragma omp parallel reduction(|| : failed)
     {
         double *work = malloc(2 * gradients->n * sizeof *work);
@@ -102,6 +103,7 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
             if (work) fit_voxel(dwi, (const double(*)[P])design, gradients->n, voxel[i], work, &fa[i], axis[i]);
         free(work);
     }
+    gls_blas_end();
     free(design);
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu volumes", gradients->n) : GLS_OK;
 }

@@ -8,4 +8,10 @@
  * the limit on the address space leaves too little for OpenBLAS on all threads. Nothing where there is no limit. */
 gls_status gls_blas_check(const char *what);
 
+/* Between the two OpenBLAS computes on one thread: with several of them its sums depend on their number. What is fitted
+ * is small, so that nothing is lost. Pairs nest, and may be open on several threads; what was set before comes back
+ * after the last. */
+void gls_blas_begin(void);
+void gls_blas_end(void);
+
 #endif

@@ -220,6 +220,8 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     label(&w);
     integrate(&w, place, fd, mean);
     select_lobes(&w, o, order, sh, fd, (const double(*)[3])mean, slot, out);
+    for (int k = 0; k < out->n; k++) out->too_large |= out->lobe[k].fd > FLT_MAX; /* the sum of amplitudes that fit */
+    if (out->too_large) out->n = 0;
     if (out->n == 0) return;
     rank_lobes(out, rank, of_rank);
     memset(lobe, GLS_NO_LOBE, sizeof lobe);

@@ -22,7 +22,7 @@ typedef struct gls_lobe {
 typedef struct gls_lobes {
     int n;
     int dropped;    /* lobes beyond GLS_MAX_LOBES, the smallest ones */
-    bool too_large; /* amplitudes are beyond what a float holds: no lobes */
+    bool too_large; /* amplitudes or integrals are beyond what a float holds: no lobes */
     gls_lobe lobe[GLS_MAX_LOBES];
     uint8_t table[GLS_LOBE_TABLE];
 } gls_lobes;

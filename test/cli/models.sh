@@ -146,3 +146,13 @@ succeeds track $files --b0-threshold 60 --model csd --cache-dir cache $few -o m.
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "a parameter without effect on the fit made it anew"
 require cmp "$work/out/m.trx" "$work/m.trx"
 clean
+
+# the bytes of fits do not depend on the number of threads
+"$tool" phantom "$work/many" --shape 16 16 16 --directions 250 --bvals 1000 2500 -q
+for n in 1 3; do
+    succeeds fit "$work/many/dwi.nii.gz" "csd$n" --model csd --sh-order 12 --shells 2500 --nthreads $n
+    succeeds fit "$work/many/dwi.nii.gz" "msmt$n" --model msmt --nthreads $n
+done
+require cmp "$work/out/csd1_sh.nii.gz" "$work/out/csd3_sh.nii.gz"
+for file in wm.nii.gz gm.nii.gz csf.nii.gz wm.txt; do require cmp "$work/out/msmt1_$file" "$work/out/msmt3_$file"; done
+clean

@@ -380,6 +380,10 @@ static void test_bad(void **state)
     /* amplitudes that no float holds, though the coefficients are numbers */
     for (size_t i = 0; i < gls_grid_voxels(&sh->grid) * sh->n_volumes; i++) sh->data[i] = 3e38f;
     assert_int_equal(gls_fixels_create(sh, "fods", NULL, NULL, &f), GLS_ERR_EMPTY);
+    /* integrals that no float holds, though the amplitudes are numbers */
+    for (size_t j = 1; j < sh->n_volumes; j++)
+        for (size_t v = 0, n = gls_grid_voxels(&sh->grid); v < n; v++) sh->data[j * n + v] = j == 3 ? 1e38f : 0;
+    assert_int_equal(gls_fixels_create(sh, "fods", NULL, NULL, &f), GLS_ERR_EMPTY);
     gls_image_destroy(sh);
 }
 
