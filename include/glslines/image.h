@@ -35,8 +35,8 @@ typedef struct gls_image {
     bool is_wrapped;  /* data belongs to the caller of gls_image_wrap(), else to the image */
 } gls_image;
 
-/* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1 or a singular affine.
- */
+/* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1 or a singular affine,
+ * GLS_ERR_MEMORY for more than 2^48 voxels. */
 GLS_API gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4]);
 /* Number of voxels of one volume. */
 GLS_API size_t gls_grid_voxels(const gls_grid *grid);

@@ -13,6 +13,8 @@
  * a sform with a slight shear differs from its qform by some thousandths. */
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
+/* Voxels of a grid: those of 65535 along each axis. Sizes of what is made on it then fit into a size_t. */
+#define MAX_VOXELS 0x1p48
 
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
 {
@@ -24,6 +26,9 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
                             dim[1], dim[2]);
         size[c] = sqrt(affine[0][c] * affine[0][c] + affine[1][c] * affine[1][c] + affine[2][c] * affine[2][c]);
     }
+    if ((double)dim[0] * dim[1] * dim[2] > MAX_VOXELS)
+        return gls_fail(GLS_ERR_MEMORY, "grid of %d x %d x %d voxels: no memory is as large as that", dim[0], dim[1],
+                        dim[2]);
     /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))

@@ -65,13 +65,15 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
 {
     const size_t n = in->n_dps + in->n_groups + in->n_dpv;
     b->in = in;
-    if (b->column && n != b->n_columns)
+    if (b->column && (n != b->n_columns || in->n_dps != b->n_dps || in->n_groups != b->n_groups))
         return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
     if (!b->column) {
         b->column = calloc(n + 1, sizeof *b->column);
         b->memory = calloc(n + 1, sizeof *b->memory);
         if (!b->column || !b->memory) return out_of_memory();
         b->n_columns = n;
+        b->n_dps = in->n_dps;
+        b->n_groups = in->n_groups;
     }
     for (size_t k = 0; k < n; k++) {
         const gls_column *c = k < in->n_dps                  ? &in->dps[k]

@@ -15,8 +15,8 @@ typedef struct gls_builder {
     uint64_t n_points, point_capacity;
     uint64_t *offset;
     float (*point)[3];
-    size_t n_columns;
-    gls_column *column; /* dps, groups, dpv, as in `in`, with the memory below as data */
+    size_t n_columns, n_dps, n_groups; /* of the first parcel, and so of all */
+    gls_column *column;                /* dps, groups, dpv, as in `in`, with the memory below as data */
     void **memory;
 } gls_builder;
 

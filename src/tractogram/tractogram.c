@@ -94,6 +94,27 @@ static const gls_column *column_of(const gls_streamlines *s, size_t k)
     return k < s->n_dpv ? &s->dpv[k] : &s->group[k - s->n_dpv];
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Readers know columns of a kind by their names: no two of them may have the same. */
+static gls_status check_names(const gls_tractogram_writer *w, const gls_column *columns, size_t n)
+{
+    const char **name = malloc((n + 1) * sizeof *name);
+    if (!name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < n; k++) name[k] = columns[k].name;
+    qsort(name, n, sizeof *name, by_name);
+    for (size_t k = 1; k < n && status == GLS_OK; k++)
+        if (strcmp(name[k - 1], name[k]) == 0)
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns or groups would have the name \"%s\"", w->output.path,
+                              name[k]);
+    free(name);
+    return status;
+}
+
 static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     const size_t n = s->n_dps + s->n_dpv + s->n_groups;
@@ -113,7 +134,10 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
         w->column[k].name = strdup(c->name);
         if (!w->column[k].name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     }
-    return w->driver->define(w);
+    gls_status status = check_names(w, w->column, w->n_dps);
+    if (status == GLS_OK) status = check_names(w, w->column + w->n_dps, w->n_dpv);
+    if (status == GLS_OK) status = check_names(w, w->column + w->n_dps + w->n_dpv, w->n_groups);
+    return status == GLS_OK ? w->driver->define(w) : status;
 }
 
 static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s)

@@ -53,6 +53,7 @@ static gls_status check_options(const gls_density_options *o)
 static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;
+    if (d->n_voxels > SIZE_MAX / (4 * sizeof **d->wide) / d->n_maps) return false; /* no memory is as large as that */
     const size_t n = d->n_voxels * d->n_maps,
                  bytes = d->kind == NARROW ? n * sizeof **d->sum : n * d->n_planes * sizeof **d->wide;
     d->n_copies = bytes <= COPIES_BYTES / (size_t)d->n_threads ? d->n_threads : 1;

@@ -11,6 +11,7 @@
 
 #define MAX_DISTANCE 16
 #define NO_VOXEL SIZE_MAX
+#define FAR_AWAY 1000.0 /* voxels outside the grid, through which nobody walks */
 
 typedef uint64_t bundle_set;
 
@@ -192,6 +193,25 @@ static size_t voxel_of(const gls_score *s, const float point[3])
     return voxel_at(s, (const int64_t[3]){(int64_t)p[0], (int64_t)p[1], (int64_t)p[2]});
 }
 
+/* Cuts off what lies farther than FAR_AWAY voxels beyond the grid; false: all of it. */
+static bool cut_far(const gls_score *s, double p[3], double q[3])
+{
+    double from = 0, until = 1, d[3];
+    for (int a = 0; a < 3; a++) {
+        const double low = -FAR_AWAY, high = s->dim[a] + FAR_AWAY;
+        d[a] = q[a] - p[a];
+        if ((p[a] < low && q[a] < low) || (p[a] > high && q[a] > high)) return false;
+        if (p[a] < low || p[a] > high) from = fmax(from, ((p[a] < low ? low : high) - p[a]) / d[a]);
+        if (q[a] < low || q[a] > high) until = fmin(until, ((q[a] < low ? low : high) - p[a]) / d[a]);
+    }
+    for (int a = 0; a < 3; a++) { /* of numbers that large even the sum is far off */
+        const double low = -FAR_AWAY, high = s->dim[a] + FAR_AWAY;
+        if (until < 1) q[a] = fmin(fmax(p[a] + until * d[a], low), high);
+        if (from > 0) p[a] = fmin(fmax(p[a] + from * d[a], low), high);
+    }
+    return from <= until;
+}
+
 /* Marks the voxels through which a segment passes (Amanatides and Woo 1987): always across the face that is met first.
  */
 static void visit_segment(gls_score *s, const float from[3], const float to[3], bundle_set bit)
@@ -201,6 +221,7 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     int step[3];
     to_corner(s, from, p);
     to_corner(s, to, q);
+    if (!cut_far(s, p, q)) return;
     for (int a = 0; a < 3; a++) {
         double d = q[a] - p[a];
         i[a] = (int64_t)floor(p[a]);

@@ -279,6 +279,22 @@ static void test_other_columns(void **state)
     s.n_dpv = 1;
     assert_int_equal(gls_sink_append(&filter, &s), GLS_ERR_ARGUMENT);
     gls_sink_abort(&filter);
+    /* as many columns, but values of points in place of one of streamlines: its memory would be too small */
+    static const float many[16] = {0};
+    const gls_column column = {"v", GLS_TYPE_FLOAT32, 1, many};
+    s = make_lines();
+    s.n_dps = s.n_groups = 0;
+    s.n_dpv = 1;
+    s.dpv = &column;
+    gls_streamlines first = s;
+    first.n_dps = 1;
+    first.dps = &column;
+    first.n_dpv = 0;
+    last = keeper(&kept);
+    assert_int_equal(gls_filter_points_create(5, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_OK);
+    assert_int_equal(gls_sink_append(&filter, &first), GLS_OK);
+    assert_int_equal(gls_sink_append(&filter, &s), GLS_ERR_ARGUMENT);
+    gls_sink_abort(&filter);
 }
 
 int main(void)

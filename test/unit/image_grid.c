@@ -146,6 +146,10 @@ static void test_create(void **state)
     assert_true(own[7] == 3);
     assert_int_equal(gls_image_wrap(&g, 1, NULL, &image), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_image_create(&g, 0, &image), GLS_ERR_ARGUMENT);
+    /* 2^64 voxels would be none where they are counted */
+    assert_int_equal(gls_grid_init(&g, (const int32_t[3]){1 << 22, 1 << 21, 1 << 21}, (const double(*)[4])a),
+                     GLS_ERR_MEMORY);
+    assert_int_equal(gls_grid_init(&g, (const int32_t[3]){65535, 65535, 65535}, (const double(*)[4])a), GLS_OK);
     for (int i = 0; i < 3; i++) g.dim[i] = INT32_MAX;
     assert_int_equal(gls_image_create(&g, SIZE_MAX, &image), GLS_ERR_MEMORY);
 }

@@ -166,6 +166,13 @@ static void test_bad_arguments(void **state)
     point[11][2] = -INFINITY; /* the last value, behind the vectorised part */
     expect_refusal(&lines, "a point is not finite");
     point[11][2] = 0;
+    /* two columns of one name, which no reader could tell apart */
+    static const float twice[2] = {0};
+    const gls_column both[2] = {{"a", GLS_TYPE_FLOAT32, 1, twice}, {"a", GLS_TYPE_FLOAT32, 1, twice}};
+    lines.dps = both;
+    lines.n_dps = 2;
+    expect_refusal(&lines, "the name \"a\"");
+    lines.n_dps = 0;
     gls_grid grid = make_grid(10), wide = make_grid(40000), wider = make_grid(70000);
     assert_int_equal(gls_tractogram_writer_create(scratch(names[0]), GLS_FORMAT_TRX, &grid, NULL, &writer), GLS_OK);
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_OK);

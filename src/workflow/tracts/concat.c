@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/filters.h>
-
 #include "util/status.h"
 
 #define SAME_PLACE 1e-4 /* mm */
@@ -46,51 +44,47 @@ static bool has_column(const gls_column *list, size_t n, const gls_column *like)
     return c && c->type == like->type && c->components == like->components;
 }
 
-/* Takes out of the common names those that another file does not have. */
-static void keep_common(gls_tract_sources *s, const gls_tractogram_info *a, const gls_tractogram_info *b)
+/* Takes out of the kept columns of a kind those that another file does not have. */
+static void keep_common(gls_tract_sources *s, int kind, const gls_column *other, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < s->n_common; i++) {
-        const char *name = s->common[i];
-        const gls_column *dps = gls_column_find(a->dps, a->n_dps, name), *dpv = gls_column_find(a->dpv, a->n_dpv, name),
-                         *group = gls_column_find(a->group, a->n_groups, name);
-        bool shared = (!dps || has_column(b->dps, b->n_dps, dps)) && (!dpv || has_column(b->dpv, b->n_dpv, dpv)) &&
-                      (!group || gls_column_find(b->group, b->n_groups, name));
-        if (shared)
-            s->common[kept++] = s->common[i];
-        else
-            free(s->common[i]);
-    }
-    s->n_common = kept;
+    for (size_t k = 0; k < s->n_kept[kind]; k++)
+        if (has_column(other, n, &s->kept[kind][k])) s->kept[kind][kept++] = s->kept[kind][k];
+    s->n_kept[kind] = kept;
 }
 
-static gls_status note_names(gls_tract_sources *s)
+static gls_status note_columns(gls_tract_sources *s)
 {
     const gls_tractogram_info *info = gls_tract_sources_info(s);
     const gls_column *const lists[] = {info->dps, info->dpv, info->group};
     const size_t n[] = {info->n_dps, info->n_dpv, info->n_groups};
-    s->common = calloc(n[0] + n[1] + n[2] + 1, sizeof *s->common);
-    for (int l = 0; l < 3 && s->common; l++)
-        for (size_t k = 0; k < n[l]; k++) {
-            s->common[s->n_common] = strdup(lists[l][k].name);
-            if (!s->common[s->n_common++]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        }
-    return s->common ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (int kind = 0; kind < 3; kind++) {
+        s->kept[kind] = calloc(n[kind] + 1, sizeof *s->kept[kind]);
+        if (!s->kept[kind]) return gls_fail(GLS_ERR_MEMORY, "out of memory for columns");
+        if (n[kind] > 0) memcpy(s->kept[kind], lists[kind], n[kind] * sizeof *s->kept[kind]);
+        s->n_kept[kind] = n[kind];
+    }
+    return GLS_OK;
 }
 
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
+    static const char *const kinds[] = {"dps", "dpv", "group"};
     const gls_tractogram_info *a = gls_tract_sources_info(s), *b;
     gls_tractogram_reader *reader = NULL;
     gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
     if (status) return status;
     b = gls_tractogram_reader_info(reader);
     status = compare_grids(s->path[0], a, s->path[i], b);
-    if (common && !status) keep_common(s, a, b);
-    if (!common && !status) status = compare_columns("dps", s->path[0], a->dps, a->n_dps, s->path[i], b->dps, b->n_dps);
-    if (!common && !status) status = compare_columns("dpv", s->path[0], a->dpv, a->n_dpv, s->path[i], b->dpv, b->n_dpv);
-    if (!common && !status)
-        status = compare_columns("group", s->path[0], a->group, a->n_groups, s->path[i], b->group, b->n_groups);
+    const gls_column *const lists[] = {b->dps, b->dpv, b->group};
+    const size_t n[] = {b->n_dps, b->n_dpv, b->n_groups};
+    for (int kind = 0; kind < 3 && !status; kind++) {
+        if (common)
+            keep_common(s, kind, lists[kind], n[kind]);
+        else
+            status = compare_columns(kinds[kind], s->path[0], s->kept[kind], s->n_kept[kind], s->path[i], lists[kind],
+                                     n[kind]);
+    }
     gls_tractogram_reader_close(reader);
     return status;
 }
@@ -116,7 +110,7 @@ gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_job *job
 {
     *s = (gls_tract_sources){.job = job, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
     gls_status status = gls_tract_open(job, path[0], allow_invalid, &s->first);
-    if (!status && common) status = note_names(s);
+    if (!status) status = note_columns(s);
     for (size_t i = 1; i < n && !status; i++) status = compare(s, i, common);
     return status || !by_file ? status : name_groups(s);
 }
@@ -126,36 +120,63 @@ const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
     return gls_tractogram_reader_info(s->first);
 }
 
-/* Adds a group for each file. */
+/* Hands on the columns that are kept, of every file in the same order, and a group for each file. */
 typedef struct marker {
     const gls_tract_sources *sources;
     const gls_sink *next;
-    size_t file, capacity, n_columns;
+    size_t file, capacity;
     uint8_t *ones, *zeros;
     gls_column *column;
 } marker;
 
+static gls_status reserve(marker *m, size_t n)
+{
+    const gls_tract_sources *s = m->sources;
+    if (!m->column) m->column = calloc(s->n_kept[0] + s->n_kept[1] + s->n_kept[2] + s->n + 1, sizeof *m->column);
+    if (!m->column) return gls_fail(GLS_ERR_MEMORY, "out of memory for columns");
+    if (!s->by_file || (n <= m->capacity && m->ones)) return GLS_OK;
+    free(m->ones);
+    free(m->zeros);
+    m->capacity = n;
+    m->ones = malloc(n + 1);
+    m->zeros = calloc(n + 1, 1);
+    if (!m->ones || !m->zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+    memset(m->ones, 1, n + 1);
+    return GLS_OK;
+}
+
+/* The kept columns of a kind; *to moves behind them. */
+static gls_status keep(const marker *m, int kind, const gls_column *list, size_t n, gls_column **to)
+{
+    const gls_tract_sources *s = m->sources;
+    for (size_t k = 0; k < s->n_kept[kind]; k++) {
+        const gls_column *like = &s->kept[kind][k], *c = gls_column_find(list, n, like->name);
+        if (!c || c->type != like->type || c->components != like->components)
+            return gls_fail(GLS_ERR_INPUT, "%s: has other columns than when it was read before", s->path[m->file]);
+        *(*to)++ = *c;
+    }
+    return GLS_OK;
+}
+
 static gls_status mark(void *user, const gls_streamlines *in)
 {
     marker *m = user;
+    const gls_tract_sources *s = m->sources;
     gls_streamlines out = *in;
-    if (in->n > m->capacity || !m->column) {
-        free(m->ones);
-        free(m->zeros);
-        free(m->column);
-        m->capacity = in->n;
-        m->ones = malloc(in->n + 1);
-        m->zeros = calloc(in->n + 1, 1);
-        m->column = malloc((in->n_groups + m->sources->n) * sizeof *m->column);
-        if (!m->ones || !m->zeros || !m->column) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
-        memset(m->ones, 1, in->n + 1);
-    }
-    for (size_t k = 0; k < in->n_groups; k++) m->column[k] = in->group[k];
-    for (size_t k = 0; k < m->sources->n; k++)
-        m->column[in->n_groups + k] =
-            (gls_column){m->sources->stem[k], GLS_TYPE_BOOL, 1, k == m->file ? m->ones : m->zeros};
-    out.group = m->column;
-    out.n_groups = in->n_groups + m->sources->n;
+    gls_status status = reserve(m, in->n);
+    gls_column *to = m->column;
+    out.dps = to;
+    if (!status) status = keep(m, 0, in->dps, in->n_dps, &to);
+    out.dpv = to;
+    if (!status) status = keep(m, 1, in->dpv, in->n_dpv, &to);
+    out.group = to;
+    if (!status) status = keep(m, 2, in->group, in->n_groups, &to);
+    if (status) return status;
+    for (size_t k = 0; k < s->n && s->by_file; k++)
+        *to++ = (gls_column){s->stem[k], GLS_TYPE_BOOL, 1, k == m->file ? m->ones : m->zeros};
+    out.n_dps = s->n_kept[0];
+    out.n_dpv = s->n_kept[1];
+    out.n_groups = s->n_kept[2] + (s->by_file ? s->n : 0);
     return gls_sink_append(m->next, &out);
 }
 
@@ -165,14 +186,7 @@ static gls_status send(gls_tract_sources *s, size_t i, const gls_sink *sink, mar
     gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
     m->file = i;
     m->next = sink;
-    gls_sink marking = {.append = mark, .user = m}, chosen = s->by_file ? marking : *sink, filter = {0};
-    if (!status && s->common) {
-        const gls_sink borrowed = {.append = chosen.append, .user = chosen.user};
-        status = gls_filter_columns_create((const char *const *)s->common, s->n_common, &borrowed, &filter);
-        chosen = filter;
-    }
-    if (!status) status = gls_tract_append(s->job, reader, &chosen);
-    gls_sink_abort(&filter);
+    if (!status) status = gls_tract_append(s->job, reader, &(gls_sink){.append = mark, .user = m});
     gls_tractogram_reader_close(reader);
     return status;
 }
@@ -191,10 +205,9 @@ gls_status gls_tract_sources_pump(gls_tract_sources *s, gls_sink *sink, gls_stat
 
 void gls_tract_sources_close(gls_tract_sources *s)
 {
-    gls_tractogram_reader_close(s->first);
-    for (size_t i = 0; i < s->n_common; i++) free(s->common[i]);
+    for (int kind = 0; kind < 3; kind++) free(s->kept[kind]);
     for (size_t i = 0; s->stem && i < s->n; i++) free(s->stem[i]);
-    free(s->common);
     free(s->stem);
+    gls_tractogram_reader_close(s->first);
     *s = (gls_tract_sources){.n = 0};
 }

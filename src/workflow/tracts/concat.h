@@ -11,10 +11,10 @@ typedef struct gls_tract_sources {
     bool allow_invalid;
     bool by_file; /* a group for each file */
     gls_tractogram_reader *first;
-    /* columns and groups that all have, where only these are wanted */
-    char **common;
-    size_t n_common;
-    char **stem; /* names of the groups */
+    /* dps, dpv and groups that are handed on, in the order of the first file: all of it, or those that all have */
+    gls_column *kept[3];
+    size_t n_kept[3];
+    char **stem; /* names of the groups of files */
 } gls_tract_sources;
 
 /* Opens the first and compares the others with it: grids to 1e-4 mm, columns and groups, unless only common ones are
