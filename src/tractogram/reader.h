@@ -84,6 +84,10 @@ void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ..
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 
+/* The file in which the data of a TCK file stand, where that is another one, from malloc; NULL: there is none, or it
+ * cannot be read. */
+gls_status gls_tck_data_file(const char *path, char **file);
+
 /* Turns n values of so many bytes each (1, 2, 4, 8) round. */
 void gls_swap_bytes(void *data, size_t n, size_t bytes);
 

@@ -2,7 +2,6 @@
 #include "tractogram/tractogram.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +10,13 @@
 
 #define COUNT_WIDTH 12
 #define CRC_WIDTH 8
-#define LAST_LINES 1024 /* room for those that are made here */
 
 typedef struct tck {
     gls_packer packer;
     char *header;
     size_t n_header;           /* bytes up to the data */
     size_t count, total_count; /* where the digits stand in header */
+    size_t stamp;              /* the same of the timestamp */
     size_t crc;                /* the same of the checksum in the note on a shard; 0: none */
 } tck;
 
@@ -30,14 +29,13 @@ static void destroy(void *state)
     free(t);
 }
 
-/* A line must not break the header or contradict what is written here. */
-static bool is_valid_line(const char *line)
+bool gls_tck_is_line(const char *line)
 {
-    static const char *const reserved[] = {"datatype", "file", "count", "total_count", GLS_SHARD_KEY};
+    static const char *const reserved[] = {"datatype", "file", "count", "total_count", "timestamp", GLS_SHARD_KEY};
     const char *colon = strchr(line, ':');
     if (!colon || colon == line || strchr(colon + 1, ':')) return false;
     for (const char *c = line; *c; c++) {
-        if (iscntrl((unsigned char)*c)) return false;
+        if ((unsigned char)*c < ' ' || *c == 0x7f) return false;
     }
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line)))
@@ -54,13 +52,13 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     memcpy(t->header, first, n);
     for (; lines && *lines; lines++) {
-        if (!is_valid_line(*lines))
+        if (!gls_tck_is_line(*lines))
             return gls_fail(GLS_ERR_ARGUMENT,
                             "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path,
                             *lines);
-        if (n + strlen(*lines) + LAST_LINES > GLS_TCK_MAX_HEADER)
+        if (n + strlen(*lines) + GLS_TCK_LAST_LINES > GLS_TCK_MAX_HEADER)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: the header lines exceed %d bytes", path,
-                            GLS_TCK_MAX_HEADER - LAST_LINES);
+                            GLS_TCK_MAX_HEADER - GLS_TCK_LAST_LINES);
         n += (size_t)sprintf(t->header + n, "%s\n", *lines);
     }
     if (shard) {
@@ -71,7 +69,9 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     }
     n += (size_t)sprintf(t->header + n, "datatype: Float32LE\ncount: ");
     t->count = n;
-    n += (size_t)sprintf(t->header + n, "%0*d\ntotal_count: ", COUNT_WIDTH, 0);
+    n += (size_t)sprintf(t->header + n, "%0*d\ntimestamp: ", COUNT_WIDTH, 0);
+    t->stamp = n;
+    n += (size_t)sprintf(t->header + n, "%0*d.%0*d\ntotal_count: ", COUNT_WIDTH, 0, COUNT_WIDTH, 0);
     t->total_count = n;
     n += (size_t)sprintf(t->header + n, "%0*d\n", COUNT_WIDTH, 0);
     /* "file: . 12345\nEND\n", then NULs up to a multiple of 64 */
@@ -155,18 +155,27 @@ static gls_status leave_out_total(gls_tractogram_writer *w)
     return gls_output_write_at(&w->output, from, rest, next - from + strlen(rest));
 }
 
+int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP])
+{
+    return snprintf(stamp, GLS_TCK_STAMP, "%0*" PRIu64 ".%0*" PRIu64, COUNT_WIDTH, streamlines, COUNT_WIDTH, points);
+}
+
 static gls_status finish(gls_tractogram_writer *w)
 {
     static const float end[3] = {INFINITY, INFINITY, INFINITY};
     tck *t = w->state;
-    char digits[32], total[32];
+    char digits[32], total[32], stamp[GLS_TCK_STAMP];
     uint64_t begun = w->n_begun > 0 && w->n_begun < w->n_streamlines ? w->n_streamlines : w->n_begun;
     gls_status status = gls_packer_put(&t->packer, end, sizeof end);
     if (status == GLS_OK) status = gls_packer_flush(&t->packer);
-    snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines);
-    if (snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines", w->output.path, COUNT_WIDTH);
+    int width = snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines);
+    if (width > COUNT_WIDTH ||
+        snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH ||
+        gls_tck_stamp(w->n_streamlines, w->n_points, stamp) > 2 * COUNT_WIDTH + 1)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines or points", w->output.path,
+                        COUNT_WIDTH);
     if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
+    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->stamp, stamp, strlen(stamp));
     if (status == GLS_OK)
         status = begun > 0 ? gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH) : leave_out_total(w);
     if (status == GLS_OK && w->is_shard) {

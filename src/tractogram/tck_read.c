@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_HEADER ((size_t)16 << 20)
 
@@ -19,6 +21,7 @@ typedef struct tck {
     bool swapped, wide;
     bool has_type;
     char *file; /* of the data, as the header names it */
+    char *path; /* the same with its folder; NULL: the data stand in the file itself */
     uint64_t start;
     uint64_t n_count;
     bool counted; /* the header says n_count */
@@ -76,7 +79,7 @@ static gls_status read_line(gls_tractogram_reader *r, char *line)
     while (isspace((unsigned char)*value)) value++;
     *colon = '\0';
     bool own = !strcmp(line, "datatype") || !strcmp(line, "file") || !strcmp(line, "count") ||
-               !strcmp(line, "total_count") || !strcmp(line, GLS_SHARD_KEY);
+               !strcmp(line, "total_count") || !strcmp(line, "timestamp") || !strcmp(line, GLS_SHARD_KEY);
     if (own)
         free(lines[r->n_lines]);
     else
@@ -143,18 +146,16 @@ static gls_status open_data(gls_tractogram_reader *r)
     uint64_t bytes = r->info.bytes;
     const bool checked = r->data.checked;
     int fd = r->fd;
-    char *path = NULL;
     gls_status status = GLS_OK;
     if (!t->has_type || !t->file) return gls_reader_damaged(r, "its header does not say datatype and file");
     if (strcmp(t->file, ".") != 0) {
         const char *slash = strrchr(r->path, '/');
         size_t folder = slash && *t->file != '/' ? (size_t)(slash - r->path) + 1 : 0;
-        path = malloc(folder + strlen(t->file) + 1);
-        if (!path) return gls_reader_no_memory(r);
-        memcpy(path, r->path, folder);
-        strcpy(path + folder, t->file);
-        status = gls_regular_open(path, &fd, &bytes);
-        free(path);
+        t->path = malloc(folder + strlen(t->file) + 1);
+        if (!t->path) return gls_reader_no_memory(r);
+        memcpy(t->path, r->path, folder);
+        strcpy(t->path + folder, t->file);
+        status = gls_regular_open(t->path, &fd, &bytes);
     }
     const size_t row = t->wide ? 24 : 12;
     if (status == GLS_OK && t->start > bytes) status = gls_reader_damaged(r, "the place of its data in its header");
@@ -303,7 +304,33 @@ static void close_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state;
     if (t) free(t->file);
+    if (t) free(t->path);
     free(t);
+}
+
+gls_status gls_tck_data_file(const char *path, char **file)
+{
+    static const char start[] = "mrtrix tracks";
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    gls_tractogram_reader *r = NULL;
+    char head[sizeof start - 1];
+    struct stat info;
+    uint64_t bytes = 0;
+    int fd;
+    *file = NULL;
+    /* a pipe must not even be opened: that would end it */
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || gls_regular_open(path, &fd, &bytes) != GLS_OK)
+        return GLS_OK;
+    const bool is_tck = bytes >= sizeof head && gls_regular_read(path, fd, 0, head, sizeof head) == GLS_OK &&
+                        memcmp(head, start, sizeof head) == 0;
+    close(fd);
+    options.quiet = options.recover = true;
+    if (!is_tck || gls_tractogram_reader_open(path, &options, &r) != GLS_OK) return GLS_OK;
+    const tck *t = r->driver == &gls_tck_reader ? r->state : NULL;
+    gls_status status = GLS_OK;
+    if (t && t->path && !(*file = strdup(t->path))) status = gls_reader_no_memory(r);
+    gls_tractogram_reader_close(r);
+    return status;
 }
 
 const gls_reader_driver gls_tck_reader = {open_tck, next_tck, close_tck};

@@ -25,6 +25,14 @@ typedef struct gls_tractogram_driver {
 } gls_tractogram_driver;
 
 #define GLS_TCK_MAX_HEADER 65536
+#define GLS_TCK_LAST_LINES 1024 /* of these, room for the lines that the writer makes */
+/* Whether a line "key: value" may stand in the header of a TCK file: it neither breaks the header nor contradicts what
+ * the writer says. */
+bool gls_tck_is_line(const char *line);
+#define GLS_TCK_STAMP 48
+/* The timestamp in the header of a TCK file, by which MRtrix3 tells which track scalar files belong to it: its counts,
+ * so that the same streamlines give the same bytes at any time. Returns the length, which may exceed the text. */
+int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP]);
 
 extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver, gls_vtk_driver;
 

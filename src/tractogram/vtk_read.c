@@ -113,7 +113,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     } kinds[] = {{"VECTORS", 3},  {"NORMALS", 3},    {"TENSORS", 9},
                  {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
     vtk *t = r->state;
-    char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD];
+    char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD] = "";
     uint64_t components = 0;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
     if (status != GLS_OK) return status;

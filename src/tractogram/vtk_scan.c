@@ -186,7 +186,12 @@ static bool parse_value(const char *word, gls_type type, void *to)
         uint64_t value = strtoull(word, &end, 10);
         memcpy(to, &value, sizeof value);
     } else {
-        int64_t value = strtoll(word, &end, 10);
+        const int64_t value = strtoll(word, &end, 10);
+        const int bits = 8 * (int)gls_type_size(type);
+        const bool is_signed = type == GLS_TYPE_INT8 || type == GLS_TYPE_INT16 || type == GLS_TYPE_INT32;
+        const int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0,
+                      high = (INT64_C(1) << (is_signed ? bits - 1 : bits % 64)) - 1;
+        if (type != GLS_TYPE_INT64 && (value < low || value > high)) return false;
         memcpy(to, &value, gls_type_size(type)); /* little-endian: the low bytes */
     }
     return end != word && !*end && (!errno || gls_type_is_float(type));

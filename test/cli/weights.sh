@@ -175,6 +175,19 @@ expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
 expect 2 weights t.tck $sh --in-place
 expect 2 weights own.trx $sh --in-place -o own3.trx
 expect 2 weights own.trx $sh --in-place --method sift
+# data of groups stay, and what another format cannot hold is told
+python3 - << 'END'
+import struct, zipfile
+with zipfile.ZipFile("own.trx", "a") as archive:
+    archive.writestr("groups/some.uint32", struct.pack("<2I", 0, 1))
+    archive.writestr("dpg/some/mean.float32", struct.pack("<f", 2.5))
+END
+expect 0 weights own.trx $sh -o own.trk --step-size 1
+says "does not hold dpg some/mean"
+expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
+python3 -c "
+import struct, sys, zipfile
+sys.exit(zipfile.ZipFile('own.trx').read('dpg/some/mean.float32') != struct.pack('<f', 2.5))" || note "data of a group after --in-place"
 
 # --- units of a column ---
 expect 0 weights t.tck $sh -o area.trx --units area -q

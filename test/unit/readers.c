@@ -425,6 +425,13 @@ static void test_vtk(void **state)
     }
     put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, text, "", 0));
     refuses(scratch("a.vtk"), &lps, "do not follow each other");
+    static const char large[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 1 float\n"
+                                "0 1 2\nLINES 1 2\n1 0\nCELL_DATA 1\nSCALARS w unsigned_char 1\n"
+                                "LOOKUP_TABLE default\n300\n";
+    put_file(scratch("a.vtk"), large, strlen(large));
+    assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader), GLS_OK);
+    assert_int_equal(gls_tractogram_reader_next(reader, &s), GLS_ERR_INPUT); /* and not 44 */
+    gls_tractogram_reader_close(reader);
     static const char other[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n";
     put_file(scratch("a.vtk"), other, strlen(other));
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");

@@ -19,7 +19,7 @@ static bool split_name(const char *text, size_t *length, size_t *number)
 {
     const char *mark = strrchr(text, '_');
     char *end;
-    if (!mark || mark == text || !mark[1]) return false;
+    if (!mark || mark == text || mark[1] < '0' || mark[1] > '9') return false;
     *number = strtoul(mark + 1, &end, 10);
     *length = (size_t)(mark - text);
     return !*end;
@@ -28,21 +28,22 @@ static bool split_name(const char *text, size_t *length, size_t *number)
 /* Names of columns and how many components each has; header is cut into words. */
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
-    size_t n = 0, length, number, last = 0;
+    size_t n = 0, length = 0, number = 0,
+           next = 0; /* next: the component that would go on with the last column; 0: none */
     t->column = calloc(n_cells, sizeof *t->column);
     if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     for (char *rest = t->header, *word; (word = strsep(&rest, "\t,")); n++) {
         if (n == n_cells || !*word) break;
         bool numbered = split_name(word, &length, &number);
         gls_column *before = t->n > 0 ? &t->column[t->n - 1] : NULL;
-        if (numbered && number > 0 && before && number == last + 1 && strlen(before->name) == length &&
+        if (numbered && next > 0 && number == next && strlen(before->name) == length &&
             strncmp(before->name, word, length) == 0) {
             before->components++;
-            last = number;
+            next++;
             continue;
         }
-        last = 0;
-        if (numbered && number == 0) word[length] = '\0';
+        next = numbered && number == 0;
+        if (next > 0) word[length] = '\0';
         t->column[t->n++] = (gls_column){.name = word, .type = GLS_TYPE_FLOAT64, .components = 1};
     }
     return n == n_cells ? GLS_OK

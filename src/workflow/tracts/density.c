@@ -182,9 +182,9 @@ static gls_status map(mapping *m)
     if (!status && m->names) {
         gls_tract_text t;
         status = gls_tract_text_open(m->job, m->names, &t);
-        if (status) return status;
-        gls_tract_text_printf(&t, "volume\tgroup\n");
-        for (size_t g = 0; g < m->options.n_groups; g++) gls_tract_text_printf(&t, "%zu\t%s\n", g, m->group[g]);
+        if (!status) gls_tract_text_printf(&t, "volume\tgroup\n");
+        for (size_t g = 0; g < m->options.n_groups && !status; g++)
+            gls_tract_text_printf(&t, "%zu\t%s\n", g, m->group[g]);
         status = gls_tract_text_close(&t, status);
     }
     gls_tractogram_reader_close(reader);

@@ -181,7 +181,9 @@ gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *c
     gls_status status = GLS_OK;
     cJSON_DeleteItemFromObject(job->root, "counts");
     job->counts = NULL;
-    if (o->json) status = gls_output_check(o->json, job->options.force, file, n, NULL, 0);
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_protects(job, file[i]);
+    if (!status) status = gls_tract_job_protects(job, job->options.reference);
+    if (!status) status = gls_tract_job_writes_alone(job, o->json);
     cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
     for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
     if (!status && o->json) {

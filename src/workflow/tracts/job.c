@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tractogram/reader.h"
 #include "tracts/bundles.h"
 #include "util/clock.h"
 #include "util/format.h"
@@ -25,13 +26,48 @@ void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJS
     cJSON_AddItemToObject(root, "counts", job->counts);
 }
 
-gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
+/* A file that an input names, and the one in which its own data stand. */
+static gls_status add_named(gls_tract_job *job, const char *file)
 {
-    struct stat info;
+    char **named = realloc(job->named, (job->n_named + 2) * sizeof *named);
+    if (!named) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->named = named;
+    if (!(named[job->n_named] = strdup(file))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->n_named++;
+    gls_status status = gls_tck_data_file(file, &named[job->n_named]);
+    if (!status && named[job->n_named]) job->n_named++;
+    return status;
+}
+
+gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
+{
+    gls_status status = GLS_OK;
+    const size_t first = job->n_named;
+    for (size_t i = 0; i < n && !status; i++) status = add_named(job, file[i]);
+    for (size_t i = 0; i < job->n_outputs && !status; i++)
+        status = gls_output_check(job->output[i], true, (const char *const *)job->named + first, job->n_named - first,
+                                  NULL, 0);
+    return status;
+}
+
+gls_status gls_tract_job_protects(gls_tract_job *job, const char *path)
+{
+    char *data = NULL;
     if (!path) return GLS_OK;
     if (job->n_inputs == GLS_TRACT_MAX_FILES)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
     job->input[job->n_inputs++] = path;
+    gls_status status = gls_tck_data_file(path, &data);
+    if (!status && data) status = gls_tract_job_names(job, (const char *const[]){data}, 1);
+    free(data);
+    return status;
+}
+
+gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
+{
+    struct stat info;
+    gls_status status = gls_tract_job_protects(job, path);
+    if (status || !path) return status;
     cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(job->root, "inputs");
     cJSON *file = cJSON_CreateObject();
@@ -41,40 +77,34 @@ gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
     return GLS_OK;
 }
 
-gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
+/* Whether a file may be written, which is then one of the outputs. */
+static gls_status add_output(gls_tract_job *job, const char *path)
 {
-    gls_status status = GLS_OK;
-    if (n == 0) return GLS_OK;
-    char **named = realloc(job->named, (job->n_named + n) * sizeof *named);
-    if (!named) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->named = named;
-    for (size_t i = 0; i < n; i++) {
-        if (!(named[job->n_named] = strdup(file[i]))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        job->n_named++;
-    }
-    for (size_t i = 0; i < job->n_outputs && !status; i++)
-        status = gls_output_check(job->output[i], true, file, n, NULL, 0);
+    const bool force = job->options.force;
+    if (job->n_outputs == GLS_TRACT_MAX_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
+    gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
+    if (!status) status = gls_output_check(path, true, (const char *const *)job->named, job->n_named, NULL, 0);
+    if (!status) job->output[job->n_outputs++] = path;
     return status;
+}
+
+gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path)
+{
+    return path ? add_output(job, path) : GLS_OK;
 }
 
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
 {
     if (!path) return GLS_OK;
-    if (job->n_outputs + 2 > GLS_TRACT_MAX_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
-    const bool force = job->options.force;
-    gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
-    if (!status) status = gls_output_check(path, force, (const char *const *)job->named, job->n_named, NULL, 0);
+    gls_status status = add_output(job, path);
     if (status) return status;
-    job->output[job->n_outputs++] = path;
     cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
     if (!list) list = cJSON_AddArrayToObject(job->root, "outputs");
     cJSON_AddItemToArray(list, cJSON_CreateString(path));
     if (job->sidecar) return GLS_OK;
     job->sidecar = gls_sidecar_name(path);
-    if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->output[job->n_outputs++] = job->sidecar;
-    return gls_place_check(job->sidecar, force, job->input, job->n_inputs, &path, 1);
+    return job->sidecar ? add_output(job, job->sidecar) : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n)
@@ -220,15 +250,21 @@ static void put(gls_tract_text *text, const char *data, size_t n)
 
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
 {
-    char line[4096];
+    char *line = NULL;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    const int n = vasprintf(&line, format, args);
     va_end(args);
-    size_t length = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
-    if (length == 0) return;
-    put(text, line, length);
-    text->begun = line[length - 1] != '\n';
+    if (n < 0) {
+        if (!text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
+        return;
+    }
+    for (int done = 0, piece; done < n; done += piece) { /* names of files may be long */
+        piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
+        put(text, line + done, (size_t)piece);
+    }
+    if (n > 0) text->begun = line[n - 1] != '\n';
+    free(line);
 }
 
 void gls_tract_text_end_row(gls_tract_text *text)

@@ -38,12 +38,16 @@ typedef struct gls_tract_job {
 
 /* root: of the sidecar, which then belongs to the job. */
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, struct cJSON *root);
-/* Notes an input (NULL: none), which no output may overwrite. */
+/* Notes an input (NULL: none), which no output may overwrite, nor the file in which the data of a TCK file stand. */
 gls_status gls_tract_job_reads(gls_tract_job *job, const char *path);
+/* The same without a word in the sidecar. */
+gls_status gls_tract_job_protects(gls_tract_job *job, const char *path);
 /* The same of n files that an input names, once that is read: outputs that are checked already are checked again. */
 gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n);
 /* Checks where an output goes (NULL: there is none), after all inputs are noted; the first one gets the sidecar. */
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
+/* The same of an output that is itself what a sidecar would be: it gets none. */
+gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
 void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Gives all files in the group their names, the sidecar among them. */

@@ -8,6 +8,7 @@
 #include <glslines/sample.h>
 
 #include "tractogram/tractogram.h"
+#include "util/log.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/tracts/sample_set.h"
@@ -24,7 +25,8 @@ typedef struct sampling {
     size_t n_images;
     gls_sample_set set;
     gls_sample_counts counts;
-    double *total; /* mm of all streamlines in each voxel, with --fraction */
+    gls_filter_counts copied; /* into --trx, which has no streamlines without points */
+    double *total;            /* mm of all streamlines in each voxel, with --fraction */
     gls_sample_rows table;
 } sampling;
 
@@ -68,7 +70,11 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
             output.grid = &grid;
         }
         if (!status) status = gls_tract_writer_create(s->job, &output, &all[n]);
-        if (!status) n++;
+        if (!status) {
+            const gls_sink next = all[n];
+            status = gls_filter_valid_create(&s->copied, &next, &all[n]);
+            n++;
+        }
     }
     if (s->o->tsf && !status) {
         status = gls_tract_scalars_create(s->job, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
@@ -119,9 +125,6 @@ static gls_status run(sampling *s)
     if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
     gls_sink next = sink;
     if (!status) status = gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next, &sink);
-    next = sink;
-    gls_filter_counts valid;
-    if (!status && s->o->trx) status = gls_filter_valid_create(&valid, &next, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     return gls_sample_rows_end(&s->table, status);
@@ -161,6 +164,9 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
         gls_tract_job_count(job, "outside", c->outside);
         gls_tract_job_count(job, "without_value", c->without_value);
         gls_sample_warn(c, file[0]);
+        if (s.copied.kept < s.copied.taken)
+            gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines without points were left out", o->trx,
+                    s.copied.taken - s.copied.kept);
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines",
                           o->output ? o->output
                           : o->trx  ? o->trx

@@ -119,8 +119,7 @@ static gls_status score_truth(scoring *s)
     gls_score *score = NULL;
     gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
     if (status) return status;
-    if (s->o->json)
-        status = gls_output_check(s->o->json, true, (const char *const *)rules.file, rules.n_files, NULL, 0);
+    status = gls_tract_job_names(s->job, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
     if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -252,18 +251,24 @@ static void report_pair(scoring *s, const side *a, const side *b)
         yy += y * y;
         xy += x * y;
     }
+    /* none where one of the maps is the same everywhere */
+    const double spread_x = n * xx - sx * sx, spread_y = n * yy - sy * sy;
+    const double correlation = spread_x > 0 && spread_y > 0 ? (n * xy - sx * sy) / sqrt(spread_x * spread_y) : NAN;
     const struct {
         const char *name;
         double value;
     } rows[] = {{"dice", 2 * both / one},
                 {"weighted_dice", least / sum},
-                {"density_correlation", (n * xy - sx * sy) / sqrt((n * xx - sx * sx) * (n * yy - sy * sy))},
+                {"density_correlation", correlation},
                 {"length_distance", kolmogorov_smirnov(a->lengths, b->lengths)},
                 {"shared_streamlines", (double)b->shared.kept}};
     cJSON *pair = cJSON_AddObjectToObject(s->job->root, "comparison");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         gls_json_double(pair, rows[k].name, rows[k].value);
-        gls_text_printf(&s->shown, "%s\t%.6g\n", rows[k].name, rows[k].value);
+        if (isnan(rows[k].value)) /* whose sign means nothing */
+            gls_text_printf(&s->shown, "%s\tnan\n", rows[k].name);
+        else
+            gls_text_printf(&s->shown, "%s\t%.6g\n", rows[k].name, rows[k].value);
     }
 }
 
@@ -313,7 +318,7 @@ gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *
     const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
                                   job->options.reference};
     for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status && o->json) status = gls_sidecar_check(o->json, job->options.force, job->input, job->n_inputs, NULL, 0);
+    if (!status) status = gls_tract_job_writes_alone(job, o->json);
     if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
     if (status || !o->json) return status;
     char *text = cJSON_Print(job->root);

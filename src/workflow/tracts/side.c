@@ -11,7 +11,6 @@ typedef struct side {
     gls_tract_job *job;
     gls_sink next;
     const char *tck;
-    char stamp[48];
     char **path; /* weights, dps, one for each component of a dpv */
     size_t n_paths;
     bool opened, has_weights, has_dps;
@@ -58,7 +57,7 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
     gls_status status = name_file(s, name, "tsf");
     free(name);
     if (!status)
-        status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], s->stamp, c->name, component, &s->tsf[s->n_tsf]);
+        status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], NULL, c->name, component, &s->tsf[s->n_tsf]);
     if (!status) s->n_tsf++;
     return status;
 }
@@ -127,15 +126,13 @@ static gls_status finish(void *user)
     return status;
 }
 
-gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const char *stamp, const gls_sink *next,
-                                 gls_sink *sink)
+gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const gls_sink *next, gls_sink *sink)
 {
     side *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     s->job = job;
     s->tck = tck;
     s->next = *next;
-    snprintf(s->stamp, sizeof s->stamp, "%s", stamp);
     *sink = (gls_sink){append, finish, discard, s};
     return GLS_OK;
 }

@@ -247,6 +247,18 @@ static char *describe_column(const weighting *w)
     return text;
 }
 
+/* What of the tractogram is not in the new one. */
+static void tell_lost(const weighting *w, const char *lost, const gls_filter_counts *valid)
+{
+    if (lost) {
+        cJSON_AddStringToObject(w->job->root, "lost", lost);
+        gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", w->output, lost);
+    }
+    if (valid->kept < valid->taken)
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines without points were left out", w->output,
+                valid->taken - valid->kept);
+}
+
 /* The tractogram once more: with its weights, or those of its streamlines that are kept. */
 static gls_status write_tractogram(const weighting *w)
 {
@@ -274,6 +286,10 @@ static gls_status write_tractogram(const weighting *w)
         return status;
     }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    if (w->o->method != GLS_WEIGHTS_SIFT) { /* data of groups hold for all of their streamlines */
+        options.dpg = info->dpg;
+        options.n_dpg = info->n_dpg;
+    }
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
@@ -282,13 +298,16 @@ static gls_status write_tractogram(const weighting *w)
         sink = gls_tractogram_writer_sink(writer);
     }
     next = sink;
-    if (!status) status = gls_filter_valid_create(NULL, &next, &sink);
+    gls_filter_counts valid = {0};
+    if (!status) status = gls_filter_valid_create(&valid, &next, &sink);
     for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
         next = sink;
         status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
                                                   : gls_filter_dps_create(&columns[k], n, &next, &sink);
     }
-    status = gls_tract_pump(w->job, reader, &sink, status);
+    if (!status) status = gls_tract_append(w->job, reader, &sink);
+    if (!status) tell_lost(w, gls_tractogram_writer_lost(writer), &valid);
+    status = gls_tract_pump(w->job, NULL, &sink, status);
     gls_tractogram_reader_close(reader);
     free(scaled);
     free(note);

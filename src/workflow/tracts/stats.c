@@ -134,7 +134,9 @@ static void write_header(stats *s)
 static gls_status count_length(row *r, double length)
 {
     const double at = round(length / r->width);
-    if (!(at <= MOST_BINS)) return GLS_OK; /* a width that makes no sense */
+    if (!(at <= MOST_BINS))
+        return gls_fail(GLS_ERR_ARGUMENT, "--bin %g: a length of %g mm needs more than %.0f bins", r->width, length,
+                        MOST_BINS);
     const size_t k = (size_t)at;
     if (k >= r->capacity) {
         size_t capacity = 2 * k + 256;
@@ -276,6 +278,7 @@ gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *
     if (n > 1 && gls_tract_weights_file(o->weights))
         return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: one file of weights for %zu tractograms", o->weights, n);
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
+    if (!status) status = gls_tract_job_reads(job, job->options.reference);
     if (!status) status = gls_tract_job_reads(job, o->template_image);
     if (!status) status = gls_tract_job_reads(job, gls_tract_weights_file(o->weights));
     for (int k = 0; k < 3 && !status; k++) status = gls_tract_job_writes(job, outputs[k]);

@@ -1,9 +1,12 @@
 /* Track scalar files of MRtrix3: a number for each vertex, in the layout of a TCK file. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tractogram/tractogram.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "workflow/tracts/writer.h"
 
@@ -12,10 +15,10 @@
 typedef struct tsf {
     gls_output output;
     gls_packer packer;
-    char stamp[48];
+    char stamp[GLS_TCK_STAMP]; /* of the TCK file; empty: that of one with the same streamlines */
     const char *column;
     uint32_t component; /* of it */
-    uint64_t count;
+    uint64_t count, points, not_finite;
 } tsf;
 
 static void discard(void *user)
@@ -37,11 +40,14 @@ static gls_status append(void *user, const gls_streamlines *in)
     for (size_t i = 0; i < in->n && !status; i++) {
         for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {
             float value = (float)gls_column_value(c, p * c->components + t->component);
+            t->not_finite += !isfinite(value);
+            if (!isfinite(value)) value = 0;
             status = gls_packer_put(&t->packer, &value, sizeof value);
         }
         if (!status) status = gls_packer_put(&t->packer, &nan, sizeof nan);
     }
     t->count += in->n;
+    t->points += in->offset[in->n];
     return status;
 }
 
@@ -50,6 +56,10 @@ static gls_status finish(void *user)
     static const uint32_t infinity = 0x7f800000;
     tsf *t = user;
     char header[HEADER_BYTES] = {0};
+    if (!*t->stamp) gls_tck_stamp(t->count, t->points, t->stamp);
+    if (t->not_finite > 0)
+        gls_log(GLS_LOG_WARNING, "%s: has 0 for %" PRIu64 " of %" PRIu64 " values, which are not finite",
+                t->output.path, t->not_finite, t->points);
     snprintf(header, sizeof header,
              "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", t->stamp,
              HEADER_BYTES, (unsigned long long)t->count);
@@ -70,7 +80,7 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     t->output = GLS_OUTPUT_NONE;
     t->column = column;
     t->component = component;
-    snprintf(t->stamp, sizeof t->stamp, "%s", stamp);
+    snprintf(t->stamp, sizeof t->stamp, "%s", stamp ? stamp : "");
     gls_status status = gls_output_create(path, job->options.force, &t->output);
     t->output.group = &job->group;
     if (!status) status = gls_output_write(&t->output, room, sizeof room);
@@ -89,7 +99,7 @@ gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const 
     for (size_t k = 0; k < info->n_header; k++)
         if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, "timestamp") == 0)
             stamp = info->header[k].value;
-    if (!stamp || strlen(stamp) >= 48)
+    if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
         return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
     return gls_tract_tsf_create(job, path, stamp, column, 0, sink);
 }

@@ -1,6 +1,5 @@
 #include "workflow/tracts/writer.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,39 +59,50 @@ static bool is_own(const char *key)
     return found;
 }
 
-/* What the header of the input says and that of the output does not is in the sidecar. */
-static void keep_header(gls_tract_job *job, const gls_tractogram_info *info, gls_tractogram_format format)
+/* Lines for the header of a TCK file. */
+typedef struct header {
+    const char *line[MAX_LINES + 1]; /* NULL-terminated, in text */
+    size_t n, bytes;
+    char *text;
+} header;
+
+/* One line of a field; false: the header cannot hold it. */
+static bool add_line(header *h, const char *key, const char *value, size_t length)
 {
-    cJSON *left = NULL;
-    for (size_t k = 0; k < info->n_header; k++) {
-        const gls_header_field *entry = &info->header[k];
-        const bool copied = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK && !strchr(entry->value, ':');
-        if (copied || is_own(entry->key)) continue;
-        if (!left) left = cJSON_AddObjectToObject(job->root, "header_of_input");
-        cJSON_AddStringToObject(left, entry->key, entry->value);
-    }
+    char *line = h->text + h->bytes;
+    const int n = sprintf(line, "%s: %.*s", key, (int)length, value);
+    if (h->n == MAX_LINES || !gls_tck_is_line(line) ||
+        h->bytes + (size_t)n + 1 > GLS_TCK_MAX_HEADER - 2 * GLS_TCK_LAST_LINES)
+        return false;
+    h->line[h->n++] = line;
+    h->bytes += (size_t)n + 1;
+    return true;
 }
 
-/* Keys of a TCK header for another one; lines point into *text. */
-static gls_status copy_header(const gls_tractogram_info *info, const char *lines[MAX_LINES + 2], char **text)
+/* The header of the input goes into that of the output, where both are TCK files; what does not fit there is in the
+ * sidecar. */
+static gls_status take_header(gls_tract_job *job, const gls_tractogram_info *info, gls_tractogram_format format,
+                              header *h)
 {
-    size_t n = 0, bytes = 1;
-    if (info->format != GLS_FORMAT_TCK) return GLS_OK;
+    const bool copies = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK,
+               told = cJSON_HasObjectItem(job->root, "header_of_input");
+    size_t bytes = 1;
+    cJSON *left = NULL;
     for (size_t k = 0; k < info->n_header; k++)
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
-    char *to = *text = malloc(bytes);
-    if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    *h = (header){.text = malloc(bytes)};
+    if (!h->text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < info->n_header; k++) {
-        const bool skipped = is_own(info->header[k].key);
-        for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL) {
-            int length = (int)strcspn(v, "\n");
-            if (skipped || memchr(v, ':', (size_t)length) || n == MAX_LINES) continue;
-            lines[n++] = to;
-            to += sprintf(to, "%s: %.*s", info->header[k].key, length, v) + 1;
-        }
+        const gls_header_field *field = &info->header[k];
+        bool copied = copies;
+        if (is_own(field->key)) continue;
+        for (const char *v = field->value; v && copies; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
+            copied &= add_line(h, field->key, v, strcspn(v, "\n"));
+        if (copied || told) continue;
+        if (!left) left = cJSON_AddObjectToObject(job->root, "header_of_input");
+        cJSON_AddStringToObject(left, field->key, field->value);
     }
-    lines[n] = NULL;
     return GLS_OK;
 }
 
@@ -126,23 +136,18 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
 }
 
 static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, gls_tractogram_format format,
-                                const char *stamp, gls_tractogram_writer **writer)
+                                gls_tractogram_writer **writer)
 {
     static const double identity[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
-    const char *lines[MAX_LINES + 2] = {NULL};
-    char *text = NULL, line[80];
+    header header;
     gls_grid grid;
-    size_t n = 0;
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_status status = o->grid ? GLS_OK : gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, identity);
-    if (!status) status = copy_header(o->info, lines, &text);
-    while (lines[n]) n++;
-    snprintf(line, sizeof line, "timestamp: %s", stamp);
-    if (format == GLS_FORMAT_TCK && o->info->n_dpv > 0) lines[n++] = line;
-    lines[n] = NULL;
+    if (!status) status = take_header(job, o->info, format, &header);
+    if (status) return status;
     options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = job->options.force;
-    options.header_lines = lines;
+    options.header_lines = header.line;
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
         options.dpg = o->info->dpg;
         options.n_dpg = o->info->n_dpg;
@@ -151,8 +156,8 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
         options.dpg = o->dpg;
         options.n_dpg = o->n_dpg;
     }
-    if (!status) status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
-    free(text);
+    status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
+    free(header.text);
     return status;
 }
 
@@ -164,7 +169,6 @@ bool gls_tract_needs_grid(gls_tractogram_format format)
 gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o, gls_sink *sink)
 {
     gls_tractogram_format format;
-    char stamp[48];
     gls_status status = gls_tractogram_format_parse(o->path, &format);
     if (!status && o->half_precision && format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
@@ -173,15 +177,12 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
     if (!outlet) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     outlet->job = job;
     outlet->path = o->path;
-    /* files of values per vertex belong to the TCK file with the same stamp */
-    snprintf(stamp, sizeof stamp, "%" PRIu64 ".%" PRIu64, o->info->n_streamlines, o->info->n_points);
-    status = create_writer(job, o, format, stamp, &outlet->writer);
-    if (!status && !cJSON_HasObjectItem(job->root, "header_of_input")) keep_header(job, o->info, format);
+    status = create_writer(job, o, format, &outlet->writer);
     if (!status) {
         gls_writer_join(outlet->writer, &job->group);
         outlet->sink = gls_tractogram_writer_sink(outlet->writer);
         const gls_sink next = outlet->sink;
-        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, stamp, &next, &outlet->sink);
+        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, &next, &outlet->sink);
     }
     if (!status) status = choose_fields(o, job->n_inputs > 0 ? job->input[0] : o->path, &outlet->sink);
     if (status)

@@ -24,10 +24,10 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
 bool gls_tract_needs_grid(gls_tractogram_format format);
 
 /* Files beside a TCK file for columns that it does not hold; takes the columns away and hands the rest on. */
-gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const char *stamp, const gls_sink *next,
-                                 gls_sink *sink);
-/* A track scalar file of MRtrix3: a component of a dpv column, in the group of the job. stamp: that of
- * the TCK file to which it belongs. */
+gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const gls_sink *next, gls_sink *sink);
+/* A track scalar file of MRtrix3: a component of a dpv column, in the group of the job. stamp: that of the TCK file to
+ * which it belongs; NULL: it is written along with this one. Values that are not finite become 0, with a warning, as
+ * NaN and infinity end streamlines and the file. */
 gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink);
 /* The same for a tractogram that is there: a TCK file with a stamp. */

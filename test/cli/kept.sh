@@ -1,0 +1,161 @@
+#!/bin/sh
+# Commands on tractograms lose nothing, overwrite no input and come to an end: kept.sh TOOL WORK_DIR. Needs python3, and no device.
+. "$(dirname "$0")/common.sh"
+
+python3 - "$here" << 'END' || note "the files of the test"
+import struct
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import trx
+
+LINES = [[(1, 1, 1), (2, 2, 2)]] * 10
+NAMES = [f"n{i}" for i in range(1000)]
+ROWS = {name: list(range(10)) for name in NAMES}
+trx.write("many.trx", LINES, dps=ROWS)
+trx.write("many_groups.trx", LINES, dps=ROWS, groups={name: [0] for name in NAMES})
+trx.write("group_x.trx", LINES, groups={"x": [1]})
+trx.write("both_x.trx", LINES, groups={"x": [1]}, dps={"x": [5] * 10})
+trx.write("x_y.trx", LINES, dps={"x": [1] * 10, "y": [2] * 10})
+trx.write("y_x.trx", LINES, dps={"y": [2] * 10, "x": [1] * 10})
+trx.write("own.trx", LINES, groups={"own": [1]})
+trx.write("huge.trx", LINES, dim=(4194304, 2097152, 2097152))  # 2^64 voxels
+trx.write("ends.trx", [[(1, 1, 1), (2, 2, 2), (3, 3, 3)], [(4, 4, 4)]], dpv={"v": [0.5, float("nan"), float("inf"), 1]})
+trx.write("same.trx", [[(1, 1, 1)]] * 4)
+
+
+def tck(path, values, lines=(), data=None):
+    head = "".join(f"{line}\n" for line in ("mrtrix tracks", *lines, "datatype: Float32LE", "count: 2"))
+    text = head + (f"file: {data} 0\nEND\n" if data else f"file: . {len(head) + 40}\nEND\n".ljust(40, " "))
+    body = struct.pack(f"<{len(values)}f", *values)
+    with open(path, "wb") as file:
+        file.write(text.encode() + (b"" if data else body))
+    if data:
+        with open(data, "wb") as file:
+            file.write(body)
+
+
+NAN, INF = float("nan"), float("inf")
+two = (1, 1, 1, 2, 2, 2, NAN, NAN, NAN, 5, 5, 5, 6, 6, 6, NAN, NAN, NAN, INF, INF, INF)
+tck("apart.tck", two, data="apart.json")
+tck("apart_trx.tck", two, data="data.trx")
+tck("apart_txt.tck", two, data="data.tsv")
+tck("empty.tck", (1, 1, 1, 2, 2, 2, NAN, NAN, NAN, NAN, NAN, NAN, 5, 5, 5, 6, 6, 6, NAN, NAN, NAN, INF, INF, INF), ("timestamp: 7",))
+tck("odd.tck", two, ["step_size: 0.5", ": no key", "tab: a\tb"] + [f"roi: {i}" for i in range(300)])
+tck("far.tck", (1, 1, 1, 3e15, 3e15, 3e15, 7, 7, 7, NAN, NAN, NAN, 1, 1, 1, -3e38, 3e38, 3e38, 7, 7, 7, NAN, NAN, NAN, INF, INF, INF))
+
+
+def nifti(path, dim, value):
+    head = struct.pack("<i36xhhhhhhhh", 348, 3, *dim, 1, 1, 1, 1) + bytes(14) + struct.pack("<hhh8f", 16, 32, 0, 1, 1, 1, 1, 1, 1, 1, 1)
+    head += struct.pack("<fff", 352, 1, 0) + bytes(132) + struct.pack("<hh6f", 0, 1, *[0] * 6)
+    head += struct.pack("<12f", 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0) + bytes(16) + b"n+1\0" + bytes(4)
+    n = dim[0] * dim[1] * dim[2]
+    with open(path, "wb") as file:
+        file.write(head + struct.pack(f"<{n}f", *(value(i % dim[0]) for i in range(n))))
+
+
+nifti("small.nii", (3, 9, 9), lambda x: 1 + x)
+nifti("head.nii", (9, 9, 9), lambda x: x < 3)
+nifti("tail.nii", (9, 9, 9), lambda x: x > 5)
+END
+
+# --- columns of several files ---
+expect 0 edit many.trx many_groups.trx common.trx --fields common --group-by-file
+expect 0 info common.trx
+says "n999: 1 x float32"
+says "group        many_groups: 10 streamlines"
+expect 0 edit group_x.trx both_x.trx common.tck --fields common
+[ -e common_dps.tsv ] && note "a column that one of the files has"
+expect 3 edit group_x.trx both_x.trx other.trx
+expect 0 edit x_y.trx y_x.trx ordered.trx
+expect 0 info ordered.trx --count
+says "x: min 1, mean 1, max 1"
+# a name twice would make a file that cannot be read
+expect 2 edit own.trx out.trx --group-by-file
+says 'the name "own"'
+
+# --- a grid of 2^64 voxels is none ---
+expect 0 info huge.trx
+says "no valid VOXEL_TO_RASMM"
+expect 2 density huge.trx map.nii
+expect 2 score huge.trx --against huge.trx
+expect 0 score same.trx --against same.trx
+says "density_correlation	nan"
+
+# --- track scalars and the timestamp by which MRtrix3 knows to which tracks they belong ---
+expect 0 convert ends.trx ends.tck
+says "has 0 for 2 of 4 values"
+expect 0 convert ends.tck back.trx --tsf ends_v.tsf=v --reference head.nii
+expect 0 sample ends.tck small.nii --tsf outside.tsf
+says "outside.tsf: has 0 for"
+expect 0 edit empty.tck plain.tck
+# rows stay those of the tractogram, also where a copy leaves out streamlines without points
+expect 0 sample empty.tck small.nii --tsf rows.tsf --output rows.tsv --trx rows.trx --reference head.nii
+says "1 streamlines without points"
+python3 - << 'END' || note "track scalar files"
+import math
+import re
+import struct
+
+
+def read(path):
+    data = open(path, "rb").read()
+    at = int(re.search(rb"file: \. (\d+)", data).group(1))
+    return data[:at].decode().rstrip("\0"), struct.unpack(f"<{(len(data) - at) // 4}f", data[at:])
+
+
+def stamp(path):
+    (found,) = re.findall(r"^timestamp: (\S+)$", read(path)[0], re.M)
+    return found
+
+
+head, values = read("ends_v.tsf")
+assert values[:3] == (0.5, 0, 0) and math.isnan(values[3]) and values[4] == 1 and values[6] == math.inf, values
+assert stamp("ends_v.tsf") == stamp("ends.tck") == stamp("outside.tsf")
+assert stamp("plain.tck") != "7" == stamp("rows.tsf")
+outside = read("outside.tsf")[1]
+assert sum(map(math.isnan, outside)) == 2 and outside[4] == 0, outside
+assert sum(map(math.isnan, read("rows.tsf")[1])) == 3
+assert len(open("rows.tsv").readlines()) == 4
+END
+
+# x and x_1 are columns of their own; x_0 and x_1 are one of two values
+python3 -c "
+print('x\\tx_1\\ty_0\\ty_1')
+for i in range(10): print(f'{i}\\t1\\t2\\t3')" > table.tsv
+expect 0 convert x_y.trx table.trx --dps table.tsv
+expect 0 info table.trx
+says "x: 1 x float64"
+says "x_1: 1 x float64"
+says "y: 2 x float64"
+
+# --- headers of TCK files: what another one cannot hold is in the sidecar ---
+expect 0 edit odd.tck header.tck
+python3 - << 'END' || note "the header of a TCK file"
+import json
+left = json.load(open("header.json"))["header_of_input"]
+text = open("header.tck", "rb").read().decode(errors="replace")
+assert "step_size: 0.5\n" in text and set(left) == {"", "tab", "roi"} and left["roi"].count("\n") == 299, left
+END
+
+# --- inputs are never overwritten ---
+expect 4 info apart.tck --json apart.json --force
+expect 4 info ends.trx --json head.nii --reference head.nii --force
+expect 4 stats ends.trx --output head.nii --reference head.nii --force
+expect 4 edit apart.tck apart.trx --reference head.nii --force
+expect 4 edit x_y.trx data.trx --orient apart_trx.tck --force
+expect 4 stats apart_txt.tck --output data.tsv --force
+printf 'bundle\tstart\tend\ttruth\na\thead.nii\ttail.nii\tapart.tck\n' > truth.tsv
+expect 4 score ends.trx --truth truth.tsv --json apart.json --force
+expect 4 segment ends.trx truth.tsv --table apart.tsv --force
+
+# --- numbers that make no sense ---
+expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
+says "--bin 1e-09"
+
+# --- an end, however far a streamline goes ---
+printf '{"a": {"head": "head.nii", "tail": "tail.nii"}}\n' > far.json
+checks=$((checks + 1))
+timeout -k 5 120 "$tool" score far.tck --truth far.json --template head.nii > stdout 2> stderr || note "a streamline that goes far away"
+says "2 streamlines: VS 100.0 %"
+finish "what commands on tractograms keep"

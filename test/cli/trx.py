@@ -1,0 +1,24 @@
+"""Makes TRX files of all kinds for tests: write(PATH, LINES, dps, dpv, groups, dim, affine). Standard library only."""
+import json
+import struct
+import zipfile
+
+CODES = {"float32": "f", "float64": "d", "uint32": "I", "int32": "i", "uint8": "B"}
+
+
+def write(path, lines, dps=None, dpv=None, groups=None, dim=(9, 9, 9), affine=None):
+    """lines: lists of points; dps, dpv: NAME to a list of float32; groups: NAME to a list of places."""
+    points = [c for line in lines for point in line for c in point]
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line))
+    affine = affine or [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    header = {"VOXEL_TO_RASMM": affine, "DIMENSIONS": list(dim), "NB_STREAMLINES": len(lines), "NB_VERTICES": offsets[-1]}
+    arrays = {"positions.3.float32": points, "offsets.uint32": offsets}
+    arrays.update({f"dps/{name}.float32": values for name, values in (dps or {}).items()})
+    arrays.update({f"dpv/{name}.float32": values for name, values in (dpv or {}).items()})
+    arrays.update({f"groups/{name}.uint32": places for name, places in (groups or {}).items()})
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+        for name, values in arrays.items():
+            archive.writestr(name, struct.pack(f"<{len(values)}{CODES[name.rsplit('.', 1)[1]]}", *values))
