@@ -6,7 +6,6 @@
 #include "util/input.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -28,6 +27,12 @@ typedef struct tck {
     bool ended;   /* the triplet of Inf, or the end of the data */
     bool told;
 } tck;
+
+/* In any locale. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 static gls_status read_type(gls_tractogram_reader *r, const char *value)
 {
@@ -76,7 +81,7 @@ static gls_status read_line(gls_tractogram_reader *r, char *line)
     lines[r->n_lines + 1] = NULL;
     if (!lines[r->n_lines]) return gls_reader_no_memory(r);
     const char *value = colon + 1;
-    while (isspace((unsigned char)*value)) value++;
+    while (is_blank(*value)) value++;
     *colon = '\0';
     bool own = !strcmp(line, "datatype") || !strcmp(line, "file") || !strcmp(line, "count") ||
                !strcmp(line, "total_count") || !strcmp(line, "timestamp") || !strcmp(line, GLS_SHARD_KEY);
@@ -106,7 +111,7 @@ static gls_status read_lines(gls_tractogram_reader *r, char *text)
         char *end = strchr(line, '\n');
         if (!end) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header has no end", r->path);
         char *last = end;
-        while (last > line && isspace((unsigned char)last[-1])) last--;
+        while (last > line && is_blank(last[-1])) last--;
         *last = '\0';
         if (strcmp(line, "END") == 0) return GLS_OK;
         gls_status status = read_line(r, line);

@@ -5,7 +5,6 @@
 #include "util/affine.h"
 #include "util/status.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,8 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
-    const char *at = letter ? strchr(letters, toupper((unsigned char)letter)) : NULL;
+    if (letter >= 'a' && letter <= 'z') letter = (char)(letter - 'a' + 'A'); /* in any locale */
+    const char *at = letter ? strchr(letters, letter) : NULL;
     if (!at) return false;
     *axis = (int)(at - letters) / 2;
     *sign = (at - letters) % 2 ? 1 : -1;

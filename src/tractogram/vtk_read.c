@@ -328,10 +328,10 @@ static gls_status next_here(gls_tractogram_reader *r, size_t *n)
     return status;
 }
 
-/* Numbers have points, whatever the locale says. */
+/* Numbers have points and "lines" is "LINES", whatever the locale says. */
 static gls_status in_plain_locale(gls_tractogram_reader *r, size_t *n)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
     gls_status status = n ? next_here(r, n) : open_here(r);
     if (c) {
         uselocale(before);

@@ -145,6 +145,10 @@ expect 4 stats ends.trx --output head.nii --reference head.nii --force
 expect 4 edit apart.tck apart.trx --reference head.nii --force
 expect 4 edit x_y.trx data.trx --orient apart_trx.tck --force
 expect 4 stats apart_txt.tck --output data.tsv --force
+python3 -c "import zipfile; zipfile.ZipFile('x_y.trx').extractall('folder.trx')"
+expect 0 info folder.trx
+expect 4 stats folder.trx --dump folder.trx/dps/x.float32 --force
+expect 4 info folder.trx --json ./folder.trx/../folder.trx/new.json
 printf 'bundle\tstart\tend\ttruth\na\thead.nii\ttail.nii\tapart.tck\n' > truth.tsv
 expect 4 score ends.trx --truth truth.tsv --json apart.json --force
 expect 4 segment ends.trx truth.tsv --table apart.tsv --force

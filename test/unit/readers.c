@@ -10,6 +10,7 @@
 #include "lines.h"
 #include <glslines/log.h>
 #include <glslines/tractogram.h>
+#include <locale.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -437,11 +438,31 @@ static void test_vtk(void **state)
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");
 }
 
+/* A caller in Turkey, where "lines" is not "LINES". */
+static void test_locale(void **state)
+{
+    (void)state;
+    static const char text[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nascii\ndataset polydata\npoints 1 float\n"
+                               "0.5 1 2\nlines 1 2\n1 0\n";
+    gls_tractogram_reader *reader;
+    gls_streamlines s;
+    put_file(scratch("a.vtk"), text, strlen(text));
+    if (!setlocale(LC_ALL, "tr_TR.UTF-8")) skip();
+    gls_status opened = gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader),
+               read = opened == GLS_OK ? gls_tractogram_reader_next(reader, &s) : opened;
+    setlocale(LC_ALL, "C");
+    assert_int_equal(opened, GLS_OK);
+    assert_int_equal(read, GLS_OK);
+    assert_true(s.n == 1 && s.point[0][0] == 0.5f);
+    gls_tractogram_reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_odd_tck), cmocka_unit_test(test_odd_trk),
         cmocka_unit_test(test_odd_trx),    cmocka_unit_test(test_archive), cmocka_unit_test(test_vtk),
+        cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, make_all, scratch_remove);
 }

@@ -77,10 +77,29 @@ gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
     return GLS_OK;
 }
 
+/* Whether a file lies in a folder, or below it: a TRX folder holds the arrays of a tractogram. */
+static bool is_within(const char *path, const char *folder)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) return false;
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("."),
+         *at = directory ? realpath(directory, NULL) : NULL, *root = realpath(folder, NULL);
+    const size_t n = root ? strlen(root) : 0;
+    const bool within = at && root && strncmp(at, root, n) == 0 && (at[n] == '/' || !at[n]);
+    free(directory);
+    free(at);
+    free(root);
+    return within;
+}
+
 /* Whether a file may be written, which is then one of the outputs. */
 static gls_status add_output(gls_tract_job *job, const char *path)
 {
     const bool force = job->options.force;
+    for (size_t i = 0; i < job->n_inputs; i++)
+        if (is_within(path, job->input[i]))
+            return gls_fail(GLS_ERR_OUTPUT, "%s: lies in an input, the folder %s", path, job->input[i]);
     if (job->n_outputs == GLS_TRACT_MAX_FILES)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
     gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
