@@ -118,8 +118,7 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
     if (arguments->n_positionals > 0)
         return cmd_error(CMD_EXIT_USAGE,
-                         "bids: takes BIDS_DIR OUT_DIR participant|group, and options of track behind "
-                         "--; '%s' is too many",
+                         "bids: BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK: '%s' is too many",
                          arguments->positional[0]);
     int code = check_track_options(track, arguments);
     if (code) return code;
@@ -223,11 +222,10 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     for (int i = 0; i < o->filters.n; i++)
         if (!strchr(o->filters.value[i], '='))
             return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", o->filters.value[i]);
-    for (int i = 0; i < o->atlases.n; i++) {
-        const char *name = o->atlases.value[i];
-        if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+")])
-            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits", name);
-    }
+    for (int i = 0; i < o->atlases.n; i++)
+        if (!gls_bids_is_label(o->atlases.value[i]))
+            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits",
+                             o->atlases.value[i]);
     gls_dataset_options d = {.input = arguments->positional[0],
                              .output = arguments->positional[1],
                              .participants = o->participants,
@@ -243,20 +241,17 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
-            return cmd_error(CMD_EXIT_USAGE,
-                             "bids: the name of a folder has more than %d bytes: %.40s...; a relative name is shorter",
-                             GLS_DATASET_MAX_FOLDER, folder);
+            return cmd_error(CMD_EXIT_USAGE, "bids: %.40s...: more than %d bytes; a relative name is shorter", folder,
+                             GLS_DATASET_MAX_FOLDER);
     }
     if (!read_region(o->region, &d))
         return cmd_error(CMD_EXIT_USAGE,
-                         "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:X with X from 0 to 1, or the end "
-                         "of a name such as label-WM_mask",
+                         "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:0 to fa:1, or like label-WM_mask",
                          o->region);
-    const bool is_group = strcmp(level, "group") == 0;
-    if (!is_group && strcmp(level, "participant") != 0)
+    if (strcmp(level, "group") != 0 && strcmp(level, "participant") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
-    const int code = status ? cmd_error_status(status) : is_group ? group(&d) : participants(o, &d, arguments);
+    const int code = status ? cmd_error_status(status) : *level == 'g' ? group(&d) : participants(o, &d, arguments);
     for (int i = o->filters.n; i < d.filters.n; i++) free((char *)d.filters.value[i]); /* those of the file */
     return code;
 }

@@ -94,7 +94,7 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     *done = false;
     if (found) {
         status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(found, "outputs"), folder, &missing);
-        *done = !missing && cJSON_Compare(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"), true);
+        *done = !missing && gls_json_same(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"));
     } else {
         const char *const path[] = {m->matrix, m->nodes, m->sidecar};
         for (size_t i = 0; i < 3 && !status; i++)

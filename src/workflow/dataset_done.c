@@ -192,16 +192,6 @@ static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dat
         cJSON_AddItemToObject(inputs, "seed_labels", cJSON_CreateIntArray(u->labels.value, u->labels.n));
 }
 
-/* Numbers as a file has them. */
-static gls_status as_written(cJSON **object)
-{
-    char *text = gls_json_print_line(*object);
-    cJSON_Delete(*object);
-    *object = text ? gls_json_parse(text) : NULL;
-    cJSON_free(text);
-    return *object ? GLS_OK : no_memory();
-}
-
 gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
                                 cJSON **identity)
 {
@@ -214,7 +204,7 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     if (!status) status = add_input(inputs, "mask", u->mask);
     if (!status) status = add_input(inputs, "region", u->region);
     add_seeds(inputs, o, u);
-    if (!status) status = as_written(&root);
+    if (!status && !(root = gls_json_written(root))) status = no_memory();
     if (status) {
         cJSON_Delete(root);
         root = NULL;
@@ -223,25 +213,13 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     return status;
 }
 
-/* The key of one object that the other has not, or not so; NULL: there is none. */
-static const char *difference(const cJSON *a, const cJSON *b)
-{
-    for (const cJSON *item = a ? a->child : NULL; item; item = item->next) {
-        const cJSON *other = at(b, item->string);
-        if (!other || !cJSON_Compare(item, other, true)) return item->string;
-    }
-    return NULL;
-}
-
 gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram)
 {
     static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
     if (!cJSON_IsObject(at(found, "inputs")) || !cJSON_IsObject(at(found, "options")))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
     for (size_t i = 0; i < 2; i++) {
-        const cJSON *a = at(wanted, parts[i]), *b = at(found, parts[i]);
-        const char *key = difference(a, b);
-        if (!key) key = difference(b, a);
+        const char *key = gls_json_difference(at(wanted, parts[i]), at(found, parts[i]));
         if (key)
             return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
                             words[i], key);

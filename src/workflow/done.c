@@ -63,24 +63,6 @@ static bool is_other_shard(const gls_job *job, const cJSON *root)
            count->valuedouble != job->shard.count;
 }
 
-/* Numbers as a file has them. */
-static cJSON *written(cJSON *object)
-{
-    char *text = gls_json_print_line(object);
-    cJSON_Delete(object);
-    cJSON *read = text ? gls_json_parse(text) : NULL;
-    cJSON_free(text);
-    return read;
-}
-
-/* The first entry of a that b has not or otherwise, or NULL. */
-static const char *difference(const cJSON *a, const cJSON *b)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, a) if (!gls_json_same(item, at(b, item->string))) return item->string;
-    return NULL;
-}
-
 /* What the run is and the sidecar does not tell, or tells of another, or NULL. */
 static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
@@ -88,9 +70,8 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
     gls_params_add(own, &job->options, &job->params);
     gls_params_keep_identity(own);
     gls_params_keep_identity(found);
-    own = written(own);
-    const char *other = own && found ? difference(own, found) : "parameters";
-    if (!other) other = difference(found, own);
+    own = gls_json_written(own);
+    const char *other = own && found ? gls_json_difference(own, found) : "parameters";
     snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
     cJSON_Delete(found);

@@ -83,6 +83,28 @@ bool gls_json_same(const cJSON *a, const cJSON *b)
     return true;
 }
 
+static const char *missing_or_other(const cJSON *a, const cJSON *b)
+{
+    for (const cJSON *item = a ? a->child : NULL; item; item = item->next)
+        if (!gls_json_same(item, cJSON_GetObjectItemCaseSensitive(b, item->string))) return item->string;
+    return NULL;
+}
+
+const char *gls_json_difference(const cJSON *a, const cJSON *b)
+{
+    const char *key = missing_or_other(a, b);
+    return key ? key : missing_or_other(b, a);
+}
+
+cJSON *gls_json_written(cJSON *object)
+{
+    char *text = gls_json_print_line(object);
+    cJSON_Delete(object);
+    cJSON *read = text ? gls_json_parse(text) : NULL;
+    cJSON_free(text);
+    return read;
+}
+
 cJSON *gls_json_read(const char *path, size_t max_bytes)
 {
     struct stat info;

@@ -17,6 +17,10 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 cJSON *gls_json_exact(const cJSON *entry);
 /* Whether two values that were read are the same, numbers to their last bit: cJSON_Compare() lets them differ. */
 bool gls_json_same(const cJSON *a, const cJSON *b);
+/* The key of a member that only one of two objects has, or that differs; NULL: there is none. */
+const char *gls_json_difference(const cJSON *a, const cJSON *b);
+/* Takes over the object and gives it with its numbers as a file has them; NULL: out of memory. */
+cJSON *gls_json_written(cJSON *object);
 /* What a regular file of at most max_bytes holds; NULL: it cannot be read, or is no JSON. */
 cJSON *gls_json_read(const char *path, size_t max_bytes);
 /* The first member of an object; NULL where it is none, or empty: what an array holds has no names. */
