@@ -21,6 +21,7 @@ trx.write("y_x.trx", LINES, dps={"y": [2] * 10, "x": [1] * 10})
 trx.write("own.trx", LINES, groups={"own": [1]})
 trx.write("huge.trx", LINES, dim=(4194304, 2097152, 2097152))  # 2^64 voxels
 trx.write("ends.trx", [[(1, 1, 1), (2, 2, 2), (3, 3, 3)], [(4, 4, 4)]], dpv={"v": [0.5, float("nan"), float("inf"), 1]})
+trx.write("whole.trx", [[(1, 1, 1)]] * 2, dps={"i.int64": [2**53 + 1, -(2**63)], "u.uint64": [2**64 - 1, 0], "f": [0.5, 1]})
 trx.write("same.trx", [[(1, 1, 1)]] * 4)
 
 
@@ -58,6 +59,10 @@ nifti("small.nii", (3, 9, 9), lambda x: 1 + x)
 nifti("head.nii", (9, 9, 9), lambda x: x < 3)
 nifti("tail.nii", (9, 9, 9), lambda x: x > 5)
 END
+
+# --- integers beyond 2^53 as text ---
+expect 0 convert whole.trx whole.tck
+printf 'i\tu\tf\n9007199254740993\t18446744073709551615\t0.5\n-9223372036854775808\t0\t1\n' | cmp - whole_dps.tsv || note "whole numbers"
 
 # --- columns of several files ---
 expect 0 edit many.trx many_groups.trx common.trx --fields common --group-by-file
@@ -142,7 +147,10 @@ END
 expect 4 info apart.tck --json apart.json --force
 expect 4 info ends.trx --json head.nii --reference head.nii --force
 expect 4 stats ends.trx --output head.nii --reference head.nii --force
-expect 4 edit apart.tck apart.trx --reference head.nii --force
+cp apart.json apart.copy
+expect 0 edit apart.tck apart.trx --reference head.nii --force # its sidecar is apart.trx.json
+cmp apart.json apart.copy || note "the data of apart.tck were replaced by a sidecar"
+rm apart.trx apart.trx.json
 expect 4 edit x_y.trx data.trx --orient apart_trx.tck --force
 expect 4 stats apart_txt.tck --output data.tsv --force
 python3 -c "import zipfile; zipfile.ZipFile('x_y.trx').extractall('folder.trx')"
@@ -151,7 +159,8 @@ expect 4 stats folder.trx --dump folder.trx/dps/x.float32 --force
 expect 4 info folder.trx --json ./folder.trx/../folder.trx/new.json
 printf 'bundle\tstart\tend\ttruth\na\thead.nii\ttail.nii\tapart.tck\n' > truth.tsv
 expect 4 score ends.trx --truth truth.tsv --json apart.json --force
-expect 4 segment ends.trx truth.tsv --table apart.tsv --force
+expect 0 segment ends.trx truth.tsv --table apart.tsv --force
+cmp apart.json apart.copy || note "the data of a region were replaced by a sidecar"
 
 # --- numbers that make no sense ---
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9

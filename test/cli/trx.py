@@ -3,11 +3,11 @@ import json
 import struct
 import zipfile
 
-CODES = {"float32": "f", "float64": "d", "uint32": "I", "int32": "i", "uint8": "B"}
+CODES = {"int64": "q", "uint64": "Q", "float32": "f", "float64": "d", "uint32": "I", "int32": "i", "uint8": "B"}
 
 
 def write(path, lines, dps=None, dpv=None, groups=None, dim=(9, 9, 9), affine=None):
-    """lines: lists of points; dps, dpv: NAME to a list of float32; groups: NAME to a list of places."""
+    """lines: lists of points; dps, dpv: NAME to a list of float32, NAME.TYPE to one of that type; groups: NAME to a list of places."""
     points = [c for line in lines for point in line for c in point]
     offsets = [0]
     for line in lines:
@@ -15,8 +15,9 @@ def write(path, lines, dps=None, dpv=None, groups=None, dim=(9, 9, 9), affine=No
     affine = affine or [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     header = {"VOXEL_TO_RASMM": affine, "DIMENSIONS": list(dim), "NB_STREAMLINES": len(lines), "NB_VERTICES": offsets[-1]}
     arrays = {"positions.3.float32": points, "offsets.uint32": offsets}
-    arrays.update({f"dps/{name}.float32": values for name, values in (dps or {}).items()})
-    arrays.update({f"dpv/{name}.float32": values for name, values in (dpv or {}).items()})
+    for kind, columns in (("dps", dps), ("dpv", dpv)):
+        for name, values in (columns or {}).items():
+            arrays[f"{kind}/{name}" if "." in name else f"{kind}/{name}.float32"] = values
     arrays.update({f"groups/{name}.uint32": places for name, places in (groups or {}).items()})
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(header))

@@ -1,5 +1,6 @@
 #include "workflow/tracts/job.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -294,10 +295,33 @@ void gls_tract_text_end_row(gls_tract_text *text)
     text->begun = false;
 }
 
+/* number: the separator, and a value behind it */
+static void put_number(gls_tract_text *text, const char *number)
+{
+    const size_t skipped = text->begun ? 0 : 1;
+    put(text, number + skipped, strlen(number) - skipped);
+    text->begun = true;
+}
+
+void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i)
+{
+    char number[24] = {text->separator};
+    int64_t value;
+    if (column->type != GLS_TYPE_INT64 && column->type != GLS_TYPE_UINT64) {
+        gls_tract_text_number(text, gls_column_value(column, i));
+        return;
+    }
+    memcpy(&value, (const char *)column->data + i * sizeof value, sizeof value);
+    if (column->type == GLS_TYPE_INT64)
+        snprintf(number + 1, sizeof number - 1, "%" PRId64, value);
+    else
+        snprintf(number + 1, sizeof number - 1, "%" PRIu64, (uint64_t)value);
+    put_number(text, number);
+}
+
 void gls_tract_text_number(gls_tract_text *text, double value)
 {
     char number[40] = {text->separator};
-    const size_t skipped = text->begun ? 0 : 1;
     if (isfinite(value))
         gls_format_double(value, number + 1, sizeof number - 1);
     else
@@ -305,8 +329,7 @@ void gls_tract_text_number(gls_tract_text *text, double value)
                  isnan(value) ? text->missing ? text->missing : "nan"
                  : value > 0  ? "inf"
                               : "-inf");
-    put(text, number + skipped, strlen(number) - skipped);
-    text->begun = true;
+    put_number(text, number);
 }
 
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)

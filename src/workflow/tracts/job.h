@@ -90,6 +90,8 @@ void gls_tract_text_end_row(gls_tract_text *text);
 /* A number, after a separator unless it is the first of its line: the shortest that reads back, "nan" for what is none.
  */
 void gls_tract_text_number(gls_tract_text *text, double value);
+/* Value i of a column; integers to their last digit, which a double has up to 2^53. */
+void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
 /* Leaves the file to the group, or removes it after a failure. Harmless where it was not opened. */
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
 

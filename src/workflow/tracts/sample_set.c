@@ -106,8 +106,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         for (size_t k = 0; k < s->n_columns; k++) {
             if (s->column[k].per_vertex) continue;
             const gls_column *c = gls_column_find(in->dps, in->n_dps, s->name[k]);
-            for (uint32_t t = 0; t < c->components; t++)
-                gls_tract_text_number(&r->text, gls_column_value(c, i * c->components + t));
+            for (uint32_t t = 0; t < c->components; t++) gls_tract_text_value(&r->text, c, i * c->components + t);
         }
         gls_tract_text_end_row(&r->text);
     }

@@ -96,8 +96,7 @@ static void write_rows(side *s, const gls_streamlines *in)
         for (size_t k = 0; k < in->n_dps; k++) {
             const gls_column *c = &in->dps[k];
             gls_tract_text *text = is_weights(c) ? &s->weights : &s->dps;
-            for (uint32_t j = 0; j < c->components; j++)
-                gls_tract_text_number(text, gls_column_value(c, i * c->components + j));
+            for (uint32_t j = 0; j < c->components; j++) gls_tract_text_value(text, c, i * c->components + j);
         }
         if (s->has_weights) gls_tract_text_end_row(&s->weights);
         if (s->has_dps) gls_tract_text_end_row(&s->dps);
