@@ -155,7 +155,7 @@ profile hostile/sub-01 sub-01 '\357\273\277tractID,nodeID,fa\nCST,0,0.5\n'
 check "a mark of byte order" bids hostile group
 check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
 long=$("$(command -v printf)" 'x%.0s' $(seq 600))
-exits 2 "name of a folder has more than" bids "$long" participant
+exits 2 "a relative name is shorter" bids "$long" participant
 mkdir nothing
 exits 3 "no tractogram and no table of profiles" bids nothing group
 
