@@ -1,40 +1,8 @@
 #!/bin/sh
 # A data set as QSIPrep writes it, tracked by `glslines bids`: names, resuming, shards, damaged data sets, and what the BIDS validator and pybids say of the result.
 # Usage: sh test/bids/run.sh GLSLINES WORK_FOLDER [PYTHON]      PYTHON: one with nibabel, pybids, trx-python and bids-validator-deno; without it they are left out
-set -u
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2" || exit 1
+. "$(dirname "$0")/common.sh"
 python=${3:-}
-failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" > check.log 2>&1; then
-        echo "ok   $name"
-    else
-        echo "FAIL $name"
-        cat check.log
-        failed=1
-    fi
-}
-
-# exits CODE TEXT COMMAND...: the exit code, and a text on standard error
-exits() {
-    wanted=$1 text=$2
-    shift 2
-    "$@" > exits.out 2> exits.err
-    code=$?
-    if [ $code -eq "$wanted" ] && grep -q "$text" exits.err; then
-        echo "ok   $text"
-    else
-        echo "FAIL $text: exit code $code"
-        cat exits.err
-        failed=1
-    fi
-}
 
 "$program" phantom phantom -q || exit 1
 
