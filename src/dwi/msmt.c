@@ -6,6 +6,7 @@
 #include "dwi/gradients_table.h"
 #include "dwi/msmt_plan.h"
 #include "dwi/nonneg_device.h"
+#include "gpu/handle.h"
 #include "util/affine.h"
 #include "util/blas.h"
 #include "util/clock.h"
@@ -241,6 +242,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
     const gls_msmt_options defaults = gls_msmt_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(!options->direction || options->n_directions > 0);
+    if (options->device) GLS_REQUIRE_HANDLE(options->device, GLS_HANDLE_DEVICE);
     job job = {.kernel = gls_nonneg_kernels[gls_cpu_level()], .voxels = gls_grid_voxels(&dwi->grid)};
     gls_blocks blocks = {.what = "multi-tissue deconvolution",
                          .mask = mask,

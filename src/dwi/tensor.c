@@ -126,8 +126,7 @@ static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
 
 static gls_status fit_all(job *job)
 {
-    size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096,
-           n_svd = 0;
+    size_t n_threads = (size_t)gls_blas_team(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096, n_svd = 0;
     char *memory = aligned_alloc(4096, n_threads * bytes);
     if (!memory)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the tensor fit of %zu volumes on %zu threads", job->plan.n,

@@ -94,7 +94,7 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
     set_design(gradients, design);
     int failed = 0;
     gls_blas_begin();
-#pragma omp parallel reduction(|| : failed)
+#pragma omp parallel num_threads(gls_blas_team()) reduction(|| : failed)
     {
         double *work = malloc(2 * gradients->n * sizeof *work);
         failed = !work;

@@ -149,6 +149,11 @@ const gls_device_info *gls_device_get_info(const gls_device *device)
     return &device->info;
 }
 
+const gls_device_info *gls_device_kept_info(const gls_device *device)
+{
+    return &device->info;
+}
+
 static gls_status check_graphics(gls_graphics api)
 {
     if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;

@@ -36,6 +36,8 @@ void gls_handle_drop_all(const gls_device *owner);
  * handle any more, but stays as it is until it was let go as often as it was kept. */
 void gls_device_keep(gls_device *device);
 void gls_device_let_go(gls_device *device);
+/* Of a device that is kept, closed or not. */
+const gls_device_info *gls_device_kept_info(const gls_device *device);
 
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind);
 

@@ -50,7 +50,7 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
 /* A driver that does not compile the kernels of a mapping may do so with another, unless one was asked for. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
-    const gls_device_info *info = gls_device_get_info(t->device[i]);
+    const gls_device_info *info = gls_device_kept_info(t->device[i]);
     gls_status status = GLS_ERR_DEVICE;
     while (status == GLS_ERR_DEVICE && t->params.mapping == GLS_MAPPING_AUTO) {
         gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? gls_mapping_auto(info) : t->mapping[i];
@@ -72,7 +72,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
     for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
-        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_get_info(t->device[i])->renderer,
+        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_kept_info(t->device[i])->renderer,
                 gls_last_error());
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
@@ -83,7 +83,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
     t->failed[i] = true;
     if (!device_failed || n_others == 0) return status;
-    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_get_info(t->device[i])->renderer,
+    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_kept_info(t->device[i])->renderer,
             gls_last_error());
     return GLS_OK;
 }

@@ -224,7 +224,7 @@ gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *w, const gls_col
 {
     GLS_REQUIRE(w && column && column->name && column->components >= 1 && (column->data || w->n_streamlines == 0));
     GLS_REQUIRE(w->n_late < sizeof w->late / sizeof *w->late);
-    if (gls_column_find(w->column, w->n_dps, column->name))
+    if (gls_column_find(w->column, w->n_dps, column->name) || gls_column_find(w->late, w->n_late, column->name))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has a column \"%s\" already", w->output.path, column->name);
     w->late[w->n_late++] = *column;
     if (w->driver != &gls_trx_driver)

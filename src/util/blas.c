@@ -12,35 +12,50 @@
 
 extern int openblas_get_num_threads(void);
 extern void openblas_set_num_threads(int n);
+extern int openblas_get_parallel(void);
+
+#define BUILT_WITH_OPENMP 2 /* asks OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
 
 static struct {
     pthread_mutex_t lock;
     int users, before;
 } single = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void set_threads(int n)
-{
-    /* an OpenBLAS that is built with OpenMP sets that, too */
-    int most = omp_get_max_threads();
-    openblas_set_num_threads(n);
-    if (omp_get_max_threads() != most) omp_set_num_threads(most);
-}
+/* Of the calling thread where OpenBLAS is built with OpenMP: open pairs, and OpenMP's threads outside of them. */
+static _Thread_local int depth, team;
 
 void gls_blas_begin(void)
 {
+    if (openblas_get_parallel() == BUILT_WITH_OPENMP) {
+        if (depth++ > 0) return;
+        team = omp_get_max_threads();
+        omp_set_num_threads(1);
+        return;
+    }
     pthread_mutex_lock(&single.lock);
     if (single.users++ == 0) {
         single.before = openblas_get_num_threads();
-        if (single.before > 1) set_threads(1);
+        if (single.before > 1) openblas_set_num_threads(1);
     }
     pthread_mutex_unlock(&single.lock);
 }
 
 void gls_blas_end(void)
 {
+    if (openblas_get_parallel() == BUILT_WITH_OPENMP) {
+        if (--depth == 0) omp_set_num_threads(team);
+        return;
+    }
     pthread_mutex_lock(&single.lock);
-    if (--single.users == 0 && single.before > 1) set_threads(single.before);
+    /* what the calling program has set meanwhile stays */
+    if (--single.users == 0 && single.before > 1 && openblas_get_num_threads() == 1)
+        openblas_set_num_threads(single.before);
     pthread_mutex_unlock(&single.lock);
+}
+
+int gls_blas_team(void)
+{
+    return depth > 0 ? team : omp_get_max_threads();
 }
 
 gls_status gls_blas_check(const char *what)

@@ -9,9 +9,13 @@
 gls_status gls_blas_check(const char *what);
 
 /* Between the two OpenBLAS computes on one thread: with several of them its sums depend on their number. What is fitted
- * is small, so that nothing is lost. Pairs nest, and may be open on several threads; what was set before comes back
- * after the last. */
+ * is small, so that the fit takes no longer. Pairs nest, and may be open on several threads; what was set before comes
+ * back after the last. The setting is the process's: meanwhile the calling program's own OpenBLAS has one thread, too,
+ * if it is the same library. */
 void gls_blas_begin(void);
 void gls_blas_end(void);
+/* The threads of OpenMP for a parallel region: those inside of a pair name them, as OpenMP's own number may be 1 there.
+ */
+int gls_blas_team(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/handle.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "weights/map.h"
@@ -18,7 +19,7 @@ typedef struct parcel {
 
 struct gls_row_queue {
     gls_rows *rows;
-    gls_device *device; /* NULL: it has failed */
+    gls_device *device, *kept; /* the same; device is NULL once it has failed */
     uint64_t device_bytes;
     size_t points; /* of a parcel */
     gls_mapper *mapper;
@@ -223,9 +224,11 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t dev
 {
     gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes, .points = points};
+    *q =
+        (gls_row_queue){.rows = rows, .device = device, .kept = device, .device_bytes = device_bytes, .points = points};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
+    gls_device_keep(device);
     *queue = q;
     return GLS_OK;
 }
@@ -256,5 +259,6 @@ void gls_row_queue_destroy(gls_row_queue *q)
         free(q->parcel[k].offset);
         free(q->parcel[k].point);
     }
+    gls_device_let_go(q->kept);
     free(q);
 }

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/handle.h"
+#include "util/affine.h"
 #include "util/clock.h"
 #include "util/log.h"
-#include "util/affine.h"
 #include "util/status.h"
 #include "weights/inside.h"
 
@@ -132,6 +133,7 @@ void gls_weights_load_kernels(gls_device *device, gls_weights_method method, boo
 gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
 {
     GLS_REQUIRE(w && w->rows.n_taken == 0);
+    if (device) GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
@@ -215,6 +217,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
                              void *user)
 {
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
+    for (size_t i = 0; i < n; i++) GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
     double start = gls_clock_seconds();
     gls_status status = w->queue ? gls_row_queue_end(w->queue) : GLS_OK;
     gls_row_queue_destroy(w->queue);

@@ -93,6 +93,36 @@ static void refused_input(void **state)
 }
 
 /* A device that is closed first goes with the tracker, which does not run any more. */
+static bool close_it(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
+{
+    (void)seeds_done, (void)seeds_total, (void)streamlines, (void)points;
+    gls_device **open = user;
+    gls_device_close(*open);
+    *open = NULL;
+    return true;
+}
+
+/* A device that is closed while a tracker works on it: the run comes to its end, whatever it returns. */
+static void closed_in_a_run(void **state)
+{
+    (void)state;
+    const gls_track_input input = series_input(&phantom, qball);
+    gls_track_params small = params;
+    gls_device *other = NULL;
+    gls_tracker *t = NULL;
+    gls_track_result result;
+    gls_seeds *seeds = NULL;
+    small.batch_seeds = 20;
+    assert_ok(gls_seeds_create_random(phantom.stop, NULL, 200, 0, &seeds));
+    assert_ok(gls_device_reopen(device, &other));
+    assert_ok(gls_tracker_create(other, &small, &input, &t));
+    gls_status status = gls_tracker_run(t, seeds, NULL, close_it, &other, &result);
+    assert_null(other);
+    assert_true(status == GLS_OK || status == GLS_ERR_ARGUMENT);
+    gls_tracker_destroy(t);
+    gls_seeds_destroy(seeds);
+}
+
 static void closed_device(void **state)
 {
     (void)state;
@@ -118,6 +148,7 @@ static void closed_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_input), cmocka_unit_test(closed_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_input), cmocka_unit_test(closed_device),
+                                       cmocka_unit_test(closed_in_a_run)};
     return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -90,13 +91,13 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
         uint32_t batch = t->plan.batch_seeds / 2;
         if (status == GLS_OK && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
-                    gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
+                    gls_device_kept_info(t->device)->renderer, t->plan.batch_seeds, wanted);
         if (!gls_status_is_memory(status) ||
             batch < (t->params.precision == GLS_PRECISION_FLOAT ? SMALLEST_FLOAT_BATCH : 1))
             return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
-        gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), input, &t->plan);
+        gls_status planned = gls_track_plan_make(&t->params, gls_device_kept_info(t->device), input, &t->plan);
         if (planned != GLS_OK) return planned;
         t->halvings++;
     }
@@ -105,7 +106,7 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
 static gls_status create_model(gls_engine *t, const gls_track_input *input)
 {
     gls_status status =
-        gls_model_plan_make(gls_device_get_info(t->device), &t->params, &t->plan, input, &t->model_plan);
+        gls_model_plan_make(gls_device_kept_info(t->device), &t->params, &t->plan, input, &t->model_plan);
     return status == GLS_OK ? gls_model_create(t->device, &t->model_plan, &t->model) : status;
 }
 
@@ -119,7 +120,7 @@ static gls_status fit_model(gls_engine *t, const gls_track_input *input)
             gls_status_is_memory(status) && field->kind && field->kind->shrink ? field->kind->shrink(field) : 0;
         if (smaller == 0) return status;
         gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in less than %.1f MiB",
-                gls_device_get_info(t->device)->renderer, (double)field->bytes / 1048576.0);
+                gls_device_kept_info(t->device)->renderer, (double)field->bytes / 1048576.0);
         gls_model_plan_finish(&t->model_plan);
         t->plan.smaller_field = smaller;
     }
@@ -136,7 +137,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     turn_direction(t);
     gls_device_hold(device);
     double start = gls_clock_seconds();
-    gls_status status = gls_track_plan_make(params, gls_device_get_info(device), input, &t->plan);
+    gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);
     if (status == GLS_OK) status = fit_model(t, input);
     if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
     if (status == GLS_OK) status = gls_kernels_announce(device, params, &t->plan, input, &t->model_plan);

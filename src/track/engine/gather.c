@@ -1,5 +1,6 @@
 #include "track/engine/gather.h"
 
+#include "gpu/handle.h"
 #include "util/clock.h"
 
 gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points)
@@ -33,7 +34,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
     uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
-    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
                             sizeof args / sizeof args[0]);
     /* so that the times of gathering and reading can be told from each other */

@@ -1,6 +1,7 @@
 #include "track/engine/kernels.h"
 
 #include "gpu/announce.h"
+#include "gpu/handle.h"
 #include "util/status.h"
 
 /* The grid, the sphere, and what the loop of a half needs: the same for all direction getters. */
@@ -100,7 +101,7 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
 {
     gls_kernels none;
     wanted list[MAX_WANTED];
-    define_mapping(&model->defines, plan, gls_device_get_info(device));
+    define_mapping(&model->defines, plan, gls_device_kept_info(device));
     define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
     gls_guide_define(&plan->guide, params, input, &model->defines);
     size_t n = list_kernels(params, plan, &none, list);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpu/handle.h"
 #include "track/shader/packed.h"
 #include "util/clock.h"
 #include "util/status.h"
@@ -116,7 +117,7 @@ static gls_status initial_piece(gls_batch *c, const gls_crop *crop, uint64_t fir
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
     status = run(t, t->kernels.initial, GLS_TIME_INITIAL, n, slots_per_group(&t->plan.group, t->plan.lanes),
-                 gls_device_get_info(t->device)->max_work_groups, args, n_args);
+                 gls_device_kept_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_DIRECTIONS], t->buffer[GLS_TRACK_DIRECTIONS], 0,
                                  4 * n * direction_words(t));
@@ -200,7 +201,7 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
 static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];
-    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     size_t n_args = common_arguments(t, initial, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -25,7 +26,7 @@ gls_status gls_visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *parcel
     const uint32_t room = c->points == GLS_POINTS_COUNTED ? gls_visitor_room(t->plan.batch_lines) : 0;
     const gls_visit_uniforms u = gls_visitor_uniforms(&t->grid, n_placed, room);
     const size_t n_words = gls_visitor_words(&t->grid, n_placed, room);
-    const uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    const uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     double start = gls_clock_seconds();
     gls_status status = reserve(&parcel->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
     if (status == GLS_OK) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/announce.h"
+#include "gpu/handle.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -53,7 +54,7 @@ bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
 
 void gls_visitor_announce(gls_device *device, const gls_grid *grid)
 {
-    if (gls_visitor_pays(gls_device_get_info(device), grid))
+    if (gls_visitor_pays(gls_device_kept_info(device), grid))
         gls_kernel_announce(device, "kernel/visit.comp", defines, N_DEFINES);
 }
 
@@ -77,7 +78,7 @@ static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *gri
 
 void gls_visitor_create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
 {
-    const gls_device_info *info = gls_device_get_info(device);
+    const gls_device_info *info = gls_device_kept_info(device);
     if (v->words || v->failed || !gls_visitor_pays(info, grid)) return;
     gls_status status = create(v, device, grid, n_lines, in_flight);
     if (status == GLS_OK) return;

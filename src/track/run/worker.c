@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/handle.h"
 #include "track/engine/batch.h"
 #include "track/engine/refine.h"
 #include "util/clock.h"
@@ -53,8 +54,8 @@ static gls_status make_arrays(gls_worker *w)
 {
     gls_batch *b = &w->batch;
     b->engine = w->run->tracker->engine[w->index];
-    set_pace(gls_device_get_info(b->engine->device), &b->initial_pace);
-    set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
+    set_pace(gls_device_kept_info(b->engine->device), &b->initial_pace);
+    set_pace(gls_device_kept_info(b->engine->device), &b->track_pace);
     b->counts_visits = w->run->task.visited != NULL;
     gls_engine *e = b->engine;
     if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
@@ -138,7 +139,7 @@ void gls_worker_finish(gls_worker *w)
 
 static const char *name_of(const gls_worker *w)
 {
-    return gls_device_get_info(w->run->tracker->device[w->index])->renderer;
+    return gls_device_kept_info(w->run->tracker->device[w->index])->renderer;
 }
 
 static void hold(gls_worker *w)
