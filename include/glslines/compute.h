@@ -207,7 +207,8 @@ typedef enum gls_matmul_way {
     GLS_MATMUL_AUTO,      /* what gls_matmul() takes: the host on software renderers, else tiles */
     GLS_MATMUL_TILES,     /* shader: tiles in shared memory */
     GLS_MATMUL_REGISTERS, /* shader: tiles in registers only */
-    GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's */
+    GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's. The
+                       last digits depend on the number of threads, and on a fit that runs beside it */
 } gls_matmul_way;
 /* GLS_ERR_UNSUPPORTED for the host's way where the device's memory is not the host's. */
 GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b,

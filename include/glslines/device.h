@@ -7,10 +7,10 @@
  *
  * Handles: the library keeps a list of all objects that exist. A function that gets a destroyed object, or one of
  * another kind, returns GLS_ERR_ARGUMENT; a destructor logs an error instead and does nothing. Objects that still exist
- * when their device is closed are freed with it and reported one by one: as warnings in debug builds, else at debug
- * level. Two errors are not detected: use of a destroyed object whose address a newer object of the same kind has
- * taken, and destruction of an object while another thread uses it. gls_device_hold() and gls_device_release() do not
- * check their argument.
+ * when their device is closed are freed with it (where a tracker keeps it: with that) and reported one by one: as
+ * warnings in debug builds, else at debug level. Two errors are not detected: use of a destroyed object whose address a
+ * newer object of the same kind has taken, and destruction of an object while another thread uses it. gls_device_hold()
+ * and gls_device_release() do not check their argument.
  *
  * Failures: a function that reaches the driver returns GLS_ERR_DEVICE_MEMORY where the device's memory ran out,
  * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it

@@ -164,7 +164,7 @@ cmp apart.json apart.copy || note "the data of a region were replaced by a sidec
 
 # --- numbers that make no sense ---
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
-says "--bin 1e-09"
+says "bins of 1e-09 mm (--bin)"
 
 # --- an end, however far a streamline goes ---
 printf '{"a": {"head": "head.nii", "tail": "tail.nii"}}\n' > far.json

@@ -126,7 +126,7 @@ static gls_status begin(gls_journal *j, const char *identity, const char *origin
     return GLS_OK;
 }
 
-/* Whether a file of so many bytes, less than a head, is the beginning of one. */
+/* Whether a file of so many bytes, which is shorter than a head, begins as one does. */
 static bool is_torn_head(int fd, uint64_t size)
 {
     char start[sizeof MAGIC - 1];

@@ -135,8 +135,8 @@ static gls_status count_length(row *r, double length)
 {
     const double at = round(length / r->width);
     if (!(at <= MOST_BINS))
-        return gls_fail(GLS_ERR_ARGUMENT, "--bin %g: a length of %g mm needs more than %.0f bins", r->width, length,
-                        MOST_BINS);
+        return gls_fail(GLS_ERR_ARGUMENT, "a streamline of %g mm: bins of %g mm (--bin) would be more than %.0f",
+                        length, r->width, MOST_BINS);
     const size_t k = (size_t)at;
     if (k >= r->capacity) {
         size_t capacity = 2 * k + 256;
