@@ -263,6 +263,8 @@ stage_python() {
     pool_add "stand-in against cuslines, its script, pyAFQ" build/python/dropin.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" \
         test/python/dropin.py "$build/glslines" "$build/python/dropin" "$script"
     pool_add "package against the program" build/python/api.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
+    pool_add "package: lifetimes, bounds, waiting" build/python/lifetimes.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" \
+        test/python/lifetimes.py build/glslines build/python/lifetimes
     pool_add "BIDS: validator, pybids, trx-python" build/python/bids.log sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
     pool_add "wheel in an environment of its own" build/python/wheel.log sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel
     pool_end

@@ -19,7 +19,7 @@ import nibabel as nib
 import numpy as np
 
 import glslines
-from glslines import _arrays, _library, params, pictures
+from glslines import _library, params, pictures
 
 PROGRAM, WORK = sys.argv[1], sys.argv[2]
 NSEEDS = 400
@@ -229,6 +229,19 @@ class Arrays(unittest.TestCase):
                     tracker.run(bad)
             # voxels of an array whose place is not told are those of the tracker
             self.assertGreater(len(tracker.run(seeds(np.asanyarray(phantom.roi.dataobj)))), 0)
+        # as are those of an image for a tracker whose place is not told
+        sh = np.ones(phantom.fa.shape + (1,))
+        with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa,
+                              dwi=np.asanyarray(phantom.dwi.dataobj), qball=phantom.qball) as tracker:
+            self.assertGreater(len(tracker.run(phantom.seeds)), 0)
+        for placed, affine in ((False, None), (True, 2 * phantom.affine)):
+            odf = glslines.ODF.from_sh(sh, affine=affine)
+            with glslines.Tracker("llvmpipe", stop_map=phantom.fa, odf=odf) as tracker:
+                if placed:
+                    with self.assertRaisesRegex(ValueError, "roi"):
+                        tracker.run(phantom.seeds)
+                else:
+                    tracker.run(phantom.seeds)
         with self.assertRaisesRegex(ValueError, "mask has the shape"):
             glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
                              qball=phantom.qball, mask=np.ones((3, 3, 3)))
@@ -352,220 +365,6 @@ class Callbacks(unittest.TestCase):
                 once()
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         self.assertLess(grown, 20 * 1024)
-
-
-class Lifetimes(unittest.TestCase):
-    """Objects that are closed, freed or in use, in any order."""
-
-    def test_device_closed_before_its_tracker(self):
-        device = glslines.Device("llvmpipe")
-        tracker = glslines.Tracker(device, glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
-                                   qball=phantom.qball, mask=phantom.mask)
-        before = tracker.run(phantom.seeds)
-        device.close()
-        for closed in (lambda: device.info, lambda: glslines.Tracker(device, stop_map=phantom.fa, dwi=phantom.dwi,
-                                                                     qball=phantom.qball)):
-            with self.assertRaisesRegex(RuntimeError, "the device is closed"):
-                closed()
-        np.testing.assert_array_equal(tracker.run(phantom.seeds).points, before.points)
-        tracker.close()
-        with self.assertLogs("glslines") as log:  # one of an object that is gone would be an error in it
-            tracker.close()
-            device.close()
-            gc.collect()
-            _library.logger.warning("nothing else")
-        self.assertEqual([record.getMessage() for record in log.records], ["nothing else"])
-
-    def test_parts_closed_before_their_tracker(self):
-        qball, sphere = glslines.QBall(phantom.gradients), glslines.Sphere()
-        with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
-                              qball=qball, sphere=sphere) as tracker:
-            before = tracker.run(phantom.seeds)
-            qball.close()
-            sphere.close()
-            gc.collect()
-            np.testing.assert_array_equal(tracker.run(phantom.seeds).points, before.points)
-        with self.assertRaisesRegex(RuntimeError, "the sphere is closed"):
-            sphere.vertices
-        with self.assertRaisesRegex(RuntimeError, "the q-ball model is closed"):
-            qball.fit(phantom.dwi)
-
-    def test_freed_in_a_cycle(self):
-        program = ("import gc, sys, glslines, numpy as np\n"
-                   "class Knot: pass\n"
-                   "sh = np.zeros((4, 4, 4, 15), np.float32); sh[..., 0] = 1\n"
-                   "for _ in range(3):\n"
-                   "    knot = Knot(); knot.self = knot\n"
-                   "    knot.device = glslines.Device('llvmpipe')\n"
-                   "    knot.odf = glslines.ODF.from_sh(sh)\n"
-                   "    knot.tracker = glslines.Tracker(knot.device, stop_map=np.ones((4, 4, 4)), odf=knot.odf)\n"
-                   "    del knot; gc.collect()\n"
-                   "device = glslines.Device('llvmpipe')\n"
-                   "tracker = glslines.Tracker(device, stop_map=np.ones((4, 4, 4)), odf=glslines.ODF.from_sh(sh))\n"
-                   "sys.exit(42)\n")
-        child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
-        self.assertEqual((child.returncode, child.stderr), (42, ""))
-
-    def test_one_run_at_a_time_and_closed_meanwhile(self):
-        failures, begun, go_on = [], threading.Event(), threading.Event()
-
-        def sink(batch):
-            begun.set()
-            go_on.wait(60)
-
-        def second():
-            begun.wait(60)
-            try:
-                tracker.run(phantom.seeds)
-            except RuntimeError as error:
-                failures.append(str(error))
-            tracker.close()
-            device.close()
-            gc.collect()
-            go_on.set()
-
-        device = glslines.Device("llvmpipe")
-        tracker = glslines.Tracker(device, glslines.Params(dg="boot", chunk_size=100), stop_map=phantom.fa,
-                                   dwi=phantom.dwi, qball=phantom.qball)
-        thread = threading.Thread(target=second)
-        thread.start()
-        tracker.run(phantom.seeds, sink=sink)
-        thread.join()
-        self.assertEqual(failures, ["the tracker is at work: it makes one run at a time"])
-        with self.assertRaisesRegex(RuntimeError, "the tracker is closed"):
-            tracker.run(phantom.seeds)
-
-    def test_fork(self):
-        with phantom.tracker(dg="boot") as tracker:
-            child = os.fork()
-            if child == 0:
-                signal.alarm(60)
-                code = 1
-                try:
-                    tracker.run(phantom.seeds)
-                except RuntimeError as error:
-                    code = 0 if "another process" in str(error) else 2
-                try:
-                    tracker.close()  # threads of the renderer are not there: its end would be waited for for ever
-                    gc.collect()
-                finally:
-                    os._exit(code)
-            self.assertEqual(os.waitpid(child, 0)[1], 0)
-            self.assertGreater(len(tracker.run(phantom.seeds)), 0)
-
-
-class Bounds(unittest.TestCase):
-    """Values that C would take for others, and arrays that are shorter than what is read of them."""
-
-    def test_numbers(self):
-        for call in (lambda: glslines.Seeds.random(phantom.roi, -1), lambda: glslines.Seeds.random(phantom.roi, 2**64),
-                     lambda: glslines.Seeds.per_voxel(phantom.roi, 2**32 + 1),
-                     lambda: glslines.Seeds.random(phantom.roi, 10, seed=-1),
-                     lambda: glslines.Seeds.random(phantom.roi, 1.5), lambda: glslines.Device("llvmpipe", count=0),
-                     lambda: glslines.Params(rng_seed=-1), lambda: glslines.Params(rng_seed=2**64),
-                     lambda: glslines.Params(chunk_size=2**64 + 100), lambda: glslines.Params(retries=2**32 + 1),
-                     lambda: glslines.render("absent.trx", "none.png", max_streamlines=-1),
-                     lambda: glslines.render("absent.trx", "none.png", turn=2**32 + 8),
-                     lambda: glslines.QBall(phantom.gradients, sh_order=2**32 + 4)):
-            with self.assertRaisesRegex(ValueError, "whole number"):
-                call()
-
-    def test_texts(self):
-        for call in (lambda: glslines.load("a.trx\0b"), lambda: glslines.render("a.trx", "a.png\0b"),
-                     lambda: glslines.track(out="a.trx\0b", phantom=True), lambda: glslines.load_image("a.nii\0")):
-            with self.assertRaisesRegex(ValueError, "null character"):
-                call()
-
-    def test_affines_and_values(self):
-        for affine in (np.eye(3), np.eye(4)[0], np.eye(5), 1.0):
-            with self.assertRaisesRegex(ValueError, "affine"):
-                glslines.Seeds.random(np.ones((4, 4, 4)), 10, affine=affine)
-        for values in (np.ones((4, 4, 4), complex), np.ones((4, 4, 4), object), np.full((4, 4, 4), "1")):
-            with self.assertRaisesRegex(ValueError, "type"):
-                glslines.Seeds.random(values, 10)
-        # neither aligned, nor of this machine's byte order, nor writable, nor in any usual order
-        plain = np.random.RandomState(0).rand(6, 5, 4) > 0.5
-        raw = np.zeros(plain.size * 4 + 1, np.uint8)
-        odd = raw[1:].view(np.float32).reshape(plain.shape)
-        odd[:] = plain
-        swapped = plain.astype(">f4")
-        swapped.flags.writeable = False
-        wide = np.zeros((12, 10, 8), np.float32)
-        wide[::2, ::2, ::2] = plain
-        backward = np.ascontiguousarray(plain[::-1])[::-1]
-        seeds = [np.concatenate(list(glslines.Seeds.random(roi, 100)))
-                 for roi in (plain, odd, swapped, wide[::2, ::2, ::2], backward)]
-        for other in seeds[1:]:
-            np.testing.assert_array_equal(other, seeds[0])
-
-    def test_results_that_do_not_fit_themselves(self):
-        def result(points=np.zeros((5, 3), np.float32), offsets=(0, 2, 5), **dps):
-            return glslines.Result(points, np.array(offsets), dps, {}, _arrays.grid_of((4, 4, 4), np.eye(4)))
-
-        result().save(path("fits.trx"), overwrite=True)
-        if os.path.exists(path("misfit.trx")):
-            os.remove(path("misfit.trx"))
-        for bad in (result(offsets=(0, 2, 500)), result(offsets=(0, 4, 2, 5)), result(offsets=(1, 5)),
-                    result(offsets=(0, -3, 5)), result(offsets=(0.0, 5.0)), result(points=np.zeros((5, 2))),
-                    result(points=np.zeros(15)), result(fa=np.zeros(1, np.float32)),
-                    result(fa=np.zeros((2, 2, 2), np.float32)), result(fa=np.zeros(2, complex))):
-            with self.assertRaises(ValueError):
-                bad.save(path("misfit.trx"), overwrite=True)
-            self.assertFalse(os.path.exists(path("misfit.trx")))
-
-    def test_batches_are_read_only(self):
-        def change(batch):
-            batch.points[0] = 0
-
-        with phantom.tracker(dg="boot") as tracker, self.assertRaisesRegex(ValueError, "read-only"):
-            tracker.run(phantom.seeds, sink=change)
-
-
-class Waiting(unittest.TestCase):
-    """Ctrl-C while the library waits for a pipe that says nothing."""
-
-    def interrupt(self, call):
-        program = ("import glslines, numpy as np, os, signal, sys\n"
-                   "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it\n"
-                   "pipe = sys.argv[1]\n"
-                   "print('waits', flush=True)\n"
-                   "try: %s\n"
-                   "except KeyboardInterrupt: print('ended', flush=True)\n"
-                   "glslines.Sphere()  # goes on to work\n"
-                   "sys.exit(42)" % call)
-        pipe = path("silent.nii")
-        if not os.path.exists(pipe):
-            os.mkfifo(pipe)
-        child = subprocess.Popen([sys.executable, "-c", program, pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 text=True)
-        try:
-            child.stdout.readline()
-            time.sleep(1)
-            child.send_signal(signal.SIGINT)
-            out, messages = child.communicate(timeout=20)
-        finally:
-            child.kill()
-        self.assertEqual((child.returncode, out), (42, "ended\n"), messages)
-        self.assertNotIn("ignored", messages)
-
-    def test_image(self):
-        self.interrupt("glslines.load_image(pipe)")
-
-    def test_gradients(self):
-        self.interrupt("glslines.Gradients.read(pipe, pipe, np.eye(4), 30)")
-
-    def test_picture(self):
-        self.interrupt("glslines.render('absent.trx', %r, colors=pipe)" % path("never.png"))
-        self.assertFalse(os.path.exists(path("never.png")))
-
-    def test_regions(self):
-        self.interrupt("glslines.Tracker('llvmpipe', stop_map=np.ones((4, 4, 4)), exclude=pipe, "
-                       "odf=glslines.ODF.from_sh(np.ones((4, 4, 4, 15))))")
-
-    def test_thread_of_the_program(self):
-        # a wait on another thread ends, too, when the main thread's call is told to
-        self.interrupt("import threading; t = threading.Thread(target=lambda: glslines.load_image(pipe), daemon=True); "
-                       "t.start(); glslines.load_image(pipe)")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,11 @@ def affine_of(*images, default=None):
     return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
 
 
+def is_placed(*images, affine=None):
+    """Whether somebody told where they lie."""
+    return affine is not None or any(getattr(image, "affine", None) is not None for image in images)
+
+
 def values(image, name, ndim):
     """The values as float32 in Fortran order, x fastest."""
     data = getattr(image, "dataobj", image)
@@ -72,7 +77,8 @@ class Image(_library.Handle):
         self.shape = self.array.shape
         self.grid = grid_of(self.shape, affine)
         n = self.shape[3] if ndim == 4 else 1
-        pointer = made(call.gls_image_wrap, ctypes.byref(self.grid), n, self.array.ctypes.data)
+        pointer = made(call.gls_image_wrap, ctypes.byref(self.grid), n, self.array.ctypes.data,
+                       destroy=call.gls_image_destroy)
         super().__init__(pointer, call.gls_image_destroy, self.array)
 
 
@@ -89,7 +95,7 @@ def taken(pointer):
 
 def load_image(path):
     """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n)."""
-    pointer = made(call.gls_image_read, _library.encode(path), 0)
+    pointer = made(call.gls_image_read, _library.encode(path), 0, destroy=call.gls_image_destroy)
     affine = np.eye(4)
     affine[:3] = np.array(structs["gls_image"].from_address(pointer).grid.affine).reshape(3, 4)
     return taken(pointer), affine

@@ -2,11 +2,11 @@
 no offset is written down here. Calls release the interpreter's lock; callbacks take it."""
 
 import atexit
+import contextlib
 import ctypes
 import ctypes.util
 import json
 import logging
-import operator
 import os
 import threading
 import weakref
@@ -279,11 +279,24 @@ class Handle:
         self._object = None
 
 
-def made(function, *arguments):
+@contextlib.contextmanager
+def destroyed_if_raised(destroy, *outs):
+    """Objects that a call hands out: Ctrl-C may come after the call has made them, and nobody would own them."""
+    try:
+        yield
+    except BaseException:
+        for out in outs:
+            if out.value:
+                destroy(out)
+        raise
+
+
+def made(function, *arguments, destroy):
     """The object that a function hands out through its last argument."""
     out = c_void_p()
-    function(*arguments, ctypes.byref(out))
-    return out.value
+    with destroyed_if_raised(destroy, out):
+        function(*arguments, ctypes.byref(out))
+        return out.value
 
 
 def one_of(words, word, name):
@@ -297,25 +310,34 @@ def reference(struct):
     return None if struct is None else ctypes.byref(struct)
 
 
+def _whole(raw, text):
+    if b"\0" in raw:
+        raise ValueError("%r: a text with a null character" % text)
+    return raw
+
+
 def encode(name):
-    """A file name, or another text, for the library."""
-    if name is None:
-        return None
-    text = os.fsencode(name)
-    if b"\0" in text:
-        raise ValueError("%r: a text with a null character" % name)
-    return text
+    """A file name, or a text that may hold one, for the library."""
+    return None if name is None else _whole(os.fsencode(name), name)
+
+
+def utf8(text):
+    """A text that is no file name, whatever encoding the file system has."""
+    return _whole(text.encode(), text)
 
 
 def integer(value, name, low, high):
     """A whole number that a type of C holds: ctypes would take another one for it, without a word."""
-    number = operator.index(value) if not isinstance(value, float) else int(value)
-    if number != value or not low <= number <= high:
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or (number != value and not isinstance(value, str)) or not low <= number <= high:
         raise ValueError("%s: %s is no whole number from %d to %d" % (name, value, low, high))
     return number
 
 
-_interrupted = set()  # calls of the main thread that Ctrl-C asked to end
+_at_work = set()  # calls of the main thread; each is put in and taken out by its own thread, which no signal interrupts
 
 
 class Call:
@@ -346,33 +368,30 @@ class Call:
                     if self._state is None:
                         self._state = "begun"
                 if self._state == "begun":
+                    _at_work.add(self)
                     self._outcome = True, function(*arguments)
             except BaseException as exception:
                 self._outcome = False, exception
             finally:
+                _at_work.discard(self)
                 done.set()
 
         try:
             threading.Thread(target=work, name="glslines").start()
         except BaseException as exception:
             # whether there is a thread is not known
+            self._raised = exception
             with self._lock:
                 if self._state is None:
                     self._state = "given up"
                     raise
-            self._interrupt(exception)
         self._wait(done)
-        _interrupted.discard(self)
         if self._raised is not None:
             raise self._raised
         well, result = self._outcome
         if not well:
             raise result
         return result
-
-    def _interrupt(self, exception):
-        self._raised = exception
-        _interrupted.add(self)
 
     def _wait(self, done):
         # in short waits: a signal may come to another thread, which wakes none that waits
@@ -382,7 +401,7 @@ class Call:
                     pass
                 return
             except BaseException as exception:
-                self._interrupt(exception)
+                self._raised = exception  # no more than this: Ctrl-C may come again
 
 
 class Watch(Call):
@@ -428,7 +447,7 @@ for _name in _PATIENT:
 # Asked while the library waits for data that do not come, on any thread.
 @ctypes.CFUNCTYPE(c_bool, c_void_p)
 def _waits_on(user):
-    return not _interrupted
+    return not any(call.interrupted for call in tuple(_at_work))
 
 
 _dll.gls_set_wait(ctypes.cast(_waits_on, c_void_p), None)

@@ -23,8 +23,8 @@ def _counts(progress):
 
 def _run(options, monitor, names):
     """All steps of a job. names gets the tractogram and its sidecar, None where there is none."""
-    job = _library.Handle(made(call.gls_job_create, ctypes.byref(options), ctypes.byref(monitor)),
-                          call.gls_job_destroy)
+    job = _library.Handle(made(call.gls_job_create, ctypes.byref(options), ctypes.byref(monitor),
+                               destroy=call.gls_job_destroy), call.gls_job_destroy)
     try:
         for step in (call.gls_job_open, call.gls_job_fit, call.gls_job_track):
             step(job.pointer)
@@ -81,8 +81,8 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
 
 def load(path):
     """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm."""
-    reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None),
-                             call.gls_tractogram_reader_close)
+    reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None,
+                                  destroy=call.gls_tractogram_reader_close), call.gls_tractogram_reader_close)
     info = structs["gls_tractogram_info"].from_address(call.gls_tractogram_reader_info(reader.pointer))
     grid = structs["gls_grid"].from_buffer_copy(info.grid) if info.has_grid else _unit_grid()
     collector, parcel = Collector(), structs["gls_streamlines"]()

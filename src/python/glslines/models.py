@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from . import _library
-from ._arrays import Image, affine_of, require_shape, taken
+from ._arrays import Image, affine_of, is_placed, require_shape, taken
 from ._library import call, encode, made, one_of, structs
 
 FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
@@ -42,7 +42,7 @@ class Gradients(_library.Handle):
         grid = None if affine is None else _grid_of_axes(affine)
         options = _gradients_options(frame, b0_threshold)
         self._own(made(call.gls_gradients_create, bvals.ctypes.data, bvecs.ctypes.data, len(bvals),
-                       ctypes.byref(options), _library.reference(grid)))
+                       ctypes.byref(options), _library.reference(grid), destroy=call.gls_gradients_destroy))
 
     @classmethod
     def read_table(cls, path, affine, n_volumes, b0_threshold=50):
@@ -51,7 +51,7 @@ class Gradients(_library.Handle):
         grid = _grid_of_axes(affine)
         options = _gradients_options("world", b0_threshold)
         table._own(made(call.gls_gradients_read_table, encode(path), ctypes.byref(options), ctypes.byref(grid),
-                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1)))
+                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1), destroy=call.gls_gradients_destroy))
         return table
 
     def _own(self, pointer):
@@ -64,7 +64,7 @@ class Gradients(_library.Handle):
         grid = _grid_of_axes(affine)
         options = _gradients_options(frame, b0_threshold)
         table._own(made(call.gls_gradients_read, encode(bval), encode(bvec), ctypes.byref(options), ctypes.byref(grid),
-                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1)))
+                        _library.integer(n_volumes, "n_volumes", 1, 2**31 - 1), destroy=call.gls_gradients_destroy))
         return table
 
     @classmethod
@@ -130,7 +130,8 @@ def fit_tensor(dwi, gradients, mask=None, affine=None):
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     out = [ctypes.c_void_p() for _ in range(3)]
-    call.gls_tensor_fit(series.pointer, gradients.pointer, _pointer(inside), None, *(ctypes.byref(o) for o in out))
+    with _library.destroyed_if_raised(call.gls_image_destroy, *out):
+        call.gls_tensor_fit(series.pointer, gradients.pointer, _pointer(inside), None, *(ctypes.byref(o) for o in out))
     return dict(zip(("fa", "tensor", "evals"), (taken(o.value) for o in out)))
 
 
@@ -147,7 +148,8 @@ class QBall(_library.Handle):
         options.min_signal = float(min_signal)
         self.gradients = gradients
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
-                              bool(require_single_shell)), call.gls_qball_destroy, gradients)
+                              bool(require_single_shell), destroy=call.gls_qball_destroy),
+                         call.gls_qball_destroy, gradients)
 
     def fit(self, dwi, mask=None, affine=None):
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
@@ -155,7 +157,7 @@ class QBall(_library.Handle):
         series = _series(dwi, self.gradients, affine)
         inside = _mask(mask, series, affine)
         return taken(made(call.gls_qball_fit_image, self.pointer, series.pointer, self.gradients.pointer,
-                          _pointer(inside)))
+                          _pointer(inside), destroy=call.gls_image_destroy))
 
 
 _CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
@@ -169,7 +171,8 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     bval, chosen, volume = ctypes.c_double(), ctypes.c_void_p(), ctypes.c_void_p()
-    call.gls_csd_choose_shell(gradients.pointer, float(shell), _library.integer(sh_order, "sh_order", 0, 64), ctypes.byref(bval))
+    sh_order = _library.integer(sh_order, "sh_order", 0, 64)
+    call.gls_csd_choose_shell(gradients.pointer, float(shell), sh_order, ctypes.byref(bval))
     call.gls_gradients_select_shell(gradients.pointer, bval.value, ctypes.byref(chosen), ctypes.byref(volume))
     table = _library.Handle(chosen.value, call.gls_gradients_destroy)
     volumes = _library.Handle(volume.value, call.gls_free)
@@ -182,10 +185,11 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     else:
         found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
     options = call.gls_csd_options_default()
-    options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
+    options.sh_order = sh_order
     watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
-    watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside), ctypes.byref(found),
-              ctypes.byref(options), watch.pointer, None, ctypes.byref(out))
+    with _library.destroyed_if_raised(call.gls_image_destroy, out):
+        watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside),
+                  ctypes.byref(found), ctypes.byref(options), watch.pointer, None, ctypes.byref(out))
     return taken(out.value)
 
 
@@ -196,11 +200,12 @@ class Sphere(_library.Handle):
 
     def __init__(self, directions="default"):
         if isinstance(directions, str):
-            pointer = made(call.gls_sphere_create, directions.encode())
+            pointer = made(call.gls_sphere_create, encode(directions), destroy=call.gls_sphere_destroy)
         else:
             array = vertices_of(directions)
             out = ctypes.c_void_p()
-            call.gls_sphere_create_guess(array.ctypes.data, len(array), ctypes.byref(out), None)
+            with _library.destroyed_if_raised(call.gls_sphere_destroy, out):
+                call.gls_sphere_create_guess(array.ctypes.data, len(array), ctypes.byref(out), None)
             pointer = out.value
         super().__init__(pointer, call.gls_sphere_destroy)
 
@@ -228,9 +233,9 @@ class ODF(_library.Handle):
 
     kind = "ODF"
 
-    def __init__(self, pointer, image, *keep):
+    def __init__(self, pointer, image, placed, *keep):
         super().__init__(pointer, call.gls_odf_source_destroy, image, *keep)
-        self.image = image
+        self.image, self.is_placed = image, placed
 
     @classmethod
     def from_sh(cls, sh, basis="descoteaux07_legacy", frame="image", sphere="default", affine=None, stop_map=None,
@@ -243,8 +248,8 @@ class ODF(_library.Handle):
         sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
-                       sphere.pointer, ctypes.byref(options))
-        return cls(pointer, image, sphere, keep)
+                       sphere.pointer, ctypes.byref(options), destroy=call.gls_odf_source_destroy)
+        return cls(pointer, image, is_placed(sh, affine=affine), sphere, keep)
 
     @classmethod
     def from_amplitudes(cls, odf, sphere, frame="image", affine=None, stop_map=None, stop_threshold=0.0):
@@ -255,12 +260,13 @@ class ODF(_library.Handle):
             raise ValueError("odf has %d values a voxel, sphere %d directions" % (image.shape[3], len(vertices)))
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_amplitudes, image.pointer, b"odf", vertices.ctypes.data,
-                       len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options))
-        return cls(pointer, image, keep)
+                       len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options),
+                       destroy=call.gls_odf_source_destroy)
+        return cls(pointer, image, is_placed(odf, affine=affine), keep)
 
     def sample(self):
         """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""
-        return taken(made(call.gls_odf_sample, self.pointer))
+        return taken(made(call.gls_odf_sample, self.pointer, destroy=call.gls_image_destroy))
 
 
 def _odf_options(image, stop_map, stop_threshold):

@@ -6,9 +6,9 @@ import threading
 import numpy as np
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, require_shape
+from ._arrays import Image, affine_of, grid_like, is_placed, require_shape
 from ._errors import CancelledError
-from ._library import call, constants, encode, made, structs
+from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
 from .models import ODF, QBall, Sphere, _affine, _pointer
 from .params import Params
@@ -29,16 +29,16 @@ class Seeds:
 
     @classmethod
     def _in(cls, function, roi, n, most, seed, mask, affine):
-        is_placed = affine is not None or getattr(roi, "affine", None) is not None
+        placed = is_placed(roi, affine=affine)
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine, "mask")
         if inside is not None:
             require_shape(inside.array, region.array, "mask", "roi")
         pointer = made(function, region.pointer, _pointer(inside), _library.integer(n, "n", 0, most),
-                       _library.integer(seed, "seed", 0, 2**64 - 1))
+                       _library.integer(seed, "seed", 0, 2**64 - 1), destroy=call.gls_seeds_destroy)
         return cls(_library.Handle(pointer, call.gls_seeds_destroy), shape=region.shape,
-                   grid=region.grid if is_placed else None)
+                   grid=region.grid if placed else None)
 
     @classmethod
     def random(cls, roi, n, seed=0, mask=None, affine=None):
@@ -77,19 +77,19 @@ class Seeds:
             call.gls_seeds_get(self._handle.pointer, first, n, points.ctypes.data)
             yield points
 
-    def _on(self, grid):
-        """The library's list for a grid; None if there is no seed."""
+    def _on(self, grid, placed):
+        """The library's list for a grid, placed where its affine is known; None if there is no seed."""
         if self._handle is not None:
             if self._shape != tuple(grid.dim):
                 raise ValueError("the seeds lie in an image of the shape %s, the tracker's is %s"
                                  % (self._shape, tuple(grid.dim)))
-            if self._grid is not None:
+            if self._grid is not None and placed:
                 call.gls_grid_require_equal(ctypes.byref(self._grid), b"roi", ctypes.byref(grid), b"stop_map")
             return self._handle
         if len(self._points) == 0:
             return None
         pointer = made(call.gls_seeds_create_list, self._points.ctypes.data, len(self._points), self._world,
-                       ctypes.byref(grid))
+                       ctypes.byref(grid), destroy=call.gls_seeds_destroy)
         return _library.Handle(pointer, call.gls_seeds_destroy)
 
 
@@ -302,8 +302,12 @@ class Writer:
         options.precision = constants["GLS_PRECISION_HALF" if half else "GLS_PRECISION_FLOAT"]
         options.overwrite = bool(overwrite)
         writer = made(call.gls_tractogram_writer_create, encode(path), format_, ctypes.byref(grid),
-                      ctypes.byref(options))
+                      ctypes.byref(options), destroy=self._abort)
         self.sink = call.gls_tractogram_writer_sink(writer)
+
+    @staticmethod
+    def _abort(writer):
+        call.gls_sink_abort(ctypes.byref(call.gls_tractogram_writer_sink(writer)))
 
 
 def append(sink, points, offsets, dps):
@@ -327,7 +331,7 @@ def append(sink, points, offsets, dps):
         if values.ndim not in (1, 2) or len(values) != len(offsets) - 1:
             raise ValueError("dps %s: a row for each of %d streamlines is needed, the shape is %s"
                              % (name, len(offsets) - 1, values.shape))
-        text = ctypes.create_string_buffer(encode(name))
+        text = ctypes.create_string_buffer(utf8(name))
         keep += [values, text]
         column.name = ctypes.addressof(text)
         column.type = types[values.dtype]
@@ -363,6 +367,8 @@ class Tracker:
                  affine=None, mask=None, **regions):
         self._own_device = not isinstance(device, Device)
         self.params = params if params is not None else Params(dg="boot" if odf is None else "prob")
+        self._is_placed = is_placed(dwi, stop_map, affine=affine) if odf is None else (
+            odf.is_placed or is_placed(dwi, stop_map))
         affine = affine_of(dwi, stop_map, default=_affine(odf.image) if odf is not None else affine)
         self._stop_map = Image(stop_map, affine, "stop_map")
         self.grid = self._stop_map.grid
@@ -381,7 +387,7 @@ class Tracker:
             contexts = self.device.pointers
             array = (ctypes.c_void_p * len(contexts))(*(context.value for context in contexts))
             pointer = made(call.gls_tracker_create_group, array, len(contexts), ctypes.byref(mm),
-                           ctypes.byref(self._input))
+                           ctypes.byref(self._input), destroy=call.gls_tracker_destroy)
         except BaseException:
             if self._own_device:
                 self.device.close()
@@ -418,14 +424,15 @@ class Tracker:
                  for name, value in given.items() if value is not None}
         if not any(roles.values()):
             return None
-        regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid)), call.gls_regions_destroy)
+        regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid),
+                                       destroy=call.gls_regions_destroy), call.gls_regions_destroy)
         inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         if inside is not None:
             require_shape(inside.array, self._stop_map.array, "mask", "stop_map")
         for role, entries in sorted(roles.items()):
             for entry in entries:
                 if isinstance(entry, str):
-                    call.gls_regions_add(regions.pointer, role, entry.encode(), _pointer(inside))
+                    call.gls_regions_add(regions.pointer, role, encode(entry), _pointer(inside))
                 else:
                     image = Image(entry, affine_of(entry, default=affine), "region")
                     call.gls_regions_add_image(regions.pointer, role, image.pointer, b"region", _pointer(inside))
@@ -449,22 +456,26 @@ class Tracker:
         tracker = self._handle.pointer
         seeds = seeds if isinstance(seeds, Seeds) else Seeds.points(seeds)
         result = structs["gls_track_result"]()
-        handle = seeds._on(self.grid)
+        handle = seeds._on(self.grid, self._is_placed)
         if handle is None:
             return stats_of(result)
         watch = _library.Watch(_PROGRESS, progress)
-        if not self._at_work.acquire(blocking=False):
-            raise RuntimeError("the tracker is at work: it makes one run at a time")
         try:
-            watch.run(call.gls_tracker_run, tracker, handle.pointer, ctypes.byref(sink), watch.pointer, None,
+            watch.run(self._run_alone, tracker, handle.pointer, ctypes.byref(sink), watch.pointer, None,
                       ctypes.byref(result))
         except CancelledError:
             for cause in may_raise:
                 cause.reraise()
             raise
+        return stats_of(result)
+
+    def _run_alone(self, *arguments):
+        if not self._at_work.acquire(blocking=False):
+            raise RuntimeError("the tracker is at work: it makes one run at a time")
+        try:
+            call.gls_tracker_run(*arguments)
         finally:
             self._at_work.release()
-        return stats_of(result)
 
     def close(self):
         """Closes it, once a run on another thread has ended."""
