@@ -241,12 +241,14 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
-            return cmd_error(CMD_EXIT_USAGE, "bids: %.40s...: more than %d bytes; a relative name is shorter", folder,
-                             GLS_DATASET_MAX_FOLDER);
+            return cmd_error(CMD_EXIT_USAGE,
+                             "bids: the folder %.40s...: more than %d bytes in its name; a relative name is shorter",
+                             folder, GLS_DATASET_MAX_FOLDER);
     }
     if (!read_region(o->region, &d))
         return cmd_error(CMD_EXIT_USAGE,
-                         "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:0 to fa:1, or like label-WM_mask",
+                         "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:X with X from 0 to 1, or the end "
+                         "of a name such as label-WM_mask",
                          o->region);
     if (strcmp(level, "group") != 0 && strcmp(level, "participant") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);

@@ -25,11 +25,12 @@ static struct {
     volatile sig_atomic_t fd; /* -1: no events */
     cJSON *outputs;
     bool (*go_on)(void);
+    bool broken; /* a line has no end: what would follow could not be told from it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Takes over the object. One write a line, so that nothing comes between. */
+/* Takes over the object. One write a line, in pieces to a pipe. */
 static void send(cJSON *object)
 {
     char *text = gls_json_print_line(object);
@@ -39,8 +40,9 @@ static void send(cJSON *object)
     if (line) {
         line[n] = '\n';
         pthread_mutex_lock(&events.lock);
-        const size_t written = events.fd >= 0 ? gls_fd_write_while(events.fd, line, n + 1, events.go_on) : 0;
-        if (written > 0 && written <= n) events.fd = -1; /* what would follow could not be told from this line */
+        const bool writes = events.fd >= 0 && !events.broken;
+        const size_t written = writes ? gls_fd_write_while(events.fd, line, n + 1, events.go_on) : 0;
+        events.broken |= written > 0 && written <= n;
         pthread_mutex_unlock(&events.lock);
         text = line;
     }
@@ -177,5 +179,7 @@ void cmd_event_end_by_signal(int code)
     struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
     /* where nobody reads, a write would never end */
-    if (events.fd >= 0 && poll(&ready, 1, 0) > 0 && write(events.fd, line, sizeof line - 1) < 0) return;
+    if (events.fd < 0 || events.broken || poll(&ready, 1, 0) <= 0) return;
+    ssize_t written = write(events.fd, line, sizeof line - 1);
+    (void)written;
 }

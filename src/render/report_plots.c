@@ -17,7 +17,8 @@ size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[BI
 {
     static const double steps[] = {1, 2, 2.5, 5, 10};
     double longest = 0;
-    for (size_t i = 0; i < report->n_lengths; i++) longest = fmax(longest, report->length[i]);
+    for (size_t i = 0; i < report->n_lengths; i++)
+        if (report->length[i] > longest) longest = report->length[i];
     *width = 0.1;
     for (double scale = 0.1; longest / *width >= BINS; scale *= 10)
         for (size_t i = 0; i < 5 && longest / *width >= BINS; i++) *width = scale * steps[i];

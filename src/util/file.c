@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
@@ -30,10 +31,12 @@ size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(
 {
     const char *p = data;
     size_t done = 0;
+    struct stat info;
+    const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     while (done < bytes) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
         /* a pipe that takes anything takes as much as this */
-        const size_t piece = bytes - done < PIPE_BUF ? bytes - done : PIPE_BUF;
+        const size_t piece = is_file || bytes - done < PIPE_BUF ? bytes - done : PIPE_BUF;
         const int found = poll(&ready, 1, WAIT_MS);
         if (found == 0 && go_on()) continue;
         if (found == 0) break;

@@ -31,6 +31,14 @@ static const char *file_name(const char *text)
     return end;
 }
 
+/* Whether two texts may name one file: one may be without its folders, as runs begin in different ones. */
+static bool may_be_same(const char *a, const char *b)
+{
+    const char *x = file_name(a), *y = file_name(b);
+    const bool folders = x > a && x[-1] == '/' && y > b && y[-1] == '/';
+    return strcmp(folders ? a : x, folders ? b : y) == 0;
+}
+
 /* An output that the run of the sidecar did not write, or NULL: what lies under its name is of any other run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
@@ -48,8 +56,7 @@ static const char *other_output(const gls_job *job, const cJSON *root)
     const cJSON *found = at(root, "parameters");
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *written = cJSON_GetStringValue(at(found, outputs[i].key));
-        if (outputs[i].name && !(written && strcmp(file_name(outputs[i].name), file_name(written)) == 0))
-            return outputs[i].key;
+        if (outputs[i].name && !(written && may_be_same(outputs[i].name, written))) return outputs[i].key;
     }
     /* beside the tractogram or within */
     return o->weights == cJSON_IsTrue(at(found, "weights")) ? NULL : "weights";
@@ -177,18 +184,13 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     return other ? other : other_output(job, root);
 }
 
-static bool is_changed(const gls_job *job, const cJSON *root)
+/* Whether the tractogram is another file than the one that the sidecar tells of; the streamlines of that. */
+static bool is_changed(const gls_job *job, const cJSON *root, uint64_t *streamlines)
 {
-    const cJSON *bytes = at(at(root, "output"), "bytes");
+    uint64_t bytes;
     struct stat info;
-    return stat(job->output, &info) != 0 || !cJSON_IsNumber(bytes) || (double)info.st_size != bytes->valuedouble;
-}
-
-/* Fewer than 2^53: more are no number in a sidecar, but text. */
-static uint64_t count_streamlines(const cJSON *root)
-{
-    const cJSON *n = at(at(root, "counts"), "streamlines");
-    return cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= 0x1p53 ? (uint64_t)n->valuedouble : UINT64_MAX;
+    return stat(job->output, &info) != 0 || !gls_json_get_uint(at(at(root, "output"), "bytes"), &bytes) ||
+           (uint64_t)info.st_size != bytes || !gls_json_get_uint(at(at(root, "counts"), "streamlines"), streamlines);
 }
 
 gls_status gls_job_find_done(gls_job *job)
@@ -198,9 +200,10 @@ gls_status gls_job_find_done(gls_job *job)
     if (!all_exist(job)) return gls_job_check_outputs(job);
     cJSON *root = gls_json_read(job->sidecar, GLS_SIDECAR_MAX_BYTES);
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL;
-    job->result.skipped = root && !other && !is_changed(job, root);
+    uint64_t streamlines = 0;
+    job->result.skipped = root && !other && !is_changed(job, root, &streamlines);
     if (job->result.skipped)
-        job->result.track.streamlines = count_streamlines(root);
+        job->result.track.streamlines = streamlines;
     else if (job->options.force)
         status = gls_job_check_outputs(job);
     else if (!root)

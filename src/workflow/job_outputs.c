@@ -152,6 +152,7 @@ gls_status gls_job_check_outputs(const gls_job *job)
     size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
     gls_status status = check_place(job, job->output, NULL, 0);
     others[n_others++] = job->output;
+    if (!status && job->sidecar && !job->options.sidecar) status = gls_sidecar_check_free(job->sidecar);
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
     if (job->sidecar) others[n_others++] = job->sidecar;
     if (!status && job->mask) status = check_place(job, job->mask, others, n_others);

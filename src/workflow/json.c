@@ -14,6 +14,7 @@
 #include "util/format.h"
 #include "util/hash.h"
 #include "util/json.h"
+#include "util/parse.h"
 #include "util/plain.h"
 
 extern char *openblas_get_config(void);
@@ -80,6 +81,16 @@ bool gls_json_same(const cJSON *a, const cJSON *b)
         if (!gls_json_same(child, other)) return false;
         other = other->next;
     }
+    return true;
+}
+
+bool gls_json_get_uint(const cJSON *value, uint64_t *n)
+{
+    if (cJSON_IsString(value)) return gls_parse_uint64(value->valuestring, n);
+    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 ||
+        value->valuedouble != floor(value->valuedouble))
+        return false;
+    *n = (uint64_t)value->valuedouble;
     return true;
 }
 

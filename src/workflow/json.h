@@ -12,8 +12,10 @@ void gls_json_double(cJSON *object, const char *key, double v);
 void gls_json_append_double(cJSON *array, double v);
 /* A number up to 2^53, which every reader holds exactly; a string above. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
-/* A copy in which every number is written as these do: cJSON writes other digits where both read back as nearly the
- * same number. */
+/* Back from there; false: it is no such number. */
+bool gls_json_get_uint(const cJSON *value, uint64_t *n);
+/* A copy with every number as the functions above write it: cJSON shortens numbers that read back as nearly the same.
+ */
 cJSON *gls_json_exact(const cJSON *entry);
 /* Whether two values that were read are the same, numbers to their last bit: cJSON_Compare() lets them differ. */
 bool gls_json_same(const cJSON *a, const cJSON *b);

@@ -35,7 +35,7 @@ static gls_status set_sidecar(merge_run *run)
     if (!run->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (strcmp(run->sidecar, o->output) == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", run->sidecar);
-    return GLS_OK;
+    return o->sidecar ? GLS_OK : gls_sidecar_check_free(run->sidecar);
 }
 
 /* Places that can be written and hold none of the shards and their sidecars, as far as those are known. */

@@ -29,17 +29,6 @@ static const cJSON *item_at(const cJSON *root, const char *first, const char *se
     return item(item(root, first), second);
 }
 
-/* A number as gls_json_uint() writes it: from 2^53 on as a string. */
-static bool get_uint(const cJSON *value, uint64_t *n)
-{
-    if (cJSON_IsString(value)) return gls_parse_uint64(value->valuestring, n);
-    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 ||
-        value->valuedouble != floor(value->valuedouble))
-        return false;
-    *n = (uint64_t)value->valuedouble;
-    return true;
-}
-
 gls_status gls_merge_shard_read(gls_merge_shard *shard)
 {
     struct stat info;
@@ -57,14 +46,15 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
-    if (!get_uint(item_at(shard->root, "output", "bytes"), &bytes))
+    if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
     if (bytes != (uint64_t)info.st_size)
         return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
                         (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
     if (gls_shard_file_read(shard->path, &file)) return GLS_ERR_INPUT;
-    if (!get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) || streamlines != file.n_streamlines ||
-        !get_uint(item_at(shard->root, "shard", "index"), &index) || index != file.shard.index)
+    if (!gls_json_get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) ||
+        streamlines != file.n_streamlines || !gls_json_get_uint(item_at(shard->root, "shard", "index"), &index) ||
+        index != file.shard.index)
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of %s: its number or count of streamlines differs",
                         shard->sidecar, shard->path);
     return GLS_OK;
@@ -213,7 +203,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         for (size_t i = 0; i < n; i++) {
             const cJSON *other = shards[i].root;
             for (int d = 0; d <= depth; d++) other = item(other, path[d]);
-            if (whole ? !get_uint(other, &value) : !cJSON_IsNumber(other)) return false;
+            if (whole ? !gls_json_get_uint(other, &value) : !cJSON_IsNumber(other)) return false;
             if (whole)
                 total += value;
             else
@@ -250,7 +240,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         uint64_t count = 0;
         const cJSON *own = item(shards[i].root, "lengths"), *mean = item(own, "mean_mm"), *low = item(own, "min_mm"),
                     *high = item(own, "max_mm");
-        if (!get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
+        if (!gls_json_get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
         sum += (double)count * mean->valuedouble;
@@ -323,7 +313,7 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
         const cJSON *own = item(shards[i].root, "run"), *date = item(own, "started");
         cJSON *entry = cJSON_CreateObject();
         cJSON_AddItemToArray(list, entry);
-        ok = cJSON_IsString(date) && get_uint(item(own, "batches"), &value);
+        ok = cJSON_IsString(date) && gls_json_get_uint(item(own, "batches"), &value);
         if (!ok) break;
         if (!started || strcmp(date->valuestring, started) < 0) started = date->valuestring;
         batches += value;
@@ -353,7 +343,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     bool ok = sum_part(root, shards, r->last_part > 0 ? (size_t)r->last_part : n, "counts", true);
     if (!ok || r->last_part == 0) return ok;
     cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts");
-    get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
+    gls_json_get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
     if (r->last_part == 1 && own == r->streamlines) return true;
     if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
     replace_uint(counts, "streamlines", r->streamlines);
@@ -384,8 +374,8 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
 static int by_part(const void *a, const void *b)
 {
     uint64_t i = 0, j = 0;
-    get_uint(item_at(((const gls_merge_shard *)a)->root, "shard", "index"), &i);
-    get_uint(item_at(((const gls_merge_shard *)b)->root, "shard", "index"), &j);
+    gls_json_get_uint(item_at(((const gls_merge_shard *)a)->root, "shard", "index"), &i);
+    gls_json_get_uint(item_at(((const gls_merge_shard *)b)->root, "shard", "index"), &j);
     return (i > j) - (i < j);
 }
 
@@ -395,8 +385,9 @@ static bool counts_agree(const cJSON *root, const gls_merge_result *result)
     uint64_t streamlines = 0, points = 0;
     char *text = gls_json_print_line(item(root, "counts"));
     cJSON *counts = text ? gls_json_parse(text) : NULL;
-    bool ok = get_uint(item(counts, "streamlines"), &streamlines) && get_uint(item(counts, "points"), &points) &&
-              streamlines == result->streamlines && points == result->points;
+    bool ok = gls_json_get_uint(item(counts, "streamlines"), &streamlines) &&
+              gls_json_get_uint(item(counts, "points"), &points) && streamlines == result->streamlines &&
+              points == result->points;
     cJSON_Delete(counts);
     cJSON_free(text);
     return ok;

@@ -93,14 +93,23 @@ char *gls_sidecar_find(const char *output)
     return beside(output, false);
 }
 
+/* By the sidecar of another output, or by another program. */
+static bool is_taken(const char *name, const char *output)
+{
+    char *other = other_output(name, &output, 1);
+    const bool taken = other || is_foreign(name);
+    free(other);
+    return taken;
+}
+
 char *gls_sidecar_name(const char *output)
 {
-    char *name = gls_sidecar_find(output), *other = name ? other_output(name, &output, 1) : NULL;
-    const bool taken = other || (name && is_foreign(name));
-    free(other);
-    if (!taken) return name;
-    free(name);
-    return beside(output, true);
+    char *name = gls_sidecar_find(output);
+    for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
+        free(name);
+        name = beside(output, whole);
+    }
+    return name;
 }
 
 char *gls_sidecar_second_name(const char *output)
@@ -119,13 +128,19 @@ gls_status gls_sidecar_check(const char *path, bool force, const char *const *in
     return status;
 }
 
-gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                                   const char *const *own, size_t n_own)
+gls_status gls_sidecar_check_free(const char *path)
 {
-    if (!is_foreign(path)) return gls_sidecar_check(path, force, inputs, n_inputs, own, n_own);
+    if (!is_foreign(path)) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
                     "%s: exists and is no sidecar of glslines, so that it stays: choose another name for the output",
                     path);
+}
+
+gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                                   const char *const *own, size_t n_own)
+{
+    gls_status status = gls_sidecar_check_free(path);
+    return status ? status : gls_sidecar_check(path, force, inputs, n_inputs, own, n_own);
 }
 
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text)

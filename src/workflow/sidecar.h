@@ -22,7 +22,9 @@ char *gls_sidecar_find(const char *output);
 gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
                              const char *const *own, size_t n_own);
 
-/* The same for a name that nobody gave, which leaves files alone that are no sidecars of ours. */
+/* For a name that nobody gave: GLS_ERR_OUTPUT where a file has it that is no sidecar of ours, whatever the options. */
+gls_status gls_sidecar_check_free(const char *path);
+/* Both. */
 gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
                                    const char *const *own, size_t n_own);
 

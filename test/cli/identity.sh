@@ -51,6 +51,11 @@ made track $few -o a.tck --density "$work/out/d.nii.gz" --write-mask m.nii.gz
 succeeds track $few -o a.tck --density d.nii.gz --skip-existing
 cp "$work/out/d.nii.gz" "$work/out/e.nii.gz"
 other density track $few -o a.tck --density e.nii.gz --skip-existing
+mkdir "$work/out/x" "$work/out/y"
+succeeds track $few -o x.tck --density x/d.nii.gz
+succeeds track $few --rng-seed 7 -o y.tck --density y/d.nii.gz
+other density track $few -o x.tck --density y/d.nii.gz
+made track $few -o z.tck --density x/z.nii.gz --dec z_dec.nii.gz --output-seeds z.csv --model csd --weights
 other dec track $few -o a.tck --dec e.nii.gz --skip-existing
 
 # with --force, too, inputs stay what they are, and what was changed is made anew

@@ -176,6 +176,20 @@ for force in "" --force; do
         [ "$(ls "$work/out")" = a.json ] || note "$command wrote beside a file of another program"
     done
 done
+# the other name is taken likewise; where both are, nothing is written
+for force in "" --force; do
+    clean
+    echo '{"EchoTime": 0.09}' >"$work/out/a.tck.json"
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck $force
+    require grep -q '"path":.*"a\.tck"' "$work/out/a.json"
+    require grep -q EchoTime "$work/out/a.tck.json"
+    rm "$work/out/a.tck"
+    cp "$work/out/a.tck.json" "$work/out/a.json"
+    run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck $force
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: both names of the sidecar are taken $force"
+    require cmp "$work/out/a.tck.json" "$work/out/a.json"
+    [ -e "$work/out/a.tck" ] && note "a tractogram without its sidecar $force"
+done
 # nor does the sidecar of responses become that of a tractogram
 clean
 succeeds response "$dwi" "$bval" "$bvec" "$mask" a --algorithm fa --shells 2000 -q

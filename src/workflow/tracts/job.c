@@ -126,7 +126,9 @@ gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
     cJSON_AddItemToArray(list, cJSON_CreateString(path));
     if (job->sidecar) return GLS_OK;
     job->sidecar = gls_sidecar_name(path);
-    return job->sidecar ? add_output(job, job->sidecar) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = gls_sidecar_check_free(job->sidecar);
+    return status ? status : add_output(job, job->sidecar);
 }
 
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n)
