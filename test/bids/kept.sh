@@ -146,6 +146,39 @@ mkdir $stage
 cp kept.trx $stage
 exits 0 "0 tracked, 1 up to date" bids killed participant --participant-label 01 -- $options
 check "what a run left that was killed before is gone" test ! -e $stage
+waiting() { # FOLDER: a run whose files are complete, and that waits for the lock under which they get their names
+    mkdir -p "$1/logs"
+    rm -f held
+    python3 -c '
+import fcntl, sys, time
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+open("held", "w")
+time.sleep(300)' "$1/logs/sub-01_space-ACPC.lock" &
+    holder=$!
+    until [ -e held ]; do sleep 0.1; done
+    "$program" bids data "$1" participant --no-report --participant-label 01 -- $options 2> waiting.err &
+    child=$!
+    tries=0
+    until [ -e "$1/sub-01/dwi/.sub-01_space-ACPC_boot_tractogram.stage/ready.json" ] || [ $tries -ge 200 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+waiting unchecked
+kill -9 $child $holder
+wait $child $holder 2> /dev/null
+echo theirs > unchecked/$tract.trx
+exits 4 "$tract.trx: exists" bids unchecked participant --participant-label 01 -- $options
+check "a run that was killed before it looked replaces no file of others" grep -qx theirs unchecked/$tract.trx
+waiting meanwhile
+echo theirs > meanwhile/$tract.json
+kill $holder
+wait $holder
+wait $child
+check "a sidecar that another program writes during the run is an error" test $? -eq 4
+check "and stays" grep -qx theirs meanwhile/$tract.json
+check "nothing is beside it" test "$(ls -A meanwhile/sub-01/dwi | wc -l)" -eq 1
 bids whole participant --participant-label 01 -- $options --nseeds 20000 2> /dev/null
 "$program" bids data resumed participant --no-report --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume 2> /dev/null &
 child=$!
