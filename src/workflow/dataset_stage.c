@@ -157,7 +157,13 @@ gls_status gls_dataset_stage_open(const gls_dataset_stage *s, bool keep_journals
     char sidecar[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
     gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;
-    if (status) return status;
+    if (status && !s->options->force) {
+        char *reason = strdup(gls_last_error());
+        gls_fail(status, "%s; what is complete lies in %s, which --force removes", reason ? reason : "out of memory",
+                 s->path);
+        free(reason);
+        return status;
+    }
     gls_dataset_stage_remove(s, keep_journals);
     if (mkdir(s->path, 0777) == 0 || errno == EEXIST) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->path, strerror(errno));

@@ -25,7 +25,8 @@ typedef struct gls_dataset_stage {
 } gls_dataset_stage;
 
 /* Makes the folder of the stage, empty but for journals of --resume where they are kept. What a run that was killed had
- * complete and checked there gets its names first. The texts of the stage are set; this process has the series to itself. */
+ * complete and checked there gets its names first; where that fails, it is an error, or removed with --force. The texts
+ * of the stage are set; this process has the series to itself. */
 gls_status gls_dataset_stage_open(const gls_dataset_stage *stage, bool keep_journals);
 /* Whether the files that are there by now may get their names. An existing file that others share, such as a mask, is
  * left where it is the same. GLS_ERR_OUTPUT names one that is another, and may not be replaced, or is an input. */
