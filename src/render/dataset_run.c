@@ -157,14 +157,16 @@ static bool child_step(void *user, const gls_progress *p)
 }
 
 /* The process of a unit. */
-static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, int out)
+static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, pid_t parent,
+                 int out)
 {
     const gls_monitor monitor = {.user = (void *)run, .step = child_step};
-    /* a terminal sends these to all processes: the first one tells the others by one SIGTERM, as a second signal would
-     * end them in the midst of their work */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
+    /* a terminal or a scheduler sends signals to the whole group: out of it, the process is told once, by the first
+     * one, as a second signal would end it in the midst of its work */
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN); /* messages on the terminal */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) run->end();
     gls_log_mute_info(true);
     outcome done = track_unit(run, u, job, &monitor);
     const char *bytes = (const char *)&done;
@@ -196,10 +198,11 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     if (run->jobs > 1) job.device = device;
     if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "no pipe: %s", strerror(errno));
     fflush(NULL);
+    const pid_t parent = getpid();
     w->pid = fork();
     if (w->pid == 0) {
         close(ends[0]);
-        work(run, u, &job, ends[1]);
+        work(run, u, &job, parent, ends[1]);
     }
     close(ends[1]);
     w->pipe = ends[0];

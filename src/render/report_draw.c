@@ -11,8 +11,8 @@
 #include "render/report.h"
 #include "render/studio.h"
 #include "util/affine.h"
-#include "util/plain.h"
 #include "util/format.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 /* mm by which lines of the 3-D view may differ from those of the file. */

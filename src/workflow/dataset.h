@@ -76,8 +76,8 @@ typedef enum gls_dataset_state {
 /* Files that a data set of derivatives has; those that are there are left. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
 /* Tracks a unit with these options, whose files are chosen here, unless it was tracked with them, from files of the
- * same contents, before. On failure GLS_UNIT_FAILED and the status, and files that were there before are as they were.
- */
+ * same contents, before. On failure GLS_UNIT_FAILED and the status, and files that were there before are as they were,
+ * unless the file system fails while they get their names. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
 /* Which units: one, or every count-th from the index-th, counted from 1. */

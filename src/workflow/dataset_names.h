@@ -13,9 +13,9 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
 gls_status gls_bids_make_folders(const char *path);
 /* Whether it ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
-/* Whether a text is a label: letters and digits, at least one. */
+/* Whether a text is a label: letters, digits and +, at least one. */
 bool gls_bids_is_label(const char *text);
-/* Whether all before the suffix are keys and values of letters and digits. */
+/* Whether all before the suffix are keys and values of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);
 /* Without suffix and extension; NULL without memory, as below. */
 char *gls_bids_stem(const char *name);

@@ -4,7 +4,7 @@
 
 #include "workflow/dataset.h"
 
-/* Whether a folder has the name of a participant or session, PREFIX-LABEL with letters and digits, and is asked for. */
+/* Whether a folder has the name of a participant or session, PREFIX-LABEL, that is asked for. */
 bool gls_dataset_takes_participant(const gls_dataset_options *options, const char *folder);
 bool gls_dataset_takes_session(const gls_dataset_options *options, const char *folder);
 /* Whether files without a session are asked for. */

@@ -69,9 +69,9 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_d
     const char *const inputs[] = {u->dwi, u->bval, gls_table_path(u->bvec), u->table, u->mask, u->region};
     struct stat info;
     char path[GLS_DATASET_MAX_PATH];
+    if (strcmp(name, GLS_STAGE_READY) == 0) name = s->sidecar;
     gls_bids_join(s->folder, name, path, sizeof path);
     if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
-    if (strcmp(name, s->sidecar) == 0) replace = GLS_REPLACE_ALL; /* it was read, and is of this tractogram */
     if (replace == GLS_REPLACE_NONE || (replace == GLS_REPLACE_OWN && !is_own(s, name)))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
                         path);
@@ -88,6 +88,17 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_repla
     for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], replace);
     gls_bids_names_free(names);
     return status;
+}
+
+/* Checks it; with the sidecar under its name others know that it was. */
+static gls_status accept(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    char ready[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, GLS_STAGE_READY, ready, sizeof ready);
+    gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
+    gls_status status = gls_dataset_stage_check(s, replace);
+    if (status || rename(ready, sidecar) == 0) return status;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", sidecar, strerror(errno));
 }
 
 static gls_status move(const gls_dataset_stage *s, const char *name)
@@ -127,7 +138,7 @@ static gls_status publish(const gls_dataset_stage *s, bool check, gls_dataset_re
     int lock = -1;
     gls_status status = gls_dataset_lock(s->lock, true, &lock);
     if (status) return status;
-    if (check) status = gls_dataset_stage_check(s, replace);
+    if (check) status = accept(s, replace);
     if (status)
         gls_dataset_stage_remove(s, false);
     else
@@ -146,7 +157,13 @@ gls_status gls_dataset_stage_open(const gls_dataset_stage *s, bool keep_journals
     char sidecar[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
     gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;
-    if (status) return status;
+    if (status && !s->options->force) {
+        char *reason = strdup(gls_last_error());
+        gls_fail(status, "%s; what is complete lies in %s, which --force removes", reason ? reason : "out of memory",
+                 s->path);
+        free(reason);
+        return status;
+    }
     gls_dataset_stage_remove(s, keep_journals);
     if (mkdir(s->path, 0777) == 0 || errno == EEXIST) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->path, strerror(errno));

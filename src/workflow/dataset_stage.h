@@ -4,6 +4,9 @@
 
 #include "workflow/dataset.h"
 
+/* Name of the sidecar in a stage that is complete and not yet checked. */
+#define GLS_STAGE_READY "ready.json"
+
 /* Which files that exist may be replaced, where they are others. */
 typedef enum gls_dataset_replace {
     GLS_REPLACE_NONE,
@@ -22,12 +25,13 @@ typedef struct gls_dataset_stage {
 } gls_dataset_stage;
 
 /* Makes the folder of the stage, empty but for journals of --resume where they are kept. What a run that was killed had
- * complete there gets its names first. The texts of the stage are set; this process has the series to itself. */
+ * complete and checked there gets its names first; where that fails, it is an error, or removed with --force. The texts
+ * of the stage are set; this process has the series to itself. */
 gls_status gls_dataset_stage_open(const gls_dataset_stage *stage, bool keep_journals);
 /* Whether the files that are there by now may get their names. An existing file that others share, such as a mask, is
  * left where it is the same. GLS_ERR_OUTPUT names one that is another, and may not be replaced, or is an input. */
 gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_replace replace);
-/* Checks, gives the files their names, and removes the folder. The sidecar is among them. What fails in the check
+/* Checks, gives the files their names, and removes the folder. GLS_STAGE_READY is among them. What fails in the check
  * leaves nothing in the stage; a process that is killed while files get their names leaves the rest to the next. */
 gls_status gls_dataset_stage_publish(const gls_dataset_stage *stage, gls_dataset_replace replace);
 /* Removes it with all that is there, but for journals where they are kept. */

@@ -211,7 +211,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     for (size_t i = 0; !status && names[i]; i++) {
         const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
                    is_fit = strstr(names[i], "_dwimap.");
-        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], p->stage.sidecar) == 0) continue;
+        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0) continue;
         status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
     }
     gls_bids_names_free(names);
@@ -231,7 +231,7 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
     cJSON *root = NULL;
     in_stage(p, RUN, run);
-    in_stage(p, p->stage.sidecar, path);
+    in_stage(p, GLS_STAGE_READY, path);
     gls_status status = read_json(run, &root);
     if (status) return status;
     const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
@@ -285,7 +285,7 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
     in_folder(p, file, path);
     gls_status status = write_fits(p, job, path, monitor);
     if (!status) status = note_outputs(p, cJSON_GetObjectItemCaseSensitive(root, DONE), true);
-    in_stage(p, p->stage.sidecar, path);
+    in_stage(p, GLS_STAGE_READY, path);
     if (!status) status = write_json(path, true, root);
     return status;
 }
@@ -323,7 +323,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
         status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "fits"), p->stage.folder, &no_fits);
     b->done = !missing;
     b->fits_done = !no_fits;
-    if (missing) b->replace = GLS_REPLACE_OWN;
+    if (missing || no_fits) b->replace = GLS_REPLACE_OWN;
     return status;
 }
 

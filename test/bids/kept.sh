@@ -143,9 +143,51 @@ same killed > after
 check "a run that was killed while files got their names is completed" cmp before after
 check "its stage is gone" test ! -e $stage
 mkdir $stage
+mv killed/$tract.json $stage
+cp kept.trx $stage/$(basename $tract).trx
+echo other > $stage/other
+mkdir killed/sub-01/dwi/other
+exits 4 "complete lies in $stage" bids killed participant --participant-label 01 -- $options
+check "--force begins anew" bids killed participant --participant-label 01 --force -- $options
+check "and has no stage" test ! -e $stage
+rmdir killed/sub-01/dwi/other
+mkdir $stage
 cp kept.trx $stage
 exits 0 "0 tracked, 1 up to date" bids killed participant --participant-label 01 -- $options
 check "what a run left that was killed before is gone" test ! -e $stage
+waiting() { # FOLDER: a run whose files are complete, and that waits for the lock under which they get their names
+    mkdir -p "$1/logs"
+    rm -f held
+    python3 -c '
+import fcntl, sys, time
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+open("held", "w")
+time.sleep(300)' "$1/logs/sub-01_space-ACPC.lock" &
+    holder=$!
+    until [ -e held ]; do sleep 0.1; done
+    "$program" bids data "$1" participant --no-report --participant-label 01 -- $options 2> waiting.err &
+    child=$!
+    tries=0
+    until [ -e "$1/sub-01/dwi/.sub-01_space-ACPC_boot_tractogram.stage/ready.json" ] || [ $tries -ge 200 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+waiting unchecked
+kill -9 $child $holder
+wait $child $holder 2> /dev/null
+echo theirs > unchecked/$tract.trx
+exits 4 "$tract.trx: exists" bids unchecked participant --participant-label 01 -- $options
+check "a run that was killed before it looked replaces no file of others" grep -qx theirs unchecked/$tract.trx
+waiting meanwhile
+echo theirs > meanwhile/$tract.json
+kill $holder
+wait $holder
+wait $child
+check "a sidecar that another program writes during the run is an error" test $? -eq 4
+check "and stays" grep -qx theirs meanwhile/$tract.json
+check "nothing is beside it" test "$(ls -A meanwhile/sub-01/dwi | wc -l)" -eq 1
 bids whole participant --participant-label 01 -- $options --nseeds 20000 2> /dev/null
 "$program" bids data resumed participant --no-report --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume 2> /dev/null &
 child=$!
@@ -173,6 +215,18 @@ kill -SEGV $child
 wait $parent
 check "a process that breaks down gives exit code 5" test $? -eq 5
 check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy elsewhere, 1 failed' broken.err
+setsid "$program" bids data grouped_end participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> grouped_end.err &
+parent=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ "$(ls -d grouped_end/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ] && break
+    sleep 0.2
+done
+sleep 1
+env kill -s TERM -- -$parent
+wait $parent
+check "a signal to the whole group ends a run" test $? -eq 143
+check "each of its processes tells of it" test "$(grep -c 'interrupted: .* was not written' grouped_end.err)" -eq 2
+check "and leaves nothing" test "$(ls -A grouped_end/sub-01/dwi grouped_end/sub-02/dwi | grep -c stage)" -eq 0
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
