@@ -141,6 +141,8 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     options.lut = m->names;
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
+    gls_sidecar_add_software(root, 0, NULL); /* which tells that the sidecar may be replaced */
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     add_sources(o, (const char *const[]){m->tractogram, m->labels, m->names}, 3, root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "assign", "radial");

@@ -22,6 +22,11 @@ static bool ends_in(const char *name, const char *end)
     return n > e && strcmp(name + n - e, end) == 0;
 }
 
+bool gls_dataset_is_journal(const char *name)
+{
+    return ends_in(name, ".resume");
+}
+
 static bool exists(const char *path)
 {
     struct stat info;
@@ -34,7 +39,7 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
     DIR *folder = opendir(s->path);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (keep_journals && ends_in(entry->d_name, ".resume")) continue;
+        if (keep_journals && gls_dataset_is_journal(entry->d_name)) continue;
         gls_bids_join(s->path, entry->d_name, path, sizeof path);
         unlink(path);
     }
@@ -121,7 +126,7 @@ static gls_status name_files(const gls_dataset_stage *s)
     if (unlink(path) != 0 && errno != ENOENT)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", path, strerror(errno));
     for (size_t i = 0; !status && names[i]; i++) {
-        if (strcmp(names[i], s->sidecar) == 0 || is_there(s, names[i])) continue;
+        if (strcmp(names[i], s->sidecar) == 0 || gls_dataset_is_journal(names[i]) || is_there(s, names[i])) continue;
         if (ends_in(names[i], IMAGE)) continue; /* behind what tells of it */
         status = move(s, names[i]);
     }
@@ -152,7 +157,7 @@ gls_status gls_dataset_stage_publish(const gls_dataset_stage *s, gls_dataset_rep
     return publish(s, true, replace);
 }
 
-gls_status gls_dataset_stage_open(const gls_dataset_stage *s, bool keep_journals)
+gls_status gls_dataset_stage_open(const gls_dataset_stage *s)
 {
     char sidecar[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
@@ -164,7 +169,7 @@ gls_status gls_dataset_stage_open(const gls_dataset_stage *s, bool keep_journals
         free(reason);
         return status;
     }
-    gls_dataset_stage_remove(s, keep_journals);
+    gls_dataset_stage_remove(s, true);
     if (mkdir(s->path, 0777) == 0 || errno == EEXIST) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->path, strerror(errno));
 }

@@ -24,10 +24,10 @@ typedef struct gls_dataset_stage {
     char lock[GLS_DATASET_MAX_PATH];   /* held while files get their names */
 } gls_dataset_stage;
 
-/* Makes the folder of the stage, empty but for journals of --resume where they are kept. What a run that was killed had
- * complete and checked there gets its names first; where that fails, it is an error, or removed with --force. The texts
- * of the stage are set; this process has the series to itself. */
-gls_status gls_dataset_stage_open(const gls_dataset_stage *stage, bool keep_journals);
+/* Makes the folder of the stage, empty but for journals of --resume, which go with the stage that is published. What a
+ * run that was killed had complete and checked there gets its names first; where that fails, it is an error, or removed
+ * with --force. The texts of the stage are set; this process has the series to itself. */
+gls_status gls_dataset_stage_open(const gls_dataset_stage *stage);
 /* Whether the files that are there by now may get their names. An existing file that others share, such as a mask, is
  * left where it is the same. GLS_ERR_OUTPUT names one that is another, and may not be replaced, or is an input. */
 gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_replace replace);
@@ -36,5 +36,7 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_r
 gls_status gls_dataset_stage_publish(const gls_dataset_stage *stage, gls_dataset_replace replace);
 /* Removes it with all that is there, but for journals where they are kept. */
 void gls_dataset_stage_remove(const gls_dataset_stage *stage, bool keep_journals);
+/* Whether a file of the stage is a journal: no output. */
+bool gls_dataset_is_journal(const char *name);
 
 #endif

@@ -211,7 +211,8 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     for (size_t i = 0; !status && names[i]; i++) {
         const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
                    is_fit = strstr(names[i], "_dwimap.");
-        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0) continue;
+        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0 || gls_dataset_is_journal(names[i]))
+            continue;
         status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
     }
     gls_bids_names_free(names);
@@ -369,7 +370,7 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
         status = add_fits(p, job, monitor, b->root);
     const bool nothing = b->done && b->fits_done;
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
-    gls_dataset_stage_remove(&p->stage, status && job->resume);
+    gls_dataset_stage_remove(&p->stage, status != GLS_OK);
     return tell_places(status, p);
 }
 
@@ -378,12 +379,12 @@ static gls_status track_locked(const places *p, const gls_job_options *job, cons
 {
     cJSON *identity = NULL;
     before b = {.root = NULL};
-    gls_status status = gls_dataset_stage_open(&p->stage, job->resume);
+    gls_status status = gls_dataset_stage_open(&p->stage);
     if (status) return status;
     status = gls_dataset_identity(p->stage.options, p->stage.unit, job, &identity);
     if (!status) status = look_before(p, identity, &b);
     if (status)
-        gls_dataset_stage_remove(&p->stage, job->resume);
+        gls_dataset_stage_remove(&p->stage, true);
     else
         status = make(p, job, monitor, &b, identity);
     if (!status) status = connect_regions(p, job);

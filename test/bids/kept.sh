@@ -200,6 +200,8 @@ kill -9 $child
 wait $child 2> /dev/null
 check "a journal is kept" test -s "$(ls resumed/sub-01/dwi/.sub-01*stage/*.resume)"
 check "no file has its name" test "$(ls resumed/sub-01/dwi | wc -l)" -eq 0
+exits 3 "nowhere" bids resumed participant --participant-label 01 -- $options --nseeds 20000 --include nowhere.nii
+check "a run that fails leaves the journal" test -s "$(ls resumed/sub-01/dwi/.sub-01*stage/*.resume)"
 check "--resume goes on" bids resumed participant --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume
 check "to the same tractogram" cmp whole/$tract.trx resumed/$tract.trx
 check "and leaves nothing else" test "$(ls -A resumed/sub-01/dwi | wc -l)" -eq 6
@@ -282,6 +284,7 @@ cp $matrix.tsv kept
 rm ${matrix%relmat}nodes.tsv
 check "a matrix without its table of regions" atlas
 check "gets it back" test -s ${matrix%relmat}nodes.tsv
+check "and has one sidecar" test ! -e $matrix.tsv.json
 printf 'index\tname\n1\ta\n2\tb\n3\tc\n4\td\n' > data/seg-Four_dseg.tsv
 touch -d '2001-01-01' data/seg-Four_dseg.tsv
 check "new names of an old date" atlas
