@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `glslines bids` keeps: files of others, what an interrupted or failed run leaves, and when a series counts as done.
 # Usage: sh test/bids/kept.sh GLSLINES WORK_FOLDER
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../checks.sh"
 
 "$program" phantom data -q --bids 01,02,03 --shape 24 24 20 --voxel-size 4 || exit 1
 options="--nseeds 100 --sphere small --device llvmpipe"

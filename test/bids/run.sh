@@ -1,7 +1,7 @@
 #!/bin/sh
 # A data set as QSIPrep writes it, tracked by `glslines bids`: names, resuming, shards, damaged data sets, and what the BIDS validator and pybids say of the result.
 # Usage: sh test/bids/run.sh GLSLINES WORK_FOLDER [PYTHON]      PYTHON: one with nibabel, pybids, trx-python and bids-validator-deno; without it they are left out
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../checks.sh"
 python=${3:-}
 
 "$program" phantom phantom -q || exit 1

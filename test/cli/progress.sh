@@ -1,23 +1,6 @@
 #!/bin/sh
 # Progress for programs and terminals: JSON lines from start to end whatever happens, escape sequences on terminals alone. Usage: sh progress.sh GLSLINES FOLDER
-set -u
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2" || exit 1
-failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" > check.log 2>&1; then
-        echo "ok   $name"
-    else
-        echo "FAIL $name"
-        cat check.log
-        failed=1
-    fi
-}
+. "$(dirname "$0")/../checks.sh"
 
 # events FILE STATUS EXIT: every line is an object, the first start, the last end with this status and code
 events() {

@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it, with their arguments GLSLINES WORK_FOLDER: a new work folder, checks, and $failed.
+# Sourced by scripts with their arguments GLSLINES WORK_FOLDER: a new work folder, checks, and $failed.
 set -u
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 rm -rf "$2"
