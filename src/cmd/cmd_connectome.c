@@ -23,8 +23,7 @@ static const char *const examples[] = {
     "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
     "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
     "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
-    "FreeSurferColorLUT.txt "
-    "--header",
+    "FreeSurferColorLUT.txt --header",
     "Mean length in mm:",
     "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean",
     NULL,

@@ -171,8 +171,7 @@ const cmd_command cmd_phantom = {
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
     .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey "
-                   "matter, CSF and Rician noise, and the "
-                   "ground truth of every bundle.",
+                   "matter, CSF and Rician noise, and the ground truth of every bundle.",
     .positionals = positionals,
     .max_positionals = 1,
     .options = table,

@@ -36,8 +36,7 @@ static const cmd_option table[] = {
                "Passes of erosion of the mask (dhollander, fa)."),
     CMD_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "dhollander: voxels of FA above it are white matter at first. msmt_5tt: those of grey matter and CSF "
-               "lie below. fa: "
-               "the response is of all voxels above it, in place of --voxels."),
+               "lie below. fa: the response is of all voxels above it, in place of --voxels."),
     CMD_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined white matter that makes its response."),
     CMD_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
@@ -172,8 +171,7 @@ const cmd_command cmd_response = {
     .description =
         "Writes responses as text in MRtrix3's form: dhollander and msmt_5tt PREFIX_wm.txt, PREFIX_gm.txt and "
         "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row, manual "
-        "with a row for "
-        "each shell; "
+        "with a row for each shell; "
         "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
         "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
         "dwi2response; look at them in a viewer.",

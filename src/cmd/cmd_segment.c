@@ -14,8 +14,7 @@ static const char *const positionals[] = {
     "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
     "BUNDLES",
     "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; or "
-    "scilpy's "
-    "JSON of bundles.",
+    "scilpy's JSON of bundles.",
     NULL,
 };
 

@@ -34,8 +34,7 @@ const cmd_command cmd_weights = {
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
     .description = "Fits the density of streamlines in each fixel to that of the fibre orientation distributions. "
                    "Options, defaults and results are those of tcksift2 and tcksift. With --force it goes on where all "
-                   "fixels are excluded. The same bytes for any number of "
-                   "threads and devices.",
+                   "fixels are excluded. The same bytes for any number of threads and devices.",
     .positionals = positionals,
     .max_positionals = 2,
     .options = table,
