@@ -4,21 +4,27 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include <glslines/common.h>
+
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/terminal.h"
+#include "util/clock.h"
 
-#include <glslines/common.h>
+/* Signals this soon after the first are the same end, told twice: a scheduler tells every process of a job, and the
+ * parent of a process tells it, too. */
+#define SECONDS_OF_ONE_END 0.5
 
 static volatile sig_atomic_t catching, done, signalled;
+static double first; /* when the last one that counts came */
 
 static void on_signal(int number)
 {
-    if (done && !signalled) {
-        signalled = number; /* all outputs are complete: the little that is left goes on, a second signal ends it */
-        return;
-    }
-    if (!catching || signalled) {
+    const double now = gls_clock_seconds();
+    if (signalled && now - first < SECONDS_OF_ONE_END) return;
+    first = now;
+    /* once all outputs are complete the little that is left goes on, and a second signal ends it */
+    if (signalled || (!catching && !done)) {
         cmd_terminal_end_by_signal();
         cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);
         _exit(CMD_EXIT_SIGNAL + number);

@@ -26,43 +26,34 @@ static void print_line(const char *prefix, const char *line)
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 
-static void emit(gls_log_level level, const char *line)
-{
-    pthread_mutex_lock(&messages.lock);
-    bool colour = cmd_terminal_has_colour();
-    if (level == GLS_LOG_ERROR)
-        print_line(colour ? "\033[1;31mglslines:\033[0m " : "glslines: ", line);
-    else if (level == GLS_LOG_WARNING)
-        print_line(colour ? "glslines: \033[1;33mwarning:\033[0m " : "glslines: warning: ", line);
-    else if (level == GLS_LOG_INFO && !messages.quiet)
-        print_line("", line);
-    else if (level == GLS_LOG_DETAIL && messages.verbose > 0)
-        print_line("", line);
-    else if (level == GLS_LOG_DEBUG && messages.verbose > 1)
-        print_line("debug: ", line);
-    pthread_mutex_unlock(&messages.lock);
-    if (level == GLS_LOG_ERROR || level == GLS_LOG_WARNING)
-        cmd_event_message(level == GLS_LOG_ERROR ? "error" : "warning", line);
-}
-
-static void from_library(void *user, gls_log_level level, const char *line)
+static void emit(void *user, gls_log_level level, const char *line)
 {
     (void)user;
-    emit(level, line);
+    static const char *const prefix[][2] = {
+        [GLS_LOG_ERROR] = {"glslines: ", "\033[1;31mglslines:\033[0m "},
+        [GLS_LOG_WARNING] = {"glslines: warning: ", "glslines: \033[1;33mwarning:\033[0m "},
+        [GLS_LOG_INFO] = {"", ""},
+        [GLS_LOG_DETAIL] = {"", ""},
+        [GLS_LOG_DEBUG] = {"debug: ", "debug: "}};
+    pthread_mutex_lock(&messages.lock);
+    const int most = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
+    if ((int)level <= most) print_line(prefix[level][cmd_terminal_has_colour()], line);
+    pthread_mutex_unlock(&messages.lock);
+    if (level <= GLS_LOG_WARNING) cmd_event_message(level == GLS_LOG_ERROR ? "error" : "warning", line);
 }
 
 void cmd_message_init(const cmd_common *common)
 {
     messages.quiet = common->quiet;
     messages.verbose = common->quiet ? 0 : common->verbose;
-    gls_log_set(from_library, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : GLS_LOG_DETAIL);
+    gls_log_set(emit, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : GLS_LOG_DETAIL);
 }
 
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
     char line[GLS_MESSAGE_BYTES];
     gls_vsnprintf(line, sizeof line, format, args);
-    emit(level, line);
+    emit(NULL, level, line);
 }
 
 int cmd_error(cmd_exit code, const char *format, ...)

@@ -30,11 +30,11 @@ static char *environment; /* as it was read last */
 static bool parse_rule(const char *text, size_t length, rule *r)
 {
     static const char *const kinds[GLS_FAULT_KINDS] = {
-        [GLS_FAULT_OPEN] = "open",        [GLS_FAULT_ALLOC] = "alloc",       [GLS_FAULT_UPLOAD] = "upload",
-        [GLS_FAULT_COMPILE] = "compile",  [GLS_FAULT_SILENT] = "silent",     [GLS_FAULT_CRASH] = "crash",
-        [GLS_FAULT_HANG] = "hang",        [GLS_FAULT_DISPATCH] = "dispatch", [GLS_FAULT_READBACK] = "readback",
-        [GLS_FAULT_RESET] = "reset",      [GLS_FAULT_MEMORY] = "memory",     [GLS_FAULT_SLOW] = "slow",
-        [GLS_FAULT_PATIENCE] = "patience"};
+        [GLS_FAULT_OPEN] = "open",         [GLS_FAULT_ALLOC] = "alloc",       [GLS_FAULT_UPLOAD] = "upload",
+        [GLS_FAULT_COMPILE] = "compile",   [GLS_FAULT_SILENT] = "silent",     [GLS_FAULT_CRASH] = "crash",
+        [GLS_FAULT_HANG] = "hang",         [GLS_FAULT_DISPATCH] = "dispatch", [GLS_FAULT_SKIP] = "skip",
+        [GLS_FAULT_READBACK] = "readback", [GLS_FAULT_RESET] = "reset",       [GLS_FAULT_MEMORY] = "memory",
+        [GLS_FAULT_SLOW] = "slow",         [GLS_FAULT_PATIENCE] = "patience"};
     const char *colon = memchr(text, ':', length), *end = text + length;
     if (!colon || colon + 1 == end || colon[1] < '0' || colon[1] > '9') return false;
     char *rest;

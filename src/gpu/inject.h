@@ -12,6 +12,7 @@
  * - crash: the driver's compiler crashes
  * - hang: the driver's compiler does not come back
  * - dispatch: a run of a kernel, error of the driver
+ * - skip: a run of a kernel does nothing, without an error
  * - readback: data from a buffer, out of memory
  * - reset: any of these but open, or a synchronisation: the device is lost, and stays lost
  * and memory:BYTES, the memory of each device: an allocation beyond it fails;
@@ -34,6 +35,7 @@ typedef enum gls_fault {
     GLS_FAULT_CRASH,
     GLS_FAULT_HANG,
     GLS_FAULT_DISPATCH,
+    GLS_FAULT_SKIP,
     GLS_FAULT_READBACK,
     GLS_FAULT_RESET,
     GLS_FAULT_COUNT,

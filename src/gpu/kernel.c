@@ -291,7 +291,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
-    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION))
+    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION) && !gls_inject(GLS_FAULT_SKIP))
         glDispatchCompute(groups[0], groups[1], groups[2]);
     gls_inject_work(kernel->label, groups);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);

@@ -336,7 +336,9 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
         if ((int)t->of[i].state < 0) continue;
         for (char *c = t->of[i].reason; *c; c++)
             if ((unsigned char)*c < ' ') *c = ' '; /* names of folders may hold tabs and ends of lines */
-        gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
+        const bool interrupted = t->of[i].status == GLS_ERR_CANCELLED;
+        gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name,
+                        interrupted ? "interrupted" : state_names[t->of[i].state], t->of[i].reason);
     }
     snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
     gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)

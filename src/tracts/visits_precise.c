@@ -1,5 +1,6 @@
 /* Lengths along the spline as tckmap -precise has them: the streamline is upsampled, and where it leaves a voxel, the
- * face is found by halving until both sides lie within 0.005 of a voxel. */
+ * face is found by halving until both sides lie within 0.005 of a voxel. With a step over a million voxels it has the
+ * lengths of its straight steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,12 +116,26 @@ static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], doubl
     gls_visits_note(s, voxel, mm);
 }
 
+/* Voxels that a step passes at most: a longer one is damage, and following it face by face comes to no end. */
+#define MOST_VOXELS 1e6
+
+static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!(distance(point[i - 1], point[i]) <= MOST_VOXELS * (double)g->least_side)) return true;
+    return false;
+}
+
 void gls_visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, const float (*point)[3], size_t n)
 {
     upsampled u;
     float exit[3], entry[3], last[3];
     double next[3], v[3], mu = 0;
     if (n < 2) return;
+    if (has_long_step(g, point, n)) {
+        gls_visits_polyline(s, g, true, point, n);
+        return;
+    }
     if (!upsample(point, n, ratio, &u)) {
         s->failed = true;
         return;

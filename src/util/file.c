@@ -1,17 +1,25 @@
 #include "util/file.h"
-#include "util/input.h"
-#include "util/status.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/input.h"
+#include "util/status.h"
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
 #define WAIT_MS 100
+
+const char *gls_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
 
 bool gls_fd_write(int fd, const void *data, size_t bytes)
 {

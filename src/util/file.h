@@ -8,6 +8,9 @@
  * GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
+/* What stands behind the last slash of a path. */
+const char *gls_file_name(const char *path);
+
 /* Writes everything at the file's position or returns false with errno set. */
 bool gls_fd_write(int fd, const void *data, size_t bytes);
 /* The same for pipes, whose readers may not read: waits as long as go_on says so. Returns how many bytes were written,

@@ -1,7 +1,4 @@
 #include "util/hash.h"
-#include "util/file.h"
-#include "util/input.h"
-#include "util/status.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,29 +8,40 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "util/input.h"
+#include "util/status.h"
+
 uint64_t gls_hash(const void *data, size_t bytes)
 {
     return XXH3_64bits(data, bytes);
 }
 
-gls_status gls_hash_file(const char *path, uint64_t *hash)
+gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash)
 {
     enum { BYTES = 1 << 20 };
-    uint64_t size = 0;
-    int fd;
-    gls_status status = gls_regular_open(path, &fd, &size);
-    if (status) return status;
     char *data = malloc(BYTES);
     XXH3_state_t *state = data ? XXH3_createState() : NULL;
+    gls_status status = GLS_OK;
     if (!state || XXH3_64bits_reset(state) != XXH_OK) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-    for (int64_t n = 1; !status && n > 0;) {
-        n = gls_fd_read(fd, data, BYTES);
-        if (n < 0) status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    ssize_t n = 1;
+    for (off_t at = 0; !status && n != 0; at += n > 0 ? n : 0) {
+        n = pread(fd, data, BYTES, at);
+        if (n < 0 && errno != EINTR) status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
         if (n > 0) XXH3_64bits_update(state, data, (size_t)n);
     }
     if (!status) *hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     free(data);
+    return status;
+}
+
+gls_status gls_hash_file(const char *path, uint64_t *hash)
+{
+    uint64_t size = 0;
+    int fd;
+    gls_status status = gls_regular_open(path, &fd, &size);
+    if (status) return status;
+    status = gls_hash_open_file(path, fd, hash);
     close(fd);
     return status;
 }

@@ -8,6 +8,8 @@
 uint64_t gls_hash(const void *data, size_t bytes);
 /* The same over the contents of a regular file. GLS_ERR_INPUT names the file. */
 gls_status gls_hash_file(const char *path, uint64_t *hash);
+/* The same of one that is open, from its first byte on, whatever its position, which stays. */
+gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash);
 /* 16 hexadecimal digits, as files have it. Returns text. */
 char *gls_hash_text(uint64_t hash, char text[17]);
 

@@ -293,6 +293,12 @@ static int synchronise_folder(const char *path)
     return result;
 }
 
+gls_status gls_output_sync_names(const char *path)
+{
+    if (synchronise_folder(path) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: its folder cannot be written: %s", path, strerror(errno));
+}
+
 /* All data are on the disk before any name is given, so that a crash of the machine leaves no name without its data. */
 static gls_status synchronise(gls_output *output)
 {
@@ -357,6 +363,14 @@ gls_status gls_output_commit(gls_output *output)
     }
     gls_output_discard(output);
     return status;
+}
+
+void gls_output_group_lead(gls_output_group *group)
+{
+    if (group->n < 2) return;
+    const gls_output last = group->output[group->n - 1];
+    memmove(group->output + 1, group->output, (group->n - 1) * sizeof last);
+    group->output[0] = last;
 }
 
 gls_status gls_output_group_commit(gls_output_group *group)

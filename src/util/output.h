@@ -63,7 +63,12 @@ void gls_output_discard(gls_output *output);
 gls_status gls_outputs_commit(gls_output *outputs, size_t n);
 /* The same for what waits in the group, which is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
+/* The file that came last into the group gets its name first. */
+void gls_output_group_lead(gls_output_group *group);
 void gls_output_group_discard(gls_output_group *group);
+
+/* The names in the folder in which path lies reach the disk; GLS_ERR_OUTPUT. */
+gls_status gls_output_sync_names(const char *path);
 
 /* Opens a nameless file for scratch data in the directory of the output; it vanishes when closed. */
 gls_status gls_output_scratch(const gls_output *output, int *fd);

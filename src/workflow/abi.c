@@ -8,8 +8,8 @@
 #include <glslines/glslines.h>
 
 #include "track/params.h"
-#include "util/json.h"
 #include "util/format.h"
+#include "util/json.h"
 
 typedef struct row {
     const char *name, *type;

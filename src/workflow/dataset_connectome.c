@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -16,7 +17,7 @@
 #include "workflow/json.h"
 #include "workflow/tracts/tracts.h"
 
-#define DONE "done" /* what a sidecar tells for later runs: inputs, outputs */
+#define DONE "done" /* what a sidecar tells for later runs: inputs, outputs, and files in whose places these came */
 
 char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
                              const char **root)
@@ -54,7 +55,8 @@ static void add_sources(const gls_dataset_options *o, const char *const *path, s
 /* The files of a connectome, and what it is made from. */
 typedef struct matrix {
     const char *tractogram, *labels, *names, *weights; /* names, weights NULL: none */
-    char matrix[GLS_DATASET_MAX_PATH], nodes[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    char folder[GLS_DATASET_MAX_PATH], matrix[GLS_DATASET_MAX_PATH], nodes[GLS_DATASET_MAX_PATH],
+        sidecar[GLS_DATASET_MAX_PATH];
 } matrix;
 
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
@@ -81,48 +83,57 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
+static gls_status fail_exists(const char *path)
+{
+    return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids tells of it; --force replaces it", path);
+}
+
 /* Whether it is there, of the same; GLS_ERR_OUTPUT: what is there is of another program, or was changed. */
 static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
 {
     bool missing = false;
     struct stat info;
-    char folder[GLS_DATASET_MAX_PATH];
+    const char *const path[] = {m->matrix, m->nodes};
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
-    const cJSON *found = cJSON_GetObjectItemCaseSensitive(root, DONE);
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(m->matrix, '/') - m->matrix), m->matrix);
-    gls_status status = GLS_OK;
-    *done = false;
-    if (found) {
-        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(found, "outputs"), folder, &missing);
-        *done = !missing && gls_json_same(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"));
-    } else {
-        const char *const path[] = {m->matrix, m->nodes, m->sidecar};
-        for (size_t i = 0; i < 3 && !status; i++)
-            if (lstat(path[i], &info) == 0)
-                status = gls_fail(GLS_ERR_OUTPUT,
-                                  "%s: exists, and no run of glslines bids tells of it; --force replaces it", path[i]);
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(root, DONE),
+                *outputs = cJSON_GetObjectItemCaseSensitive(found, "outputs"),
+                *before = cJSON_GetObjectItemCaseSensitive(found, "before");
+    gls_status status = found || lstat(m->sidecar, &info) != 0 ? GLS_OK : fail_exists(m->sidecar);
+    for (size_t i = 0; i < 2 && !status; i++) {
+        const char *name = gls_file_name(path[i]);
+        if (lstat(path[i], &info) == 0 && !gls_dataset_note_find(outputs, name) && !gls_dataset_note_find(before, name))
+            status = fail_exists(path[i]);
     }
+    if (!status) status = gls_dataset_noted(outputs, before, m->folder, &missing);
+    *done = !status && !missing && gls_json_same(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"));
     cJSON_Delete(root);
     return status;
 }
 
-/* Notes in the sidecar what was made, for the next run; one that is killed before makes it again. */
-static gls_status note(const matrix *m)
+/* Whether an output that is complete gets this name, which may be a link. */
+static bool is_named(const gls_output *output, const char *path)
 {
-    char folder[GLS_DATASET_MAX_PATH];
+    char *real = realpath(path, NULL);
+    const bool same = strcmp(real ? real : path, output->path) == 0;
+    free(real);
+    return same;
+}
+
+/* What the sidecar tells for later runs. It gets its name first: one that is killed before the others have theirs
+ * leaves files of this run and of the one before, both of which are told of. */
+static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
+{
+    const char *const path[] = {m->matrix, m->nodes};
     struct stat info;
-    cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20), *outputs;
-    if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be read", m->sidecar);
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(m->matrix, '/') - m->matrix), m->matrix);
-    outputs = cJSON_AddArrayToObject(cJSON_GetObjectItemCaseSensitive(root, DONE), "outputs");
-    gls_status status = gls_dataset_note(outputs, folder, strrchr(m->matrix, '/') + 1, false);
-    if (!status && stat(m->nodes, &info) == 0)
-        status = gls_dataset_note(outputs, folder, strrchr(m->nodes, '/') + 1, false);
-    char *text = gls_json_print(root);
-    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status) status = gls_file_write(m->sidecar, true, NULL, text, strlen(text));
-    cJSON_free(text);
-    cJSON_Delete(root);
+    cJSON *outputs = cJSON_AddArrayToObject(done, "outputs"), *before = cJSON_AddArrayToObject(done, "before");
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < 2 && !status; i++) {
+        const char *name = gls_file_name(path[i]);
+        if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
+        for (size_t k = 0; k < job->group.n && !status; k++)
+            if (is_named(&job->group.output[k], path[i]))
+                status = gls_dataset_note_output(outputs, name, &job->group.output[k]);
+    }
     return status;
 }
 
@@ -135,7 +146,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
 #undef ROW
     const char *const file[] = {m->tractogram, m->labels, m->matrix};
     const gls_tract_common common = {.force = true};
-    cJSON *root = cJSON_CreateObject(), *parameters;
+    cJSON *root = cJSON_CreateObject(), *parameters, *done;
     gls_tract_job job;
     options.bids = true;
     options.lut = m->names;
@@ -148,9 +159,12 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     cJSON_AddStringToObject(parameters, "assign", "radial");
     cJSON_AddNumberToObject(parameters, "radius_mm", 4);
     if (m->weights) cJSON_AddStringToObject(parameters, "weights", m->weights);
-    cJSON_AddItemToObject(cJSON_AddObjectToObject(root, DONE), "inputs", cJSON_Duplicate(inputs, true));
+    done = cJSON_AddObjectToObject(root, DONE);
+    cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));
     gls_tract_job_init(&job, &common, root);
+    job.leads = true;
     gls_status status = gls_tract_connectome(&job, &options, file, 3);
+    if (!status) status = note(m, &job, done);
     if (!status) status = gls_tract_job_commit(&job);
     gls_tract_job_finish(&job);
     return status;
@@ -163,7 +177,6 @@ static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
     gls_status status = identify(m, &inputs);
     if (!status && !o->force) status = look_before(m, inputs, &done);
     if (!status && !done) status = connect(o, m, inputs);
-    if (!status && !done) status = note(m);
     cJSON_Delete(inputs);
     return status;
 }
@@ -177,7 +190,8 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
         char *labels = gls_dataset_find_atlas(o, u, atlas, &root), *names = NULL;
         if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-%s_dseg in its space", u->dwi, atlas);
         names = find_names(labels, root);
-        matrix m = {tractogram, labels, names, weights, {0}, {0}, {0}};
+        matrix m = {.tractogram = tractogram, .labels = labels, .names = names, .weights = weights};
+        snprintf(m.folder, sizeof m.folder, "%.*s", (int)(strrchr(stem, '/') - stem), stem);
         snprintf(m.matrix, sizeof m.matrix, "%s_seg-%s_relmat.tsv", stem, atlas);
         snprintf(m.nodes, sizeof m.nodes, "%s_seg-%s_nodes.tsv", stem, atlas);
         snprintf(m.sidecar, sizeof m.sidecar, "%s_seg-%s_relmat.json", stem, atlas);

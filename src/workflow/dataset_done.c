@@ -254,6 +254,31 @@ gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, b
     return GLS_OK;
 }
 
+gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output)
+{
+    uint64_t hash = 0;
+    char text[17];
+    gls_status status = gls_hash_open_file(output->path, output->fd, &hash);
+    if (status) return status;
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name);
+    gls_json_uint(entry, "bytes", gls_output_size(output));
+    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
+    cJSON_AddItemToArray(list, entry);
+    return GLS_OK;
+}
+
+const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list)
+    {
+        const char *own = cJSON_GetStringValue(at(entry, "name"));
+        if (own && strcmp(own, name) == 0) return entry;
+    }
+    return NULL;
+}
+
 /* Whether it is the file that was noted: by size and time, else by its contents. */
 static bool is_noted(const cJSON *entry, const char *path, const struct stat *info)
 {
@@ -267,7 +292,7 @@ static bool is_noted(const cJSON *entry, const char *path, const struct stat *in
     return !gls_hash_file(path, &hash) && strcmp(digits->valuestring, gls_hash_text(hash, text)) == 0;
 }
 
-gls_status gls_dataset_noted(const cJSON *list, const char *folder, bool *missing)
+gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing)
 {
     char path[GLS_DATASET_MAX_PATH];
     *missing = !cJSON_IsArray(list) || !list->child;
@@ -276,9 +301,14 @@ gls_status gls_dataset_noted(const cJSON *list, const char *folder, bool *missin
         const cJSON *name = at(entry, "name");
         if (!cJSON_IsString(name)) continue;
         gls_bids_join(folder, name->valuestring, path, sizeof path);
+        const cJSON *old = gls_dataset_note_find(before, name->valuestring);
         if (stat(path, &info) != 0)
             *missing = true;
-        else if (!is_noted(entry, path, &info))
+        else if (is_noted(entry, path, &info))
+            continue;
+        else if (old && is_noted(old, path, &info))
+            *missing = true;
+        else
             return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that was written here; --force tracks anew", path);
     }
     return GLS_OK;

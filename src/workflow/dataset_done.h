@@ -4,6 +4,7 @@
 
 #include <cJSON.h>
 
+#include "util/output.h"
 #include "workflow/dataset.h"
 
 /* {"options", "inputs"}: each option that the result depends on, as it was given, files by a hash of what is in them;
@@ -15,9 +16,14 @@ gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const ch
 
 /* Adds a file of a folder to a list of outputs; by_name: any file of that name will do. */
 gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool by_name);
-/* Whether the files of a list are in a folder as they were noted. *missing: some are not there, or there is no list.
- * GLS_ERR_OUTPUT: one is another file now, or damaged. */
-gls_status gls_dataset_noted(const cJSON *list, const char *folder, bool *missing);
+/* The same of one that is complete and has not got its name yet. */
+gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output);
+/* Whether the files of a list are in a folder as they were noted. before: those in whose places they come, or NULL.
+ * *missing: some are not there, or still those of before, or there is no list. GLS_ERR_OUTPUT: one is another file now,
+ * or damaged. */
+gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
+/* The entry of a name in a list, or NULL. */
+const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
 /* Whether two files hold the same; false also where one cannot be read. */
 bool gls_dataset_same_bytes(const char *a, const char *b);
 

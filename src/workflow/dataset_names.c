@@ -216,6 +216,16 @@ static bool is_kind(const char *name, const char *key, const char *value)
     return true;
 }
 
+/* Whether two values of a key are one: those of run and echo are numbers, which may have zeros in front. */
+static bool is_one_value(const char *key, const char *a, const char *b)
+{
+    if (strcmp(key, "run") == 0 || strcmp(key, "echo") == 0) {
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+    }
+    return strcmp(a, b) == 0;
+}
+
 /* How well an image suits a series, by the entities that tell scans of a session apart; -1: it is of another. */
 static int suits(const char *name, const char *series)
 {
@@ -226,7 +236,7 @@ static int suits(const char *name, const char *series)
     for (size_t i = 0; i < N && series; i++) {
         gls_bids_value(name, keys[i], own, sizeof own);
         gls_bids_value(series, keys[i], wanted, sizeof wanted);
-        if (*own && *wanted && strcmp(own, wanted) != 0) return -1;
+        if (*own && *wanted && !is_one_value(keys[i], own, wanted)) return -1;
         points += *own ? (*wanted ? 1 : -1) : 0;
     }
     return points;

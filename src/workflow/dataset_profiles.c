@@ -262,28 +262,42 @@ static gls_status make_table(study *s, char **text, size_t *bytes)
     return !status && failed ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
 }
 
-/* pyAFQ writes a table of this name with the same columns: only one that is as its sidecar tells may be replaced. */
-static gls_status may_replace(const char *table, const char *sidecar)
+/* Hashes that the sidecar tells: of the table, and of the one that it takes the place of. */
+#define TABLE "xxh3_64"
+#define TABLE_BEFORE "xxh3_64_before"
+
+static bool tells(const cJSON *root, const char *key, const char *digits)
+{
+    const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, key));
+    return told && strcmp(told, digits) == 0;
+}
+
+/* pyAFQ writes a table of this name with the same columns: only one that is as its sidecar tells may be replaced.
+ * before: gets its hash, or "" where there is no table. */
+static gls_status may_replace(const char *table, const char *sidecar, char before[17])
 {
     struct stat info;
     uint64_t hash;
-    char digits[17];
+    *before = '\0';
     if (lstat(table, &info) != 0) return gls_dataset_may_rewrite(sidecar, MARK);
     cJSON *root = gls_json_read(sidecar, (size_t)1 << 20);
-    const cJSON *told = cJSON_GetObjectItemCaseSensitive(root, "xxh3_64");
-    const bool same = gls_dataset_owns(sidecar, MARK) && cJSON_IsString(told) && !gls_hash_file(table, &hash) &&
-                      strcmp(told->valuestring, gls_hash_text(hash, digits)) == 0;
+    bool same = gls_dataset_owns(sidecar, MARK) && root && !gls_hash_file(table, &hash);
+    if (same) gls_hash_text(hash, before);
+    same = same && (tells(root, TABLE, before) || tells(root, TABLE_BEFORE, before));
     cJSON_Delete(root);
     if (same) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", table);
 }
 
-static gls_status write_sidecar(const char *path, const char *text, size_t bytes, gls_output_group *group)
+/* It gets its name before the table: a run that is killed between them leaves a table that it tells of. */
+static gls_status write_sidecar(const char *path, const char *text, size_t bytes, const char *before,
+                                gls_output_group *group)
 {
     char digits[17];
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "Description", MARK);
-    cJSON_AddStringToObject(root, "xxh3_64", gls_hash_text(gls_hash(text, bytes), digits));
+    cJSON_AddStringToObject(root, TABLE, gls_hash_text(gls_hash(text, bytes), digits));
+    if (*before) cJSON_AddStringToObject(root, TABLE_BEFORE, before);
     char *json = gls_json_print(root);
     cJSON_Delete(root);
     gls_status status =
@@ -294,7 +308,7 @@ static gls_status write_sidecar(const char *path, const char *text, size_t bytes
 
 static gls_status write_table(study *s)
 {
-    char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], *text = NULL;
+    char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;
     size_t bytes = 0;
     gls_output_group group = {0};
     gls_status status = GLS_OK;
@@ -304,10 +318,10 @@ static gls_status write_table(study *s)
         const char *input = s->table[i].path;
         status = gls_output_check(table, true, &input, 1, NULL, 0);
     }
-    if (!status) status = may_replace(table, sidecar);
+    if (!status) status = may_replace(table, sidecar, before);
     if (!status) status = make_table(s, &text, &bytes);
+    if (!status) status = write_sidecar(sidecar, text, bytes, before, &group);
     if (!status) status = gls_file_write(table, true, &group, text, bytes);
-    if (!status) status = write_sidecar(sidecar, text, bytes, &group);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
     free(text);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "workflow/dataset_done.h"
@@ -44,7 +45,9 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
         unlink(path);
     }
     if (folder) closedir(folder);
-    rmdir(s->path); /* it stays while a journal is in it */
+    const bool gone = rmdir(s->path) == 0 || errno == ENOENT;
+    if (!gone && !keep_journals) /* it stays while a journal is in it */
+        gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
 }
 
 static bool is_own(const gls_dataset_stage *s, const char *name)
@@ -132,7 +135,9 @@ static gls_status name_files(const gls_dataset_stage *s)
     }
     for (size_t i = 0; !status && names[i]; i++)
         if (ends_in(names[i], IMAGE) && !is_there(s, names[i])) status = move(s, names[i]);
+    if (!status) status = gls_output_sync_names(path); /* a crash of the machine leaves no sidecar without its files */
     if (!status) status = move(s, s->sidecar);
+    if (!status) status = gls_output_sync_names(path);
     gls_bids_names_free(names);
     if (!status) gls_dataset_stage_remove(s, false);
     return status;

@@ -56,7 +56,8 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
     snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
     snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
-    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s_%s.lock", o->output, u->name, track, suffix);
+    /* one for both kinds of names, which share reports and matrices */
+    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
 
 static void in_folder(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
@@ -319,9 +320,9 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
                         sidecar);
     gls_status status = gls_dataset_compare(identity, done, tractogram);
     if (!status)
-        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "outputs"), p->stage.folder, &missing);
+        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "outputs"), NULL, p->stage.folder, &missing);
     if (!status && o->fit_outputs)
-        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "fits"), p->stage.folder, &no_fits);
+        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "fits"), NULL, p->stage.folder, &no_fits);
     b->done = !missing;
     b->fits_done = !no_fits;
     if (missing || no_fits) b->replace = GLS_REPLACE_OWN;

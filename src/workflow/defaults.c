@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "util/format.h"
-#include "util/plain.h"
 #include "util/log.h"
 #include "util/parse.h"
+#include "util/plain.h"
 
 /* Sets of presets, getters and models, as defaults.def names them. */
 enum {

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/file.h"
+#include "util/input.h"
 #include "util/json.h"
 #include "util/plain.h"
 #include "util/text.h"
@@ -186,10 +188,11 @@ static void look_at_render_nodes(facts *f)
 static void look_at_vendor(const char *path, facts *f)
 {
     char text[4096], reason[512] = "not a vendor file";
-    FILE *file = fopen(path, "r");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file) fclose(file);
-    text[n] = '\0';
+    uint64_t bytes = 0;
+    int fd = -1;
+    int64_t n = gls_regular_open(path, &fd, &bytes) ? 0 : gls_fd_read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[n > 0 ? n : 0] = '\0';
     cJSON *root = gls_json_parse(text);
     const cJSON *library = cJSON_GetObjectItem(cJSON_GetObjectItem(root, "ICD"), "library_path");
     void *handle = NULL;

@@ -1,26 +1,21 @@
-/* Of which run a map is: a map says nothing of that, but the sidecar of its shard names it. */
+#include "workflow/map_run.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file.h"
 #include "workflow/json.h"
-#include "workflow/merge_sidecar.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* Whether an option FILE or LABELS:FILE names the map of that part. */
 static bool names_map(const cJSON *option, const char *map, const gls_shard *shard)
 {
     const char *text = cJSON_GetStringValue(option), *colon = text ? strrchr(text, ':') : NULL;
     char *name = text ? gls_shard_name(colon ? colon + 1 : text, shard) : NULL;
-    const bool same = name && strcmp(file_name(name), file_name(map)) == 0;
+    const bool same = name && strcmp(gls_file_name(name), gls_file_name(map)) == 0;
     free(name);
     return same;
 }
@@ -55,7 +50,7 @@ static void read_run(const char *sidecar, const char *map, const gls_shard *shar
 gls_map_run gls_map_run_find(const char *map, unsigned index, unsigned count)
 {
     const gls_shard shard = {.index = index, .count = count};
-    const int folder = (int)(file_name(map) - map);
+    const int folder = (int)(gls_file_name(map) - map);
     char mark[64], *path = NULL, *name = folder ? strndup(map, (size_t)folder) : strdup(".");
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;

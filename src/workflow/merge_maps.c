@@ -9,11 +9,12 @@
 #include "image/nifti.h"
 #include "util/format.h"
 #include "util/input.h"
+#include "util/log.h"
 #include "util/plain.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
-#include "workflow/merge_sidecar.h"
+#include "workflow/map_run.h"
 
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
@@ -58,40 +59,57 @@ static bool same_map(const part_name *a, const part_name *b)
     return a->stem == b->stem && strncmp(a->name, b->name, (size_t)a->stem) == 0 && strcmp(a->rest, b->rest) == 0;
 }
 
-static gls_status check_part(const char *path, const char *first_path, const part_name *first, const gls_map_run *run,
-                             const char **part)
+/* The parts of a map, and of which run they are as far as that is known. */
+typedef struct map_parts {
+    part_name first;
+    const char **path; /* of each; NULL: not there yet */
+    gls_map_run run;
+    const char *run_path; /* of the part that tells of the run */
+    unsigned unknown;     /* parts of which nothing tells of their run */
+} map_parts;
+
+static gls_status check_part(map_parts *p, const char *path, const char *first_path)
 {
     part_name own;
     gls_status status = read_name(path, &own);
     if (status) return status;
-    if (own.count != first->count)
+    if (own.count != p->first.count)
         return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
-                        first->count);
-    if (part[own.index - 1])
-        return gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", path, own.index, part[own.index - 1]);
-    if (!same_map(first, &own))
+                        p->first.count);
+    if (p->path[own.index - 1])
+        return gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", path, own.index,
+                        p->path[own.index - 1]);
+    if (!same_map(&p->first, &own))
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
-    part[own.index - 1] = path;
+    p->path[own.index - 1] = path;
     const gls_map_run found = gls_map_run_find(path, own.index, own.count);
-    const char *differs = gls_map_run_difference(run, &found);
-    return differs ? gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, first_path, differs)
-                   : GLS_OK;
+    const char *differs = gls_map_run_difference(&p->run, &found);
+    if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
+    if (!found.known) p->unknown++;
+    if (found.known && !p->run.known) {
+        p->run = found;
+        p->run_path = path;
+    }
+    return GLS_OK;
 }
 
 static gls_status check_parts(const char *const *paths, size_t n)
 {
-    part_name first;
-    gls_status status = read_name(paths[0], &first);
+    map_parts p = {.path = NULL};
+    gls_status status = read_name(paths[0], &p.first);
     if (status) return status;
-    if (n > first.count)
-        return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], first.count, n);
-    const gls_map_run run = gls_map_run_find(paths[0], first.index, first.count);
-    const char **part = calloc(first.count, sizeof *part);
-    if (!part) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < n && !status; i++) status = check_part(paths[i], paths[0], &first, &run, part);
-    for (unsigned i = 0; i < first.count && !status; i++)
-        if (!part[i]) status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, first.count);
-    free(part);
+    if (n > p.first.count)
+        return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], p.first.count, n);
+    p.path = calloc(p.first.count, sizeof *p.path);
+    if (!p.path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
+    for (unsigned i = 0; i < p.first.count && !status; i++)
+        if (!p.path[i])
+            status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, p.first.count);
+    if (!status && p.unknown > 0)
+        gls_log(GLS_LOG_WARNING, "%s: of %u of its %u parts no sidecar beside them tells of which run they are",
+                paths[0], p.unknown, p.first.count);
+    free(p.path);
     return status;
 }
 

@@ -22,14 +22,6 @@ void gls_merge_shard_finish(gls_merge_shard *shard);
 /* Whether b is of the same run as a: the message of a failure names the first thing that differs. Devices that differ
  * are warned of, once: *warned is false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* What tells the run of a map from others, as far as a sidecar that lies beside it tells. */
-typedef struct gls_map_run {
-    bool known;
-    char parameters[17], inputs[17], others[17]; /* hashes; "": none */
-} gls_map_run;
-gls_map_run gls_map_run_find(const char *map, unsigned index, unsigned count);
-/* What differs, or NULL. */
-const char *gls_map_run_difference(const gls_map_run *a, const gls_map_run *b);
 /* Contents of the sidecar of the whole run, from malloc. Puts the shards in the order of their parts. */
 gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
                                   const gls_warnings *warnings, const gls_merge_result *result, uint64_t output_bytes,

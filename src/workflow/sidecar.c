@@ -1,8 +1,5 @@
 #include "workflow/sidecar.h"
 
-#include <glslines/common.h>
-
-#include <cJSON.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,18 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/json.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
@@ -30,38 +21,46 @@ static const char *text_in(const cJSON *object, const char *group, const char *n
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
 }
 
-/* The file of that name beside path if there is one and it is none of own; from malloc, else NULL. */
-static char *other_beside(const char *path, const cJSON *described, const char *const *own, size_t n_own)
+/* What the outputs are that a sidecar describes. */
+typedef struct described {
+    bool own;    /* one of those of the run that is to come */
+    char *other; /* the first that is beside it and is none of these, from malloc */
+} described;
+
+static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
     char *place = NULL;
-    if (!cJSON_IsString(described)) return NULL;
-    const char *name = file_name(described->valuestring);
+    if (!cJSON_IsString(output)) return;
+    const char *name = gls_file_name(output->valuestring);
     for (size_t i = 0; i < n_own; i++)
-        if (own[i] && strcmp(file_name(own[i]), name) == 0) return NULL;
-    if (asprintf(&place, "%.*s%s", (int)(file_name(path) - path), path, name) < 0) return NULL;
-    if (access(place, F_OK) == 0) return place;
-    free(place);
-    return NULL;
+        if (own[i] && strcmp(gls_file_name(own[i]), name) == 0) {
+            d->own = true;
+            return;
+        }
+    if (d->other || asprintf(&place, "%.*s%s", (int)(gls_file_name(sidecar) - sidecar), sidecar, name) < 0) return;
+    if (access(place, F_OK) == 0)
+        d->other = place;
+    else
+        free(place);
 }
 
-/* An output other than own that the sidecar at path describes; from malloc, else NULL. */
+/* An output other than own that the sidecar at path describes; from malloc, else NULL. One that describes an output of
+ * own is of a run before with the same output. */
 static char *other_output(const char *path, const char *const *own, size_t n_own)
 {
+    described d = {.own = false};
     cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
     const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs"),
-                       *responses = cJSON_GetObjectItemCaseSensitive(root, "responses");
-    char *other = other_beside(
-        path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
-    cJSON_ArrayForEach(item, outputs)
-    {
-        if (!other) other = other_beside(path, item, own, n_own);
-    }
+                       *responses = cJSON_GetObjectItemCaseSensitive(root, "responses"),
+                       *output = cJSON_GetObjectItemCaseSensitive(root, "output");
+    look_at_output(&d, path, cJSON_GetObjectItemCaseSensitive(output, "path"), own, n_own);
+    cJSON_ArrayForEach(item, outputs) look_at_output(&d, path, item, own, n_own);
     cJSON_ArrayForEach(item, responses)
-    {
-        if (!other) other = other_beside(path, cJSON_GetObjectItemCaseSensitive(item, "path"), own, n_own);
-    }
+        look_at_output(&d, path, cJSON_GetObjectItemCaseSensitive(item, "path"), own, n_own);
     cJSON_Delete(root);
-    return other;
+    if (!d.own) return d.other;
+    free(d.other);
+    return NULL;
 }
 
 /* Whether a file is there that is no sidecar of ours, as those that scanners' images have. */
@@ -79,7 +78,7 @@ static bool is_foreign(const char *path)
 /* x.tck.json or, if whole is false, x.json. */
 static char *beside(const char *output, bool whole)
 {
-    const char *suffix = strrchr(file_name(output), '.');
+    const char *suffix = strrchr(gls_file_name(output), '.');
     size_t n = whole || !suffix ? strlen(output) : (size_t)(suffix - output);
     char *name = NULL;
     return asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;

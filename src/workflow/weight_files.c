@@ -1,5 +1,3 @@
-#include "util/plain.h"
-#include "weights/fixels.h"
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -14,8 +12,10 @@
 #include "util/log.h"
 #include "util/output.h"
 #include "util/parallel.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "weights/fixels.h"
 #include "workflow/json.h"
 
 #define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */

@@ -103,6 +103,15 @@ check "a table of profiles" bids afq group
 check "is written anew" bids afq group
 echo '# mine' >> afq/tract_profiles.csv
 exits 4 "was not written by glslines" bids afq group
+rm afq/tract_profiles.csv afq/tract_profiles.json
+bids afq group 2> afq.err
+cp afq/tract_profiles.csv old.csv
+sed -i s/0.5/0.75/ afq/sub-01/ses-1/dwi/sub-01_ses-1_desc-profiles_tractography.csv
+check "other profiles" bids afq group
+mv afq/tract_profiles.csv new.csv
+cp old.csv afq/tract_profiles.csv
+check "a run that was killed between the names of a table and its sidecar" bids afq group
+check "ends at the same table" cmp new.csv afq/tract_profiles.csv
 cp -r out grouped
 echo theirs > grouped/index.html
 exits 4 "index.html: was not written" bids grouped group
@@ -217,18 +226,24 @@ kill -SEGV $child
 wait $parent
 check "a process that breaks down gives exit code 5" test $? -eq 5
 check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy elsewhere, 1 failed' broken.err
-setsid "$program" bids data grouped_end participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> grouped_end.err &
-parent=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    [ "$(ls -d grouped_end/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ] && break
-    sleep 0.2
+# a signal to the whole group, or to every process alone, as schedulers send it
+for whom in group each; do
+    setsid "$program" bids data ended_$whom participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> ended.err &
+    parent=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(ls -d ended_$whom/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ] && break
+        sleep 0.2
+    done
+    sleep 1
+    told=-$parent
+    [ $whom = group ] || told="$parent $(ps -o pid= --ppid $parent)"
+    env kill -s TERM -- $told
+    wait $parent
+    check "a signal to the $whom ends a run" test $? -eq 143
+    check "each of its processes tells of it" test "$(grep -c 'interrupted: .* was not written' ended.err)" -eq 2
+    check "and leaves nothing" test "$(ls -A ended_$whom/sub-01/dwi ended_$whom/sub-02/dwi | grep -c stage)" -eq 0
+    check "units.tsv says so" test "$(cut -f 2 ended_$whom/logs/units.tsv | grep -cx interrupted)" -eq 2
 done
-sleep 1
-env kill -s TERM -- -$parent
-wait $parent
-check "a signal to the whole group ends a run" test $? -eq 143
-check "each of its processes tells of it" test "$(grep -c 'interrupted: .* was not written' grouped_end.err)" -eq 2
-check "and leaves nothing" test "$(ls -A grouped_end/sub-01/dwi grouped_end/sub-02/dwi | grep -c stage)" -eq 0
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
@@ -289,9 +304,27 @@ printf 'index\tname\n1\ta\n2\tb\n3\tc\n4\td\n' > data/seg-Four_dseg.tsv
 touch -d '2001-01-01' data/seg-Four_dseg.tsv
 check "new names of an old date" atlas
 check "are taken" test "$(head -n 1 $matrix.tsv | tr '\t' ';')" = ";a;b;c;d"
+cp $matrix.tsv new.tsv
+cp ${matrix%relmat}nodes.tsv new_nodes.tsv
+cp kept $matrix.tsv # of the run before, as where this one was killed before the matrix had its name
+check "a matrix that has not got its name" atlas
+check "gets it" cmp new.tsv $matrix.tsv
+rm $matrix.tsv ${matrix%relmat}nodes.tsv
+check "a sidecar without its matrix" atlas
+check "gets it, too" cmp new.tsv $matrix.tsv
+check "with its regions" cmp new_nodes.tsv ${matrix%relmat}nodes.tsv
+check "the sidecar tells of both" test "$(grep -c '_seg-Four_.*\.tsv"' $matrix.json)" -ge 2
 echo mine >> $matrix.tsv
 exits 4 "is not the file that was written" atlas
 check "a matrix that was changed stays" sh -c "tail -n 1 $matrix.tsv | grep -qx mine"
+python3 - $matrix.json << 'PY'
+import json, sys
+root = json.load(open(sys.argv[1]))
+del root["done"]["outputs"], root["done"]["before"]
+json.dump(root, open(sys.argv[1], "w"))
+PY
+exits 4 "no run of glslines bids tells of it" atlas
+check "a matrix of which its sidecar does not tell stays" sh -c "tail -n 1 $matrix.tsv | grep -qx mine"
 
 # --- selection ---
 cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-02/dwi/sub-01_space-ACPC_desc-preproc_dwi.nii.gz
@@ -329,7 +362,9 @@ again runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
 check "each run has its own mask" test "$("$program" bids runs out participant --list 2> /dev/null | grep -cE 'run-([12])_.*run-\1_space-ACPC_desc-brain_mask')" -eq 2
 rm runs/sub-01/dwi/sub-01_run-2_space-ACPC_desc-brain_mask.nii.gz
 check "and none of another" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'run-2.*no desc-brain_mask')" -eq 1
-mv runs/sub-01/dwi/sub-01_run-1_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz
+mv runs/sub-01/dwi/sub-01_run-1_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_run-01_space-ACPC_desc-brain_mask.nii.gz
+check "run-01 is run-1" test "$("$program" bids runs out participant --list 2> /dev/null | grep -cE 'run-1_.*run-01_space-ACPC_desc-brain_mask')" -eq 1
+mv runs/sub-01/dwi/sub-01_run-01_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz
 check "one of all runs is for each" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'sub-01_space-ACPC_desc-brain_mask')" -eq 2
 check "the group" bids out group --participant-label 02
 check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 1)" = sub-02_space-ACPC_tract-wholebrain_track-boot

@@ -96,7 +96,7 @@ says "outside.tsf: has 0 for"
 expect 0 edit empty.tck plain.tck
 # rows stay those of the tractogram, also where a copy leaves out streamlines without points
 expect 0 sample empty.tck small.nii --tsf rows.tsf --output rows.tsv --trx rows.trx --reference head.nii
-says "1 streamlines without points"
+says "1 streamline without points left out"
 python3 - << 'END' || note "track scalar files"
 import math
 import re
@@ -162,6 +162,12 @@ expect 4 score ends.trx --truth truth.tsv --json apart.json --force
 expect 0 segment ends.trx truth.tsv --table apart.tsv --force
 cmp apart.json apart.copy || note "the data of a region were replaced by a sidecar"
 
+# --- a command that is run again keeps the name of its sidecar ---
+for turn in first second; do
+    expect 0 connectome ends.trx head.nii again.csv --nodes again_nodes.csv --force
+    [ ! -e again.csv.json ] || note "a second sidecar: the $turn time"
+done
+
 # --- numbers that make no sense ---
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
 says "bins of 1e-09 mm (--bin)"
@@ -171,4 +177,7 @@ printf '{"a": {"head": "head.nii", "tail": "tail.nii"}}\n' > far.json
 checks=$((checks + 1))
 timeout -k 5 120 "$tool" score far.tck --truth far.json --template head.nii > stdout 2> stderr || note "a streamline that goes far away"
 says "2 streamlines: VS 100.0 %"
+checks=$((checks + 1))
+timeout -k 5 120 "$tool" density far.tck far.nii --template head.nii --mapping precise --step-size 1 > stdout 2> stderr || note "a map of a streamline that goes far away"
+[ -s far.nii ] || note "its map"
 finish "what commands on tractograms keep"

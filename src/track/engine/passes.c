@@ -1,5 +1,6 @@
 #include "track/engine/passes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -221,14 +222,16 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
 /* With fewer halves than this at a time a device that is slow is slower still: rather fewer turns. */
 #define FEW_HALVES 4096u
 
-/* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. */
-static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial)
+/* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. *all_turns gets how
+ * many turns each of them had added. */
+static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_turns)
 {
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
     uint32_t most = initial ? 1 : t->plan.turns, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
     uint32_t turns = (gls_pace_items(pace, most * few) + few - 1) / few;
+    *all_turns += turns;
     for (uint32_t at = 0, n; at < n_active && status == GLS_OK; at += n) {
         double start = gls_clock_seconds();
         n = gls_pace_items(pace, (n_active - at) * turns) / turns;
@@ -253,8 +256,9 @@ static gls_status initial_split(gls_batch *c, const gls_crop *crop, uint64_t fir
         *work_of(c, n, WORK_SEED, i) = (uint32_t)(first + i);
         *work_of(c, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
+    double turns = 0;
     gls_status status = upload_work(c, n);
-    if (status == GLS_OK) status = run_pieces(c, n, n, true);
+    if (status == GLS_OK) status = run_pieces(c, n, n, true, &turns);
     if (status == GLS_OK)
         status = gls_fetch_begin(c->engine->fetch[GLS_FETCH_DIRECTIONS], c->engine->buffer[GLS_TRACK_DIRECTIONS], 0,
                                  4 * n * direction_words(c->engine));
@@ -300,9 +304,22 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
     return kept;
 }
 
+/* Candidates of a direction at most, of each getter but those that have a number of their own. */
+#define MOST_CANDIDATES 8192.0
+
+/* Turns in which of halves that are on their way one at least ends or fills a block. Those that may be taken back, with
+ * the blocks that they have, draw at most BACKTRACK_DRAWS directions for each of their steps. */
+static double most_turns(const gls_engine *t)
+{
+    const gls_track_plan *plan = &t->plan;
+    const double steps = plan->guide.backtracks ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps : POOL_BLOCK;
+    return (steps + 1) * plan->substeps * (MOST_CANDIDATES + t->params.fod_trials);
+}
+
 static gls_status track_staged(gls_batch *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;
+    double turns = 0;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
     fill_halves(c, n_items);
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_in_turn(c, i / 2) + i % 2;
@@ -310,10 +327,14 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     if (status == GLS_OK) status = reset_state(c, n_items);
     if (status == GLS_OK) n_active = keep_running(c, n_active);
     while (status == GLS_OK && n_active > 0) {
-        status = run_pieces(c, n_items, n_active, false);
+        const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
+        if (turns > most_turns(c->engine))
+            return gls_fail(GLS_ERR_DEVICE, "the device does not go on with %" PRIu32 " half streamlines", n_active);
+        status = run_pieces(c, n_items, n_active, false, &turns);
         if (status == GLS_OK) status = read_state(c, n_items);
         if (status == GLS_OK) status = gls_pass_track_end(c);
         if (status == GLS_OK) n_active = keep_running(c, n_active);
+        if (n_active < active_before || c->head->pool_head != blocks_before) turns = 0;
     }
     return status;
 }

@@ -39,6 +39,13 @@ bool gls_courier_counts(const gls_courier_task *task)
     return task->select > 0 || task->journal;
 }
 
+gls_status gls_courier_check_numbers(uint64_t end)
+{
+    if (end <= (uint64_t)UINT32_MAX + 1) return GLS_OK;
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a run has 4294967296 seeds at most, by whose numbers streamlines are known; "
+                                         "more take several runs with other random seeds");
+}
+
 /* Of the parcel that is due only what is wanted. */
 static gls_status choose(gls_courier *c, gls_parcel *parcel)
 {
@@ -61,7 +68,8 @@ static gls_status pass_on(const gls_courier *c, const gls_parcel *parcel)
     const gls_sink *sink = c->task.sink;
     if (c->task.visited)
         *c->task.visited = parcel->visited.valid || parcel->visited.ends_alone ? &parcel->visited : NULL;
-    gls_status status = parcel->n > 0 && sink ? gls_sink_append(sink, &streamlines) : GLS_OK;
+    gls_status status = gls_courier_check_numbers(parcel->end);
+    if (status == GLS_OK && parcel->n > 0 && sink) status = gls_sink_append(sink, &streamlines);
     if (status == GLS_OK && c->task.journal && !parcel->journaled) status = gls_journal_append(c->task.journal, parcel);
     return status;
 }

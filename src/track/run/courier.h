@@ -23,6 +23,8 @@ typedef struct gls_courier_task {
 
 /* Whether the tallies of parcels are counted into stats when they are handed over: in the order of seeds. */
 bool gls_courier_counts(const gls_courier_task *task);
+/* Whether seeds before `end` have numbers that go with streamlines, of 32 bits; GLS_ERR_UNSUPPORTED. */
+gls_status gls_courier_check_numbers(uint64_t end);
 
 /* Parcels that each of n workers may have. */
 size_t gls_courier_parcels(size_t n_workers);

@@ -95,9 +95,10 @@ static void work(gls_run *run, gls_worker *workers)
 /* Everything between the first and the last seed. */
 static gls_status run_workers(gls_run *run, gls_worker *workers)
 {
-    gls_status status = run->task.sink || gls_courier_counts(&run->task)
-                            ? gls_courier_create(&run->queue, &run->tracker->parcels, &run->task, &run->courier)
-                            : GLS_OK;
+    const bool delivers = run->task.sink || gls_courier_counts(&run->task);
+    gls_status status = delivers && run->task.select == 0 ? gls_courier_check_numbers(run->queue.end) : GLS_OK;
+    if (status == GLS_OK && delivers)
+        status = gls_courier_create(&run->queue, &run->tracker->parcels, &run->task, &run->courier);
     if (status != GLS_OK) return status;
     work(run, workers);
     double start = gls_clock_seconds();

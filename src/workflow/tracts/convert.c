@@ -87,8 +87,8 @@ static void report(conversion *c)
     gls_tract_job_count(job, "points", r->points);
     gls_tract_job_count(job, "outside_reference", r->outside);
     if (c->valid.kept < c->valid.taken)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines without points were left out", c->in,
-                c->valid.taken - c->valid.kept);
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", c->in,
+                c->valid.taken - c->valid.kept, c->valid.taken - c->valid.kept == 1 ? "" : "s");
     if (r->outside > 0)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines leave the grid of %s, the first is %" PRIu64, c->in,
                 r->outside, job->options.reference, r->first_outside);

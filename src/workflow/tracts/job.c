@@ -96,6 +96,16 @@ static bool is_within(const char *path, const char *folder)
     return within;
 }
 
+gls_status gls_tract_job_adds(gls_tract_job *job, const char *path)
+{
+    if (job->n_outputs == GLS_TRACT_MAX_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
+    job->output[job->n_outputs] = strdup(path);
+    if (!job->output[job->n_outputs]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->n_outputs++;
+    return GLS_OK;
+}
+
 /* Whether a file may be written, which is then one of the outputs. */
 static gls_status add_output(gls_tract_job *job, const char *path)
 {
@@ -103,12 +113,10 @@ static gls_status add_output(gls_tract_job *job, const char *path)
     for (size_t i = 0; i < job->n_inputs; i++)
         if (is_within(path, job->input[i]))
             return gls_fail(GLS_ERR_OUTPUT, "%s: lies in an input, the folder %s", path, job->input[i]);
-    if (job->n_outputs == GLS_TRACT_MAX_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
-    gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
+    gls_status status =
+        gls_place_check(path, force, job->input, job->n_inputs, (const char *const *)job->output, job->n_outputs);
     if (!status) status = gls_output_check(path, true, (const char *const *)job->named, job->n_named, NULL, 0);
-    if (!status) job->output[job->n_outputs++] = path;
-    return status;
+    return status ? status : gls_tract_job_adds(job, path);
 }
 
 gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path)
@@ -153,6 +161,7 @@ gls_status gls_tract_job_commit(gls_tract_job *job)
     gls_status status = GLS_OK;
     if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);
     free(text);
+    if (!status && job->leads) gls_output_group_lead(&job->group);
     if (!status) status = gls_output_group_commit(&job->group);
     if (!status && job->said) gls_log(GLS_LOG_INFO, "%s", job->said);
     return status;
@@ -165,6 +174,7 @@ void gls_tract_job_finish(gls_tract_job *job)
     free(job->sidecar);
     free(job->said);
     free(job->printed);
+    for (size_t i = 0; i < job->n_outputs; i++) free(job->output[i]);
     for (size_t i = 0; i < job->n_named; i++) free(job->named[i]);
     free(job->named);
     *job = (gls_tract_job){.n_inputs = 0};

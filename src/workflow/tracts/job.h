@@ -23,12 +23,14 @@ typedef struct gls_tract_job {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked now and then */
     const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
-    const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
+    const char *input[GLS_TRACT_MAX_FILES];
+    char *output[GLS_TRACT_MAX_FILES]; /* from malloc */
     size_t n_inputs, n_outputs;
     double begun; /* by gls_clock_seconds() */
     char **named; /* files that inputs name */
     size_t n_named;
     char *sidecar; /* NULL: there is no output */
+    bool leads;    /* the sidecar gets its name before the outputs, of which it tells */
     gls_output_group group;
     struct cJSON *root, *counts; /* the sidecar in the making */
     char *said;                  /* a line for the user once all is written; NULL: none */
@@ -48,6 +50,8 @@ gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
 /* The same of an output that is itself what a sidecar would be: it gets none. */
 gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path);
+/* Takes an output that is checked already among those that no other may be. */
+gls_status gls_tract_job_adds(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
 void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Gives all files in the group their names, the sidecar among them. */

@@ -165,8 +165,8 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
         gls_tract_job_count(job, "without_value", c->without_value);
         gls_sample_warn(c, file[0]);
         if (s.copied.kept < s.copied.taken)
-            gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines without points were left out", o->trx,
-                    s.copied.taken - s.copied.kept);
+            gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", o->trx,
+                    s.copied.taken - s.copied.kept, s.copied.taken - s.copied.kept == 1 ? "" : "s");
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines",
                           o->output ? o->output
                           : o->trx  ? o->trx

@@ -126,8 +126,7 @@ static gls_status name_in_place(const weighting *w)
     job->options.force = true;
     if (!status) status = gls_tract_job_writes(job, w->tracks);
     job->options.force = force;
-    if (!status) job->output[job->n_outputs++] = job->sidecar;
-    return status;
+    return status ? status : gls_tract_job_adds(job, job->sidecar);
 }
 
 static gls_status name_files(const weighting *w)
@@ -256,8 +255,8 @@ static void tell_lost(const weighting *w, const char *lost, const gls_filter_cou
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", w->output, lost);
     }
     if (valid->kept < valid->taken)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines without points were left out", w->output,
-                valid->taken - valid->kept);
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", w->output,
+                valid->taken - valid->kept, valid->taken - valid->kept == 1 ? "" : "s");
 }
 
 /* The tractogram once more: with its weights, or those of its streamlines that are kept. */
