@@ -33,6 +33,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     bool refused = refuse_allocation(device, buffer->size);
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
+    buffer->last_run = pooled ? device->n_runs : 0; /* kernels may have it still */
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
@@ -45,6 +46,19 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
         if (!again) return status;
     }
     return gls_device_check(device, what);
+}
+
+gls_status gls_buffer_await(gls_buffer *buffer)
+{
+    gls_device *device = buffer->device;
+    if (buffer->last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
+    if (gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0))) {
+        device->n_ended = device->n_runs;
+        return GLS_OK;
+    }
+    /* what the driver itself says goes before what was noticed without it */
+    gls_status status = gls_device_check_reset(device, "writing a buffer");
+    return status != GLS_OK ? status : gls_fail(GLS_ERR_DEVICE, "writing a buffer: the device does not answer");
 }
 
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
@@ -103,8 +117,9 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
     if (status != GLS_OK) return status;
+    status = gls_buffer_await(buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the driver stays as it is */
     } else if (!device->info.gles) {
         glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, NULL);
@@ -114,7 +129,8 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
             glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at, (GLsizeiptr)n, zeros);
         }
     }
-    status = gls_device_check(device, "clearing a buffer");
+    gls_status checked = gls_device_check(device, "clearing a buffer");
+    if (checked != GLS_OK) status = checked;
     gls_device_release(device);
     return status;
 }
@@ -126,8 +142,9 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
+    status = gls_buffer_await(buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the buffer stays as it is */
     } else if (gls_staging_write_wanted(device, bytes)) {
         status = gls_staging_write(device, buffer->name, offset, bytes, data);

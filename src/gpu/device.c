@@ -405,6 +405,7 @@ gls_status gls_device_synchronize(gls_device *device)
     if (!device->info.software && !device->never_wait)
         gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
     if (!device->never_wait) glFinish();
+    if (!device->never_wait) device->n_ended = device->n_runs;
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;

@@ -15,6 +15,7 @@ struct gls_fetch {
     GLsync sent;        /* NULL: nothing is on its way there; then, if bytes > 0, the part is to be read: */
     gls_buffer *source; /* of the last begin */
     size_t offset, bytes;
+    uint64_t n_runs; /* of kernels before it */
 };
 
 static bool open_memory(gls_fetch *f, size_t bytes)
@@ -89,6 +90,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        f->n_runs = device->n_runs;
         glFlush();
         status = gls_device_check(device, "reading a buffer");
     }
@@ -106,6 +108,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     if (status != GLS_OK) return status;
     bool arrived = gls_wait_for_fence(f->sent);
     f->sent = NULL;
+    if (arrived && f->n_runs > f->device->n_ended) f->device->n_ended = f->n_runs;
     if (arrived)
         gls_staging_copy(data, f->mapped, bytes);
     else

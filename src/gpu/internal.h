@@ -90,6 +90,8 @@ struct gls_device {
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
+    uint64_t n_runs;                 /* of kernels so far */
+    uint64_t n_ended;                /* of these, so many have ended, as far as the host has waited for any */
 };
 
 struct gls_buffer {
@@ -97,6 +99,7 @@ struct gls_buffer {
     gls_buffer_kind kind;
     size_t size;
     GLuint name;
+    uint64_t last_run; /* number of the last run of a kernel that had it as an argument */
 };
 
 struct gls_texture {
@@ -118,6 +121,11 @@ struct gls_kernel {
 void gls_device_query(gls_device_info *info);
 /* Lowers limits as GLSLINES_FORCE_LIMITS says, for tests; text may be NULL. GLS_ERR_ARGUMENT: it cannot be read. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
+
+/* Waits until the kernels have ended that have the buffer, before the host writes it. OpenGL orders such a write behind
+ * what kernels write; one that a kernel only reads may reach it while it still reads, as it does on NVIDIA's. The
+ * device must be held. */
+gls_status gls_buffer_await(gls_buffer *buffer);
 
 /* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
  * driver and can fail starts with it. */

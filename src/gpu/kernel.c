@@ -288,7 +288,12 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_status status = gls_device_enter(device, kernel->label);
     if (status != GLS_OK) return status;
     glUseProgram(kernel->program->name);
-    for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
+    device->n_runs++;
+    for (size_t i = 0; i < n_args; i++) {
+        bind_argument(&args[i]);
+        if (args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS)
+            args[i].value.buffer->last_run = device->n_runs;
+    }
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
     if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION) && !gls_inject(GLS_FAULT_SKIP))

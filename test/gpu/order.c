@@ -1,0 +1,114 @@
+/* Commands in their order: what the host writes behind a kernel that is still at work never reaches that kernel, not in
+ * a buffer that it only reads, either. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpu.h"
+
+#define GROUP 64
+#define LATER 0x80000000u
+
+static gls_device *device;
+
+/* Reads its words late: behind a chain of multiplications as long as it is told. */
+static const char *const text = "layout(local_size_x = 64) in;\n"
+                                "#ifdef IS_UNIFORM\n"
+                                "layout(std140, binding = 0) uniform In { uvec4 value[16]; };\n"
+                                "#define VALUE(i) value[((i) % 64u) / 4u][(i) % 4u]\n"
+                                "#else\n"
+                                "layout(std430, binding = 0) readonly buffer In { uint value[]; };\n"
+                                "#define VALUE(i) value[i]\n"
+                                "#endif\n"
+                                "layout(std430, binding = 1) writeonly buffer Out { uint copy[]; };\n"
+                                "layout(location = 0) uniform uint rounds;\n"
+                                "layout(location = 1) uniform uint n;\n"
+                                "void main()\n"
+                                "{\n"
+                                "    uint x = gl_LocalInvocationID.x;\n"
+                                "    for (uint i = 0u; i < rounds; i++) x = x * 1664525u + 1013904223u;\n"
+                                "    uint none = x == 7u ? 1u : 0u;\n"
+                                "    uint step = gl_NumWorkGroups.x * 64u;\n"
+                                "    for (uint i = gl_GlobalInvocationID.x; i < n; i += step)\n"
+                                "        copy[i] = VALUE(i + none - none * (x & 1u));\n"
+                                "}\n";
+
+typedef struct case_of_order {
+    gls_buffer *in, *out, *spare;
+    gls_kernel *kernel;
+    uint32_t n;
+    bool uniform;
+} case_of_order;
+
+static void run(const case_of_order *c, gls_buffer *out, uint32_t rounds)
+{
+    const gls_arg args[] = {c->uniform ? gls_arg_uniforms(0, c->in) : gls_arg_buffer(0, c->in), gls_arg_buffer(1, out),
+                            gls_arg_uint(0, rounds), gls_arg_uint(1, c->n)};
+    const uint32_t groups[3] = {c->n > 64 * GROUP ? 64 : (c->n + GROUP - 1) / GROUP, 1, 1};
+    assert_ok(gls_kernel_run(c->kernel, groups, args, sizeof args / sizeof *args, NULL));
+}
+
+/* A slow kernel, one behind it that reads, and then a write: how many words were those of the write. */
+static uint32_t overtaken(const case_of_order *c, uint32_t rounds, bool behind, bool clears, uint32_t *words)
+{
+    const size_t bytes = 4 * (c->uniform ? 64 : (size_t)c->n);
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < bytes / 4; i++) words[i] = i + 1;
+    assert_ok(gls_buffer_write(c->in, 0, bytes, words));
+    assert_ok(gls_device_synchronize(device));
+    if (behind) run(c, c->spare, rounds);
+    run(c, c->out, behind ? 0 : rounds);
+    for (uint32_t i = 0; i < bytes / 4; i++) words[i] = LATER | i;
+    assert_ok(clears ? gls_buffer_clear(c->in) : gls_buffer_write(c->in, 0, bytes, words));
+    assert_ok(gls_buffer_read(c->out, 0, 4 * (size_t)c->n, words));
+    for (uint32_t i = 0; i < c->n; i++) wrong += words[i] != (c->uniform ? i % 64 : i) + 1;
+    return wrong;
+}
+
+static void order_of(bool uniform, uint32_t n)
+{
+    const bool slow = gls_device_get_info(device)->software;
+    const gls_define define = {"IS_UNIFORM", "", false, "the words are uniforms"};
+    const size_t bytes = 4 * (size_t)n;
+    case_of_order c = {.n = n, .uniform = uniform};
+    uint32_t *words = malloc(bytes + 256);
+    assert_ok(gls_kernel_create(device, "order", text, &define, uniform, &c.kernel));
+    assert_ok(gls_buffer_create(device, uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, uniform ? 256 : bytes, "in",
+                                &c.in));
+    assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, "out", &c.out));
+    assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, "spare", &c.spare));
+    for (int way = 0; way < 4; way++)
+        for (int turn = 0; turn < (slow ? 2 : 20); turn++) {
+            uint32_t wrong = overtaken(&c, slow ? 1000 : 300000, way & 1, way & 2, words);
+            if (wrong == 0) continue;
+            print_error("%s of %u words, %s: %u words of a %s that came behind the kernel\n",
+                        uniform ? "uniforms" : "buffer", n, way & 1 ? "read by a kernel behind another" : "read late",
+                        wrong, way & 2 ? "clearing" : "write");
+            fail();
+        }
+    gls_buffer_destroy(c.in);
+    gls_buffer_destroy(c.out);
+    gls_buffer_destroy(c.spare);
+    gls_kernel_destroy(c.kernel);
+    free(words);
+}
+
+static void order(void **state)
+{
+    (void)state;
+    for (uint32_t n = 64; n <= 1u << 20; n *= 8) order_of(false, n);
+}
+
+static void order_of_uniforms(void **state)
+{
+    (void)state;
+    order_of(true, 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(order_of_uniforms)};
+    return gpu_run_tests(tests, NULL, NULL, &device);
+}
