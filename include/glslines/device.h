@@ -161,7 +161,8 @@ GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, s
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);
 GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
 GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
-/* Copies; GLS_ERR_ARGUMENT for a range outside the buffer. Reading waits for the work that writes the range. */
+/* Copies; GLS_ERR_ARGUMENT for a range outside the buffer. Reading waits for the work that writes the range; writing
+ * and clearing wait for kernels that have the buffer, so two buffers in turn keep a device busy. */
 GLS_API gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data);
 GLS_API gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data);
 
