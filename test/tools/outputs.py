@@ -3,7 +3,7 @@
 a symbolic and a hard link, those of the other outputs, a FIFO, a device node, a link that leads nowhere, a folder.
 
 Each has to be refused in one line with exit code 4 (or 2 and 3, where the name itself is wrong), and everything has to
-stay as it was. Options whose help speaks of a file and that this script does not know end it. By hand: some minutes.
+stay as it was; only a sidecar may take its other name. Options whose help speaks of a file and that this script does not know end it. By hand: some minutes.
 
 Usage: outputs.py GLSLINES WORK_FOLDER [COMMAND]      Standard library only; as root, for the device node
 """
@@ -180,7 +180,11 @@ def attack(number, told, words, needed, target, kind, following=False):
     after = print_of(folder)
     lines = [text for text in done.stderr.splitlines() if not text.startswith("glslines: warning: ")]
     problem = ""
-    if after != before:
+    # a file that is no sidecar under the name of one stays, and the sidecar takes its other name
+    other_name = fixed and fixed.endswith(".json") and done.returncode == 0
+    if other_name and all(after.get(name) == was for name, was in before.items()):
+        lines = [f"the sidecar has another name than {fixed}"]
+    elif after != before:
         problem = "changed: " + ", ".join(sorted(k for k in {**before, **after} if before.get(k) != after.get(k)))
     elif done.returncode not in (2, 3, 4):
         problem = "taken"
