@@ -252,7 +252,8 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
  * devices, which wait for it when a few batches are on their way. progress may be NULL. *result is complete on success.
  * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last
  * streamline that was finished: none is lost, none comes twice. Four losses without a seed finished between them are a
- * failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */
+ * failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. With a
+ * sink, seeds have numbers below 2^32: more are GLS_ERR_UNSUPPORTED, with params.select where the run comes to them. */
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 

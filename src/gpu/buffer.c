@@ -48,7 +48,10 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     return gls_device_check(device, what);
 }
 
-gls_status gls_buffer_await(gls_buffer *buffer)
+/* Waits until the kernels have ended that have the buffer, before the host writes it. OpenGL orders such a write behind
+ * what kernels write; one that a kernel only reads may reach it while it still reads, as it does on NVIDIA's. The
+ * device must be held. */
+static gls_status await_kernels(gls_buffer *buffer)
 {
     gls_device *device = buffer->device;
     if (buffer->last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
@@ -117,7 +120,7 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
     if (status != GLS_OK) return status;
-    status = gls_buffer_await(buffer);
+    status = await_kernels(buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the driver stays as it is */
@@ -142,7 +145,7 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
-    status = gls_buffer_await(buffer);
+    status = await_kernels(buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the buffer stays as it is */

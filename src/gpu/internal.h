@@ -122,11 +122,6 @@ void gls_device_query(gls_device_info *info);
 /* Lowers limits as GLSLINES_FORCE_LIMITS says, for tests; text may be NULL. GLS_ERR_ARGUMENT: it cannot be read. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
 
-/* Waits until the kernels have ended that have the buffer, before the host writes it. OpenGL orders such a write behind
- * what kernels write; one that a kernel only reads may reach it while it still reads, as it does on NVIDIA's. The
- * device must be held. */
-gls_status gls_buffer_await(gls_buffer *buffer);
-
 /* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
  * driver and can fail starts with it. */
 gls_status gls_device_enter(gls_device *device, const char *what);

@@ -234,38 +234,44 @@ static void time_text(const struct stat *info, char text[48])
     snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
 }
 
+static cJSON *add_entry(cJSON *list, const char *name)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name);
+    cJSON_AddItemToArray(list, entry);
+    return entry;
+}
+
+static void add_contents(cJSON *entry, uint64_t bytes, uint64_t hash)
+{
+    char text[17];
+    gls_json_uint(entry, "bytes", bytes);
+    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
+}
+
 gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool by_name)
 {
     struct stat info;
     uint64_t hash = 0;
     char path[GLS_DATASET_MAX_PATH], text[48];
-    cJSON *entry = cJSON_CreateObject();
-    cJSON_AddStringToObject(entry, "name", name);
-    cJSON_AddItemToArray(list, entry);
+    cJSON *entry = add_entry(list, name);
     if (by_name) return GLS_OK;
     gls_bids_join(folder, name, path, sizeof path);
     gls_status status = gls_hash_file(path, &hash);
     if (status) return status;
     if (stat(path, &info) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: is gone", path);
-    gls_json_uint(entry, "bytes", (uint64_t)info.st_size);
     time_text(&info, text);
     cJSON_AddStringToObject(entry, "modified", text);
-    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
+    add_contents(entry, (uint64_t)info.st_size, hash);
     return GLS_OK;
 }
 
 gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output)
 {
     uint64_t hash = 0;
-    char text[17];
     gls_status status = gls_hash_open_file(output->path, output->fd, &hash);
-    if (status) return status;
-    cJSON *entry = cJSON_CreateObject();
-    cJSON_AddStringToObject(entry, "name", name);
-    gls_json_uint(entry, "bytes", gls_output_size(output));
-    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
-    cJSON_AddItemToArray(list, entry);
-    return GLS_OK;
+    if (!status) add_contents(add_entry(list, name), gls_output_size(output), hash);
+    return status;
 }
 
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)

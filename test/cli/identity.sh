@@ -155,6 +155,13 @@ unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv
 cp "$work/out/a/c_shard-1of2.csv" "$work/out/a/c_shard-1of4294967297.csv"
 unlike "does not say which part" a/c_shard-1of4294967297.csv a/c_shard-1of2.csv x.csv
 
+# numbers of seeds have 32 bits
+clean
+run track --phantom --seeds-per-voxel 1000000 --sphere small --shard 4096/4096 -o many.trx -q
+[ "$code" -eq 7 ] || note "exit code $code, not 7: more than 2^32 seeds"
+grep -q "a run has 4294967296 seeds at most" "$work/stderr" || note "no word of too many seeds"
+[ -z "$(ls "$work/out")" ] || note "files of a run of too many seeds"
+
 # lengths of the merged run are those of the whole where last steps are parts of one
 clean
 crop="$few --act $i/5tt.nii.gz --crop-at-gmwmi"

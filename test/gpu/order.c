@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "gpu/internal.h"
 #include "util/clock.h"
 
 #define GROUP 64
@@ -121,8 +122,42 @@ static void order_of_uniforms(void **state)
     order_of(true, 64);
 }
 
+/* A device that is no software renderer, or is taken for none: a write waits for the kernels that have its buffer, and
+ * for no others. */
+static void waits(void **state)
+{
+    (void)state;
+    gls_device *before = device, *other = open_limited("software=0");
+    case_of_order c = {.n = 64};
+    uint32_t words[64] = {0};
+    gls_buffer *free_one = NULL;
+    device = other;
+    assert_ok(gls_kernel_create(other, "order", text, NULL, 0, &c.kernel));
+    assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "in", &c.in));
+    assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "out", &c.out));
+    assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "free", &free_one));
+    assert_ok(gls_buffer_write(c.in, 0, sizeof words, words));
+    for (int turn = 0; turn < 2; turn++) {
+        run(&c, c.out, 10);
+        assert_ok(gls_buffer_write(free_one, 0, sizeof words, words));
+        assert_true(other->n_ended < other->n_runs);
+        assert_ok(turn ? gls_buffer_clear(c.in) : gls_buffer_write(c.in, 0, sizeof words, words));
+        assert_true(other->n_ended == other->n_runs);
+    }
+    run(&c, c.out, 10);
+    assert_ok(gls_device_synchronize(other));
+    assert_true(other->n_ended == other->n_runs);
+    gls_buffer_destroy(c.in);
+    gls_buffer_destroy(c.out);
+    gls_buffer_destroy(free_one);
+    gls_kernel_destroy(c.kernel);
+    gls_device_close(other);
+    device = before;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(order_of_uniforms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(order_of_uniforms),
+                                       cmocka_unit_test(waits)};
     return gpu_run_tests(tests, NULL, NULL, &device);
 }
