@@ -34,8 +34,8 @@ typedef enum gls_status {
     GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
     GLS_ERR_EMPTY,       /* a valid run had no result, but one was required */
     GLS_ERR_CANCELLED,   /* a callback of the caller asked to stop */
-    GLS_ERR_LOST, /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one
-                     may be opened */
+    GLS_ERR_LOST, /* the device was lost: its driver was reset or ended a kernel, or it was unplugged. It can only be
+                     closed; a new one may be opened */
     GLS_ERR_DEVICE_MEMORY, /* the device's memory ran out */
     GLS_ERR_CONVERGENCE    /* an iteration did not converge; the results are those of its best step */
 } gls_status;

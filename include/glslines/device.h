@@ -16,7 +16,8 @@
  * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it
  * was unplugged): its objects can then only be destroyed, and the device closed; a new one may be opened, on the same
  * hardware too. Kernels run asynchronously, so a later call may report their failure, at the latest one that waits for
- * them. */
+ * them. A device also counts as lost once a buffer is read and kernels have not come to their end, though the driver
+ * did not say so: drivers of small boards end kernels that take long. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -208,7 +209,8 @@ typedef struct gls_define {
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
- * and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of
+ * and returns the driver's first message. main() becomes gls_kernel(), behind which each work group adds one to the
+ * atomic counter gls_receipts at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of
  * a work group than the device's info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
                                      const gls_define *defines, size_t n_defines, gls_kernel **kernel);

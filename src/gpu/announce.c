@@ -74,8 +74,7 @@ static void announce_text(gls_device *device, char *text)
 void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
 {
     char *text = NULL, *source = NULL;
-    const gls_device_info *info = &device->info;
-    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_features};
+    const gls_prelude prelude = gls_prelude_of(device);
     /* whatever fails here fails again, and is told, when the kernel is loaded */
     if (gls_shader_text(file, &source) == GLS_OK &&
         gls_shader_compose(&prelude, source, defines, n_defines, &text) == GLS_OK &&

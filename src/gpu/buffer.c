@@ -2,6 +2,7 @@
 #include "gpu/cache.h"
 #include "gpu/handle.h"
 #include "gpu/internal.h"
+#include "gpu/receipt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,22 +47,6 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
         if (!again) return status;
     }
     return gls_device_check(device, what);
-}
-
-/* Waits until the kernels have ended that have the buffer, before the host writes it. OpenGL orders such a write behind
- * what kernels write; one that a kernel only reads may reach it while it still reads, as it does on NVIDIA's. The
- * device must be held. */
-static gls_status await_kernels(gls_buffer *buffer)
-{
-    gls_device *device = buffer->device;
-    if (buffer->last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
-    if (gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0))) {
-        device->n_ended = device->n_runs;
-        return GLS_OK;
-    }
-    /* what the driver itself says goes before what was noticed without it */
-    gls_status status = gls_device_check_reset(device, "writing a buffer");
-    return status != GLS_OK ? status : gls_fail(GLS_ERR_DEVICE, "writing a buffer: the device does not answer");
 }
 
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
@@ -120,7 +105,7 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
     if (status != GLS_OK) return status;
-    status = await_kernels(buffer);
+    status = gls_order_await(device, buffer->last_run, "clearing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the driver stays as it is */
@@ -145,7 +130,7 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
-    status = await_kernels(buffer);
+    status = gls_order_await(device, buffer->last_run, "writing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the buffer stays as it is */
@@ -189,6 +174,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     } else {
         status = read_mapped(offset, bytes, data);
     }
+    gls_receipts_verify(device);
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
@@ -347,18 +333,19 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
     gls_device *device = texture->device;
     gls_status status = gls_device_enter(device, "writing a texture");
     if (status != GLS_OK) return status;
+    status = gls_order_await(device, texture->last_run, "writing a texture");
     glBindTexture(GL_TEXTURE_3D, texture->name);
     glPixelStorei(GL_UNPACK_ALIGNMENT, formats[texture->stored].type == GL_HALF_FLOAT ? 2 : 4);
     GLuint staged = stage_texels(device, texels, (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes);
-    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+    if (status == GLS_OK && !gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
         glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0],
                         (GLsizei)size[1], (GLsizei)size[2], formats[texture->stored].layout,
                         formats[texture->stored].type, staged ? NULL : texels);
     if (staged) glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glDeleteBuffers(1, &staged);
-    status = gls_device_check(device, "writing a texture");
+    gls_status checked = gls_device_check(device, "writing a texture");
     gls_device_release(device);
-    return status;
+    return checked != GLS_OK ? checked : status;
 }
 
 gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)

@@ -8,6 +8,7 @@
 #include "gpu/cache.h"
 #include "gpu/handle.h"
 #include "gpu/probe.h"
+#include "gpu/receipt.h"
 #include "gpu/visible.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -98,6 +99,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         gls_device_query(&device->info);
         if (gls_log_enabled(GLS_LOG_DEBUG)) enable_debug_output(device);
         find_reset_status(device);
+        gls_receipts_open(device);
     }
     gls_device_release(device);
     if (device->lost) {

@@ -1,9 +1,11 @@
 #include "gpu/fetch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/handle.h"
 #include "gpu/internal.h"
+#include "gpu/receipt.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -15,23 +17,9 @@ struct gls_fetch {
     GLsync sent;        /* NULL: nothing is on its way there; then, if bytes > 0, the part is to be read: */
     gls_buffer *source; /* of the last begin */
     size_t offset, bytes;
-    uint64_t n_runs; /* of kernels before it */
+    uint64_t n_runs;   /* of kernels before it */
+    uint32_t n_groups; /* of these, whose receipts come behind the part */
 };
-
-static bool open_memory(gls_fetch *f, size_t bytes)
-{
-    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-    glGenBuffers(1, &f->name);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
-    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags | GL_CLIENT_STORAGE_BIT);
-    f->mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
-    if (f->mapped) return true;
-    glDeleteBuffers(1, &f->name);
-    f->name = 0;
-    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* there is another way, so that these are no failure */
-    return false;
-}
 
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
 {
@@ -44,8 +32,10 @@ gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
         return status;
     }
     if (bytes > 0 && gls_staging_offered(device)) {
-        if (open_memory(f, bytes))
-            f->capacity = bytes;
+        const size_t capacity = (bytes + 3) / 4 * 4;
+        f->mapped = gls_staging_memory(GL_MAP_READ_BIT, capacity + sizeof f->n_groups, &f->name);
+        if (f->mapped)
+            f->capacity = capacity;
         else
             gls_log(GLS_LOG_DEBUG, "no memory of %zu bytes for the host and the device", bytes);
     }
@@ -83,11 +73,13 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
     f->offset = offset;
     f->bytes = bytes;
     if (bytes > 0 && bytes <= f->capacity) {
+        gls_order_mark(device);
         glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
         glBindBuffer(GL_COPY_READ_BUFFER, source->name);
         glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
         if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
+        f->n_groups = device->with_receipts ? gls_receipts_send(device, f->name, f->capacity) : 0;
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         f->n_runs = device->n_runs;
@@ -109,9 +101,12 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     bool arrived = gls_wait_for_fence(f->sent);
     f->sent = NULL;
     if (arrived && f->n_runs > f->device->n_ended) f->device->n_ended = f->n_runs;
-    if (arrived)
+    if (arrived) {
+        uint32_t count;
         gls_staging_copy(data, f->mapped, bytes);
-    else
+        memcpy(&count, f->mapped + f->capacity, sizeof count);
+        gls_receipts_take(f->device, count, f->n_groups);
+    } else
         status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");

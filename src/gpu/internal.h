@@ -10,6 +10,7 @@
 #include <glslines/device.h>
 
 #include "gpu/inject.h"
+#include "gpu/source.h"
 #include "util/text.h"
 
 /* The library that the dispatcher takes OpenGL from, and its package. */
@@ -92,6 +93,12 @@ struct gls_device {
     struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
     uint64_t n_runs;                 /* of kernels so far */
     uint64_t n_ended;                /* of these, so many have ended, as far as the host has waited for any */
+    GLsync mark;                     /* behind the first n_marked of them; NULL: none, or they have ended */
+    uint64_t n_marked;
+    bool with_receipts; /* of gpu/receipt.h; with the next three, the GL's names and where one is mapped */
+    GLuint receipts, receipts_copy;
+    const uint8_t *receipts_mapped;
+    uint32_t n_groups, n_seen; /* work groups so far, modulo 2^32, and those whose receipts were looked for */
 };
 
 struct gls_buffer {
@@ -109,6 +116,7 @@ struct gls_texture {
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
+    uint64_t last_run; /* as above */
 };
 
 struct gls_kernel {
@@ -142,6 +150,9 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
 
 /* Whether the device can have memory that the host sees, too. */
 bool gls_staging_offered(const gls_device *device);
+/* Makes such memory, which the host reads or writes (GL_MAP_READ_BIT, GL_MAP_WRITE_BIT), and maps it for good. NULL:
+ * there is another way. */
+void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
 /* From such memory, by several threads if it is much. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 /* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least. */
@@ -153,10 +164,25 @@ bool gls_staging_write_wanted(const gls_device *device, size_t bytes);
 /* Copies from the host into a range of a buffer. The device must be held. */
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data);
 
+/* Waits until the kernels up to run number last_run have ended, before the host writes what the last of them has as an
+ * argument. The device must be held. */
+gls_status gls_order_await(gls_device *device, uint64_t last_run, const char *what);
+/* So that this need not wait for the copies that follow the kernels so far. */
+void gls_order_mark(gls_device *device);
+
 /* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes.
  * The device must be held. */
 bool gls_wait_for_fence(GLsync sync);
 
+/* Of kernels of this device. */
+static inline gls_prelude gls_prelude_of(const gls_device *device)
+{
+    const gls_device_info *info = &device->info;
+    return (gls_prelude){info->gles, info->gles ? 310 : 430, info->subgroup_features, device->with_receipts};
+}
+
+/* A linked program, or one that tells in message why it is not. The device must be held. */
+GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
 /* The linked program of a kernel that was announced; 0: none was, or it does not compile. The device must be held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
 /* Frees the host's part, when the device is closed. */

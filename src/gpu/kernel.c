@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu/receipt.h"
 #include "gpu/source.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -68,8 +69,7 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     return GLS_OK;
 }
 
-/* A linked program, or one that tells in message why it is not. */
-static GLuint compile_now(const char *text, GLint *ok, char *message, GLsizei size)
+GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size)
 {
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
     glShaderSource(shader, 1, &text, NULL);
@@ -93,7 +93,7 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     char message[512] = "";
     GLint ok = GL_TRUE;
     GLuint linked = gls_announced_take(device, text);
-    if (!linked) linked = compile_now(text, &ok, message, sizeof message);
+    if (!linked) linked = gls_program_link(text, &ok, message, sizeof message);
     gls_status status = gls_device_check(device, label);
     if (gls_inject(GLS_FAULT_SILENT)) {
         ok = GL_FALSE;
@@ -131,6 +131,7 @@ static void first_run(gls_device *device, const gls_shared_program *program)
     }
     glUseProgram(program->name);
     if (none) glDispatchCompute(1, 1, 1);
+    if (none) gls_receipts_expect(device, (const uint32_t[3]){1, 1, 1});
     glFlush();
     glDeleteBuffers(1, &zeros);
     gls_device_check(device, "the first run of a kernel");
@@ -174,8 +175,7 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     if (!kernel) return gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel");
     kernel->device = device;
     snprintf(kernel->label, sizeof kernel->label, "%s", label);
-    const gls_device_info *info = &device->info;
-    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_features};
+    const gls_prelude prelude = gls_prelude_of(device);
     char *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {
@@ -293,6 +293,8 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
         bind_argument(&args[i]);
         if (args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS)
             args[i].value.buffer->last_run = device->n_runs;
+        else if (args[i].kind == GLS_ARG_TEXTURE)
+            args[i].value.texture->last_run = device->n_runs;
     }
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
@@ -301,7 +303,9 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_inject_work(kernel->label, groups);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    gls_receipts_expect(device, groups);
     status = gls_device_check(device, kernel->label);
+    if (status != GLS_OK) gls_receipts_forgive(device);
     gls_device_release(device);
     return status;
 }

@@ -23,8 +23,7 @@ bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device);
 }
 
-/* Memory that both sides see, mapped for good; NULL: there is another way. */
-static void *open_memory(GLbitfield way, size_t bytes, GLuint *name)
+void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name)
 {
     const GLbitfield flags = way | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     glGenBuffers(1, name);
@@ -33,6 +32,7 @@ static void *open_memory(GLbitfield way, size_t bytes, GLuint *name)
     void *mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
     if (mapped) return mapped;
     glDeleteBuffers(1, name);
+    *name = 0;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
     } /* so that these are no failure */
     return NULL;
@@ -40,7 +40,8 @@ static void *open_memory(GLbitfield way, size_t bytes, GLuint *name)
 
 static bool staging_open(gls_device *device)
 {
-    if (!device->staging_mapped) device->staging_mapped = open_memory(GL_MAP_READ_BIT, 2 * PIECE, &device->staging);
+    if (!device->staging_mapped)
+        device->staging_mapped = gls_staging_memory(GL_MAP_READ_BIT, 2 * PIECE, &device->staging);
     return device->staging_mapped != NULL;
 }
 
@@ -122,7 +123,7 @@ static bool piece_is_free(gls_device *device, unsigned piece)
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data)
 {
     if (!device->sending_mapped)
-        device->sending_mapped = open_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
+        device->sending_mapped = gls_staging_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
     if (!device->sending_mapped) {
         glBindBuffer(GL_COPY_WRITE_BUFFER, to);
         glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "gpu/fetch.h"
 #include "gpu/internal.h"
 #include "util/clock.h"
 
@@ -131,10 +132,13 @@ static void waits(void **state)
     case_of_order c = {.n = 64};
     uint32_t words[64] = {0};
     gls_buffer *free_one = NULL;
+    gls_texture *texture = NULL;
+    gls_fetch *fetch = NULL;
     device = other;
     assert_ok(gls_kernel_create(other, "order", text, NULL, 0, &c.kernel));
     assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "in", &c.in));
     assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "out", &c.out));
+    assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "spare", &c.spare));
     assert_ok(gls_buffer_create(other, GLS_BUFFER_STORAGE, sizeof words, "free", &free_one));
     assert_ok(gls_buffer_write(c.in, 0, sizeof words, words));
     for (int turn = 0; turn < 2; turn++) {
@@ -147,6 +151,30 @@ static void waits(void **state)
     run(&c, c.out, 10);
     assert_ok(gls_device_synchronize(other));
     assert_true(other->n_ended == other->n_runs);
+    /* so does one of a texture, of which the kernel need not make use */
+    const uint32_t origin[3] = {0}, size[3] = {1, 1, 1};
+    const float texel = 1;
+    assert_ok(gls_texture_create(other, GLS_TEXTURE_R32F, size, "texture", &texture));
+    const gls_arg args[] = {gls_arg_buffer(0, c.in), gls_arg_buffer(1, c.out), gls_arg_uint(1, c.n),
+                            gls_arg_texture(0, texture)};
+    assert_ok(gls_kernel_run(c.kernel, (const uint32_t[3]){1, 1, 1}, args, sizeof args / sizeof *args, NULL));
+    assert_true(other->n_ended < other->n_runs);
+    assert_ok(gls_texture_write(texture, origin, size, &texel));
+    assert_true(other->n_ended == other->n_runs);
+    /* copies that follow a kernel are not waited for: it is marked before them */
+    assert_ok(gls_fetch_create(other, sizeof words, &fetch));
+    run(&c, c.out, 10);
+    assert_ok(gls_fetch_begin(fetch, c.out, 0, sizeof words));
+    const uint64_t marked = other->n_runs;
+    run(&c, c.spare, 10);
+    assert_true(other->n_marked == marked && other->mark);
+    assert_ok(gls_buffer_write(free_one, 0, sizeof words, words));
+    assert_ok(gls_buffer_write(c.out, 0, sizeof words, words));
+    assert_true(other->n_ended == marked && !other->mark);
+    assert_ok(gls_fetch_end(fetch, words));
+    gls_fetch_destroy(fetch);
+    gls_texture_destroy(texture);
+    gls_buffer_destroy(c.spare);
     gls_buffer_destroy(c.in);
     gls_buffer_destroy(c.out);
     gls_buffer_destroy(free_one);

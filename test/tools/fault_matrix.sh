@@ -68,11 +68,11 @@ all="boot prob ptt map counted weighed weights fit"
 for getter in ${GLS_PROOF_ONLY:-$all}; do sh one.sh "$getter" none "" || exit 1; done
 {
     for getter in ${GLS_PROOF_ONLY:-$all}; do
-        for kind in open alloc upload compile silent crash dispatch readback reset; do
+        for kind in open alloc upload compile silent crash dispatch skip readback reset; do
             for n in $(seq 1 "$calls"); do echo "$getter $kind:$n $device"; done
         done
     done
-    for kind in alloc upload compile dispatch readback reset; do
+    for kind in alloc upload compile dispatch skip readback reset; do
         case " ${GLS_PROOF_ONLY:-$all} " in *" boot "*) ;; *) break ;; esac
         for n in $(seq 1 "$calls"); do
             echo "boot $kind:$n+ $device"

@@ -1,0 +1,123 @@
+#include "gpu/receipt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+
+void gls_receipts_open(gls_device *device)
+{
+    static const uint32_t zero = 0;
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &most);
+    if (most < 1) return;
+    glGenBuffers(1, &device->receipts);
+    glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->receipts);
+    glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
+    glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, device->receipts);
+    /* read in any other way the counter would move to the host's memory with some drivers, and kernels with it */
+    if (gls_staging_offered(device))
+        device->receipts_mapped = gls_staging_memory(GL_MAP_READ_BIT, sizeof zero, &device->receipts_copy);
+    device->with_receipts = glGetError() == GL_NO_ERROR;
+}
+
+void gls_receipts_expect(gls_device *device, const uint32_t groups[3])
+{
+    device->n_groups += groups[0] * groups[1] * groups[2];
+}
+
+uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset)
+{
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glBindBuffer(GL_COPY_READ_BUFFER, device->receipts);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset, sizeof device->n_groups);
+    return device->n_groups;
+}
+
+/* The buffer's first word, when all kernels so far have ended. False: the driver failed. */
+static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
+{
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glBindBuffer(GL_COPY_READ_BUFFER, buffer);
+    if (device->receipts_mapped) {
+        glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
+        glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, sizeof *word);
+        glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
+        if (!gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0))) return false;
+        memcpy(word, device->receipts_mapped, sizeof *word);
+        return true;
+    }
+    const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, 0, sizeof *word, GL_MAP_READ_BIT);
+    if (!mapped) return false;
+    memcpy(word, mapped, sizeof *word);
+    return glUnmapBuffer(GL_COPY_READ_BUFFER);
+}
+
+void gls_receipts_forgive(gls_device *device)
+{
+    uint32_t count;
+    if (!device->with_receipts || device->lost) return;
+    if (read_word(device, device->receipts, &count)) device->n_groups = count;
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
+    } /* the caller has told of the first already */
+}
+
+#define TRIAL_GROUPS 5
+
+/* Adds one for each work group to a word, and so do the receipts. */
+static const char *const trial = "layout(local_size_x = 64) in;\n"
+                                 "layout(std430, binding = 0) buffer Word { uint word; };\n"
+                                 "void main() { if (gl_LocalInvocationIndex == 0u) atomicAdd(word, 1u); }\n";
+
+/* Whether a driver that runs a kernel as it should counts its receipts wrong: a kernel on trial has not this device's
+ * faults, be they injected or not. */
+static bool counts_wrong(gls_device *device)
+{
+    static const uint32_t zero = 0;
+    const gls_prelude prelude = gls_prelude_of(device);
+    uint32_t before = 0, after = 0, word = 0;
+    char *text = NULL, message[64];
+    GLint ok = GL_FALSE;
+    GLuint buffer, program;
+    if (gls_shader_compose(&prelude, trial, NULL, 0, &text) != GLS_OK) return false;
+    program = gls_program_link(text, &ok, message, sizeof message);
+    free(text);
+    glGenBuffers(1, &buffer);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
+    glBufferData(GL_SHADER_STORAGE_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
+    bool wrong = ok && read_word(device, device->receipts, &before);
+    if (wrong) {
+        glUseProgram(program);
+        glDispatchCompute(TRIAL_GROUPS, 1, 1);
+        wrong = read_word(device, buffer, &word) && read_word(device, device->receipts, &after);
+    }
+    glDeleteBuffers(1, &buffer);
+    glDeleteProgram(program);
+    return wrong && word == TRIAL_GROUPS && after - before != TRIAL_GROUPS;
+}
+
+void gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected)
+{
+    /* kernels that came later may be in it */
+    if (!device->with_receipts || (int32_t)(count - expected) >= 0) return;
+    gls_log(GLS_LOG_DEBUG, "%s: %u of its work groups did not come to their end", device->info.renderer,
+            (unsigned)(expected - count));
+    if (counts_wrong(device)) {
+        gls_log(GLS_LOG_DEBUG, "%s: the driver's atomic counters do not count; kernels give no receipts",
+                device->info.renderer);
+        device->with_receipts = false;
+        return;
+    }
+    gls_device_mark_lost(device, "the driver ended a kernel before its end, and did not say so");
+}
+
+void gls_receipts_verify(gls_device *device)
+{
+    uint32_t count;
+    if (!device->with_receipts || device->never_wait || device->lost || device->n_seen == device->n_groups) return;
+    /* what the driver has to say of a failure it says to the caller */
+    if (!read_word(device, device->receipts, &count)) return;
+    device->n_seen = device->n_groups;
+    gls_receipts_take(device, count, device->n_groups);
+}
