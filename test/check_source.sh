@@ -39,7 +39,7 @@ upward() {
     upward weights util gpu image dwi streamlines
     upward workflow util image dwi phantom streamlines tractogram track tracts weights
     upward render util gpu image streamlines tractogram tracts workflow
-    upward bench util track streamlines tractogram workflow
+    upward bench util track streamlines tractogram tracts workflow
     upward options util workflow
     upward cmd util phantom track workflow render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"

@@ -34,8 +34,8 @@ static const statistics unknown = {-1, -1, -1, -1, -1};
 
 typedef struct check_run {
     const char *variant, *mapping;
-    statistics now, largest; /* of what was compiled since the last kernel */
-    bool fits, tracked;
+    statistics now, largest;   /* of what was compiled since the last kernel */
+    bool fits, tracked, apart; /* the last: batches do not mix */
     size_t kernels;
     double points_per_second;
     char last[512]; /* line that says most of a failure */
@@ -118,6 +118,11 @@ static bool read_line(void *user, const char *line)
         char text[32];
         printf("%-6s  %-8s  %zu of %zu half-streamlines as they must be, %spoints/s%s\n", run->variant, run->mapping,
                same, expected, gls_format_rate(rate, text, sizeof text), run->fits ? "" : ": WRONG");
+    } else if (sscanf(line, "batches\t%zu\t%zu", &same, &expected) == 2) {
+        run->apart = same == expected;
+        if (!run->apart)
+            printf("%-6s  %-8s  %zu of %zu runs in small batches gave what one batch gives: WRONG\n", run->variant,
+                   run->mapping, same, expected);
     } else if (strncmp(line, "error\t", 6) == 0) {
         snprintf(run->last, sizeof run->last, "%s", line + 6);
     } else {
@@ -179,7 +184,7 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     gls_child_end end = gls_child_attend(&child, options->seconds, read_line, &run);
     *rate = run.points_per_second;
     bool clean = !end.late && end.signal == 0 && end.code == 0;
-    if (clean && (run.fits || options->compile_only)) return true;
+    if (clean && ((run.fits && run.apart) || options->compile_only)) return true;
     const char *where = run.tracked ? "after tracking" : run.kernels ? "after that" : "at the first kernel";
     printf("%-6s  %-8s  ", run.variant, run.mapping);
     if (end.late)

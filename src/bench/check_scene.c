@@ -187,6 +187,20 @@ static gls_status track(gls_tracker *tracker, const scene *s, bool software, com
     return status;
 }
 
+/* The same seeds in small batches, several at a time where the device does that. */
+static gls_status compare_batches(gls_device *device, const scene *s, bool software)
+{
+    static const uint32_t batch[] = {23, 7, 97, 23, 41};
+    const size_t n = software ? 1 : sizeof batch / sizeof *batch;
+    gls_seeds *seeds = NULL;
+    size_t same = 0;
+    gls_status status = gls_seeds_create_random(s->phantom->roi, s->phantom->mask, software ? 60 : 600, 0, &seeds);
+    if (!status) status = check_batches(device, &s->params, &s->input, seeds, batch, n, &same);
+    gls_seeds_destroy(seeds);
+    if (!status) printf("batches\t%zu\t%zu\n", same, n);
+    return status;
+}
+
 static bool parse(const char *what, size_t *variant, gls_mapping *mapping)
 {
     const char *colon = strchr(what, ':');
@@ -222,7 +236,9 @@ gls_status check_one(const check_options *options, const char *what)
         _exit(EXIT_SUCCESS); /* a driver without its hardware never comes to the end of what it was given */
     }
     comparison c = {.expected = &check_scene_lines[variant], .lines = lines};
-    if (!status) status = track(tracker, &s, gls_device_get_info(device)->software, &c);
+    const bool software = !status && gls_device_get_info(device)->software;
+    if (!status) status = track(tracker, &s, software, &c);
+    if (!status && !lines) status = compare_batches(device, &s, software);
     if (status) {
         printf("error\t%s\n", gls_last_error());
         fflush(stdout);
