@@ -28,7 +28,6 @@ void gls_receipts_expect(gls_device *device, const uint32_t groups[3])
 
 uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset)
 {
-    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, device->receipts);
     glBindBuffer(GL_COPY_WRITE_BUFFER, to);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset, sizeof device->n_groups);
@@ -99,6 +98,7 @@ static bool counts_wrong(gls_device *device)
 
 void gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected)
 {
+    if ((int32_t)(expected - device->n_seen) > 0) device->n_seen = expected;
     /* kernels that came later may be in it */
     if (!device->with_receipts || (int32_t)(count - expected) >= 0) return;
     gls_log(GLS_LOG_DEBUG, "%s: %u of its work groups did not come to their end", device->info.renderer,
@@ -118,6 +118,5 @@ void gls_receipts_verify(gls_device *device)
     if (!device->with_receipts || device->never_wait || device->lost || device->n_seen == device->n_groups) return;
     /* what the driver has to say of a failure it says to the caller */
     if (!read_word(device, device->receipts, &count)) return;
-    device->n_seen = device->n_groups;
     gls_receipts_take(device, count, device->n_groups);
 }

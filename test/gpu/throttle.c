@@ -117,7 +117,11 @@ static void graphics_card(void **state)
     /* the first kernel is as long as its items take; none after it is longer than the rule's longest */
     double longest = fmax(gls_pace_rule.longest, 1e-3 * gls_pace_rule.first);
     assert_true(hot.longest > longest && hot.longest < 10 && hot.longest <= 2 * 10 * longest);
-    assert_true(hot.runs > cool.runs);
+    /* where batches are in flight all that are left may have been given to the driver before it is known */
+    gls_device *d = open_limited(NULL);
+    bool software = gls_device_get_info(d)->software;
+    gls_device_close(d);
+    assert_true(software ? hot.runs > cool.runs : hot.runs >= cool.runs);
 }
 
 /* Passes that are begun as a whole, because all the seeds are few enough for a cool device, get shorter, too. */
