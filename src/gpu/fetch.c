@@ -17,9 +17,8 @@ struct gls_fetch {
     GLsync sent;        /* NULL: nothing is on its way there; then, if bytes > 0, the part is to be read: */
     gls_buffer *source; /* of the last begin */
     size_t offset, bytes;
-    uint64_t n_runs; /* of kernels before it */
-    bool with_receipts;
-    uint32_t n_groups; /* of these kernels, whose receipts come behind the part */
+    uint64_t n_runs;   /* of kernels before it */
+    uint32_t n_groups; /* of these, whose receipts come behind the part */
 };
 
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
@@ -62,7 +61,7 @@ void gls_fetch_destroy(gls_fetch *f)
     free(f);
 }
 
-gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size_t bytes, gls_fetch_receipts receipts)
+gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size_t bytes)
 {
     GLS_REQUIRE_HANDLE(source, GLS_HANDLE_BUFFER);
     GLS_REQUIRE(offset <= source->size && bytes <= source->size - offset && source->device == f->device);
@@ -80,8 +79,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
         glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
         if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
-        f->with_receipts = receipts == GLS_FETCH_WITH_RECEIPTS && device->with_receipts;
-        if (f->with_receipts) f->n_groups = gls_receipts_send(device, f->name, f->capacity);
+        f->n_groups = device->with_receipts ? gls_receipts_send(device, f->name, f->capacity) : 0;
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         f->n_runs = device->n_runs;
@@ -107,29 +105,13 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
         uint32_t count;
         gls_staging_copy(data, f->mapped, bytes);
         memcpy(&count, f->mapped + f->capacity, sizeof count);
-        if (f->with_receipts) gls_receipts_take(f->device, count, f->n_groups);
+        gls_receipts_take(f->device, count, f->n_groups);
     } else
         status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
     gls_device_release(f->device);
     return checked != GLS_OK ? checked : status;
-}
-
-uint32_t gls_device_receipts(gls_device *device)
-{
-    return device->n_groups;
-}
-
-gls_status gls_device_verify(gls_device *device, uint32_t receipts)
-{
-    if ((int32_t)(device->n_seen - receipts) >= 0) return GLS_OK;
-    gls_status status = gls_device_enter(device, "waiting for kernels");
-    if (status != GLS_OK) return status;
-    gls_receipts_verify(device);
-    status = gls_device_check_reset(device, "waiting for kernels");
-    gls_device_release(device);
-    return status;
 }
 
 void gls_device_flush(gls_device *device)

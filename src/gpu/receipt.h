@@ -14,8 +14,7 @@ void gls_receipts_open(gls_device *device);
 void gls_receipts_expect(gls_device *device, const uint32_t groups[3]);
 /* The driver said that it did not take a kernel: what the counter says now is right. */
 void gls_receipts_forgive(gls_device *device);
-/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should
- * be then. */
+/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should be then. */
 uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset);
 /* Such a copy has come. The device is lost if it is too small. */
 void gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected);

@@ -156,14 +156,14 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
     if (prelude->gles)
         gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"
                                  "precision highp usampler3D;\n");
-    if (prelude->receipts)
-        gls_text_puts(&self.out, "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
-                                 "#define main gls_kernel // the last lines have main()\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
+    if (prelude->receipts) gls_text_puts(&self.out, "#define main gls_kernel // the last lines have main()\n");
     gls_status status = compose_text(&self, source);
     if (prelude->receipts)
-        gls_text_puts(&self.out, "\n#undef main\nvoid main()\n{\n    gls_kernel();\n"
+        gls_text_puts(&self.out, "\n#undef main\n"
+                                 "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
+                                 "void main()\n{\n    gls_kernel();\n"
                                  "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_receipts);\n}\n");
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);

@@ -164,7 +164,7 @@ static void waits(void **state)
     /* copies that follow a kernel are not waited for: it is marked before them */
     assert_ok(gls_fetch_create(other, sizeof words, &fetch));
     run(&c, c.out, 10);
-    assert_ok(gls_fetch_begin(fetch, c.out, 0, sizeof words, GLS_FETCH_ALONE));
+    assert_ok(gls_fetch_begin(fetch, c.out, 0, sizeof words));
     const uint64_t marked = other->n_runs;
     run(&c, c.spare, 10);
     assert_true(other->n_marked == marked && other->mark);

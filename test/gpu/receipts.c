@@ -58,7 +58,7 @@ static gls_status count(counting *c)
 static gls_status look(counting *c)
 {
     if (!c->fetch) return gls_buffer_read(c->words, 0, sizeof c->seen, c->seen);
-    gls_status status = gls_fetch_begin(c->fetch, c->words, 0, sizeof c->seen, GLS_FETCH_WITH_RECEIPTS);
+    gls_status status = gls_fetch_begin(c->fetch, c->words, 0, sizeof c->seen);
     return status == GLS_OK ? gls_fetch_end(c->fetch, c->seen) : status;
 }
 

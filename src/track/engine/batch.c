@@ -48,7 +48,6 @@ static gls_status deliver(gls_batch *c)
     if (status == GLS_OK && k->is_visited) status = gls_visitor_end(c, k->n_placed, k->parcel);
     if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
-    if (status == GLS_OK) status = gls_device_verify(c->engine->device, k->receipts);
     if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
     if (status != GLS_OK && k->parcel) c->host.drop(c->host.user, k->parcel);
     if (status != GLS_OK) return status;
@@ -97,8 +96,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
                                 .is_last = *done == c->crop[c->turn].n,
                                 .parcel = parcel,
                                 .points = points,
-                                .is_visited = visits,
-                                .receipts = gls_device_receipts(c->engine->device)};
+                                .is_visited = visits};
     return status;
 }
 
@@ -178,7 +176,7 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint64_t end, uint32_t
         if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
         if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
         if (status == GLS_OK && !gave_way && done == from && until == from + 1)
-            status = gls_engine_fail(c->engine, "the device did not finish the streamlines of one seed");
+            status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
         capacity =
             (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
     } while (status == GLS_OK && !gave_way && done == from);
@@ -207,11 +205,7 @@ static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, u
         if (parcel) c->host.drop(c->host.user, parcel);
         return status;
     }
-    c->caught = (gls_catch){.any = true,
-                            .end = first + until,
-                            .is_last = until == n,
-                            .parcel = parcel,
-                            .receipts = gls_device_receipts(c->engine->device)};
+    c->caught = (gls_catch){.any = true, .end = first + until, .is_last = until == n, .parcel = parcel};
     *next = until;
     return deliver(c);
 }

@@ -44,7 +44,6 @@ typedef struct gls_catch {
     gls_parcel *parcel; /* NULL: nobody wants them */
     gls_parcel *points; /* the same, or scratch, or NULL */
     bool is_visited;    /* what they visit comes, too */
-    uint32_t receipts;  /* of the kernels behind it, see gpu/fetch.h */
 } gls_catch;
 
 /* What of the points of streamlines comes from the device. */

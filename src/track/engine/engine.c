@@ -214,12 +214,6 @@ gls_status gls_engine_run(gls_engine *t, gls_kernel *kernel, gls_engine_time tim
     return status;
 }
 
-gls_status gls_engine_fail(const gls_engine *t, const char *what)
-{
-    gls_status status = gls_device_verify(t->device, gls_device_receipts(t->device));
-    return status != GLS_OK ? status : gls_fail(GLS_ERR_DEVICE, "%s", what);
-}
-
 void gls_engine_destroy(gls_engine *t)
 {
     if (!t) return;

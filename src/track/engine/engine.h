@@ -45,8 +45,6 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
 /* gls_kernel_run() in one dimension, timed where that is wanted. */
 gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
                           const gls_arg *args, size_t n_args);
-/* The failure where kernels left behind what they never should: that one did not come to its end, or else this. */
-gls_status gls_engine_fail(const gls_engine *engine, const char *what);
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 

@@ -40,8 +40,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     /* so that the times of gathering and reading can be told from each other */
     if (status == GLS_OK && !t->plan.in_flight) status = gls_device_synchronize(t->device);
     if (status == GLS_OK && n_points > 0)
-        status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12,
-                                 GLS_FETCH_WITH_RECEIPTS);
+        status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
     c->stats->result.seconds_gather += gls_clock_seconds() - start;
     return status;
 }

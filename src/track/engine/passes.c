@@ -1,5 +1,6 @@
 #include "track/engine/passes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
     gls_fetch *fetch = c->engine->fetch[GLS_FETCH_STATE];
     return gls_fetch_begin(fetch, c->engine->buffer[GLS_TRACK_STATE], 0,
-                           sizeof *c->head + 4 * gls_half_words(&c->engine->plan, n_items), GLS_FETCH_ALONE);
+                           sizeof *c->head + 4 * gls_half_words(&c->engine->plan, n_items));
 }
 
 /* --- one kernel a pass ---------------------------------------------------- */
@@ -120,7 +121,7 @@ static gls_status initial_piece(gls_batch *c, const gls_crop *crop, uint64_t fir
                  gls_device_kept_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_DIRECTIONS], t->buffer[GLS_TRACK_DIRECTIONS], 0,
-                                 4 * n * direction_words(t), GLS_FETCH_ALONE);
+                                 4 * n * direction_words(t));
     return status;
 }
 
@@ -260,7 +261,7 @@ static gls_status initial_split(gls_batch *c, const gls_crop *crop, uint64_t fir
     if (status == GLS_OK) status = run_pieces(c, n, n, true, &turns);
     if (status == GLS_OK)
         status = gls_fetch_begin(c->engine->fetch[GLS_FETCH_DIRECTIONS], c->engine->buffer[GLS_TRACK_DIRECTIONS], 0,
-                                 4 * n * direction_words(c->engine), GLS_FETCH_ALONE);
+                                 4 * n * direction_words(c->engine));
     return status;
 }
 
@@ -328,7 +329,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     while (status == GLS_OK && n_active > 0) {
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
         if (turns > most_turns(c->engine))
-            return gls_engine_fail(c->engine, "the device does not go on with half streamlines");
+            return gls_fail(GLS_ERR_DEVICE, "the device does not go on with %" PRIu32 " half streamlines", n_active);
         status = run_pieces(c, n_items, n_active, false, &turns);
         if (status == GLS_OK) status = read_state(c, n_items);
         if (status == GLS_OK) status = gls_pass_track_end(c);
@@ -353,7 +354,7 @@ static gls_status check_directions(const gls_engine *t, const gls_crop *crop)
         const uint32_t *word = crop->direction + i * direction_words(t), n = word[DIRECTIONS_COUNT];
         bool sound = n <= (uint32_t)t->params.max_directions_per_seed;
         for (uint32_t k = 0; sound && vertices && k < n; k++) sound = word[DIRECTIONS_VERTEX + k] < t->n_vertices;
-        if (!sound) return gls_engine_fail(t, "the device did not find the directions of a seed");
+        if (!sound) return gls_fail(GLS_ERR_DEVICE, "the device did not find the directions of a seed");
     }
     return GLS_OK;
 }

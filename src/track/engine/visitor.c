@@ -36,7 +36,7 @@ gls_status gls_visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *parcel
     if (status == GLS_OK)
         status = gls_engine_run(t, v->kernel, GLS_TIME_GATHER, n_placed < limit ? n_placed : limit, args,
                                 sizeof args / sizeof args[0]);
-    if (status == GLS_OK) status = gls_fetch_begin(v->fetch, v->words, 0, 4 * n_words, GLS_FETCH_WITH_RECEIPTS);
+    if (status == GLS_OK) status = gls_fetch_begin(v->fetch, v->words, 0, 4 * n_words);
     parcel->visited.n_voxels = gls_grid_voxels(&t->grid);
     parcel->visited.grid = t->grid;
     parcel->visited.ends_alone = room > 0;
