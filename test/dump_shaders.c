@@ -22,7 +22,7 @@ void __wrap_gls_kernel_destroy(gls_kernel *kernel);
 static gls_status dump(const char *label, const char *source, const gls_define *defines, size_t n_defines, bool gles,
                        uint32_t features)
 {
-    const gls_prelude prelude = {gles, gles ? 310 : 430, features, true};
+    const gls_prelude prelude = {gles, gles ? 310 : 430, features, true, true};
     const char *folder = getenv("GLS_TEST_SHADERS"), *name = strrchr(label, '/') ? strrchr(label, '/') + 1 : label;
     char path[4096], *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);

@@ -16,16 +16,17 @@ shared vec2 part[64];
 
 vec2 complete(uint k)
 {
-    vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];
-    float density = fixed_value(sums[4u * k], sums[4u * k + 1u]) * unit;
-    float mean = fixed_value(sums[4u * k + 2u], sums[4u * k + 3u]) * constant.z;
+    EXACT vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];
+    EXACT float density = fixed_value(sums[4u * k], sums[4u * k + 1u]) * unit;
+    EXACT float mean = fixed_value(sums[4u * k + 2u], sums[4u * k + 3u]) * constant.z;
     f.x = density - constant.x;
     if (sums[4u * n_fixels + k] != 0u) f.z = 0.0;
     fixel[2u * k] = f;
     fixel[2u * k + 1u] = vec4(mean, exponential(mean), 0.0, 0.0);
     for (uint i = 0u; i < 4u; i++) sums[4u * k + i] = 0u;
     sums[4u * n_fixels + k] = 0u;
-    return vec2((constant.y * f.x) * f.x, f.y > 0.0 && !(f.z > 0.0) ? 1.0 : 0.0);
+    EXACT vec2 cost = vec2((constant.y * f.x) * f.x, f.y > 0.0 && !(f.z > 0.0) ? 1.0 : 0.0);
+    return cost;
 }
 
 void main()

@@ -6,6 +6,10 @@
 #define UINT(x) uint(x)
 #define FLOAT(x) float(x)
 #define DOUBLE(x) double(x)
+#if defined GL_ES && __VERSION__ < 320
+#define EXACT // no word for it
+#else
 #define EXACT precise
+#endif
 #define from_words(low, high) packDouble2x32(uvec2(low, high))
 #define high_word(x) unpackDouble2x32(x).y

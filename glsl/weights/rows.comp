@@ -52,11 +52,11 @@ void add_fixed(uint place, float v)
 // In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most; it is marked.
 float give_way(uint begin, uint end)
 {
-    float most = 0.0, sum = 0.0, weight = 0.0;
+    EXACT float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {
         vec4 f = fixel[2u * fixel_of(i)];
-        float x = ((f.z * (float(entry[i] & 255u) * unit)) * f.x) * f.x;
+        EXACT float x = ((f.z * (float(entry[i] & 255u) * unit)) * f.x) * f.x;
         if (f.z > 0.0 && f.x < 0.0 && x > most) {
             most = x;
             worst = fixel_of(i);
@@ -72,7 +72,8 @@ float give_way(uint begin, uint end)
         sum += l * fixel[2u * k + 1u].x;
         weight += l;
     }
-    return weight > 0.0 ? sum * (1.0 / weight) : 0.0;
+    EXACT float mean = weight > 0.0 ? sum * reciprocal(weight) : 0.0;
+    return mean;
 }
 
 vec2 improve(uint s)
@@ -84,8 +85,8 @@ vec2 improve(uint s)
     search.variation = uintBitsToFloat(streamline[2u * s + 1u]);
     search.tikhonov = tikhonov;
     search.limit = limit;
-    Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
-    float tv = 0.0;
+    EXACT Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
+    EXACT float tv = 0.0;
     for (uint i = begin; i < end; i++) {
         uint k = fixel_of(i);
         vec4 f = fixel[2u * k];
@@ -96,7 +97,7 @@ vec2 improve(uint s)
     }
     Step at = Step(0.0, 1.0);
     for (int n = 0; n < 100 && begin < end && abs(at.d) > 0.001; n++) {
-        float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
+        EXACT float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
         for (uint i = begin; i < end; i++) {
             uint k = fixel_of(i);
             vec4 f = fixel[2u * k];
@@ -119,7 +120,8 @@ vec2 improve(uint s)
         add_fixed(place, q * w);
         add_fixed(place + 2u, q * c);
     }
-    return vec2(search.variation * tv, search.c * search.c);
+    EXACT vec2 cost = vec2(search.variation * tv, search.c * search.c);
+    return cost;
 }
 
 void main()

@@ -1,6 +1,6 @@
 // The arithmetic of SIFT2, of one streamline and of one fixel. The kernels and the CPU (src/weights/host.c) share this
 // text, so that both round alike: it is GLSL and C at once. F() marks a number with a fraction, FUNCTION what comes
-// before a function, INT() and FLOAT() conversions. Products are by reciprocals, since some drivers know no division.
+// before a function, INT() and FLOAT() conversions, EXACT what compilers must not fuse.
 
 // e^x within 2 units of the last place; drivers differ in theirs.
 FUNCTION float exponential(float x)
@@ -9,8 +9,8 @@ FUNCTION float exponential(float x)
     x = x > F(88.0) ? F(88.0) : x;
     int n = INT(x * F(1.44269504) + (x < F(0.0) ? F(-0.5) : F(0.5)));
     float whole = FLOAT(n);
-    float r = (x - whole * F(0.693359375)) + whole * F(2.12194440e-4);
-    float p = F(1.9875691500e-4);
+    EXACT float r = (x - whole * F(0.693359375)) + whole * F(2.12194440e-4);
+    EXACT float p = F(1.9875691500e-4);
     p = p * r + F(1.3981999507e-3);
     p = p * r + F(8.3334519073e-3);
     p = p * r + F(4.1665795894e-2);
@@ -18,6 +18,16 @@ FUNCTION float exponential(float x)
     p = p * r + F(5.0000001201e-1);
     p = p * (r * r) + (r + F(1.0));
     return p * intBitsToFloat((n + 127) * 8388608);
+}
+
+// 1 / x of a number above 0, within 2 units of the last place; drivers differ in what they make of a division.
+FUNCTION float reciprocal(float x)
+{
+    float a = x < F(1.0e-37) ? F(1.0e-37) : x;
+    a = a > F(1.0e37) ? F(1.0e37) : a;
+    EXACT float r = intBitsToFloat(2129859011 - floatBitsToInt(a));
+    for (int i = 0; i < 4; i++) r = r * (F(2.0) - a * r);
+    return r;
 }
 
 // Sums over the entries of a streamline, from which the data term follows for any change of its coefficient. Of an
@@ -28,29 +38,32 @@ struct Moments {
 
 FUNCTION Moments add_moments(Moments m, float h, float d, float a, float g)
 {
-    float hd = h * d, ha = h * a;
-    m.da += hd * a;
-    m.dg += hd * g;
-    m.aa += ha * a;
-    m.ag += ha * g;
-    m.gg += (h * g) * g;
-    return m;
+    EXACT float hd = h * d, ha = h * a;
+    EXACT Moments sum = m;
+    sum.da += hd * a;
+    sum.dg += hd * g;
+    sum.aa += ha * a;
+    sum.ag += ha * g;
+    sum.gg += (h * g) * g;
+    return sum;
 }
 
 // How a coefficient c (e = e^c) departs from the mean m (em = e^m) of a fixel: the total variation, and its first and
 // second derivative.
 FUNCTION float variation(float c, float e, float m, float em)
 {
-    float x = c <= m ? c - m : e - em;
+    EXACT float x = c <= m ? c - m : e - em;
     return x * x;
 }
 FUNCTION float variation_slope(float c, float e, float m, float em)
 {
-    return c <= m ? F(2.0) * (c - m) : F(2.0) * (e * (e - em));
+    EXACT float slope = c <= m ? F(2.0) * (c - m) : F(2.0) * (e * (e - em));
+    return slope;
 }
 FUNCTION float variation_bend(float c, float e, float m, float em)
 {
-    return c <= m ? F(2.0) : F(2.0) * (e * (F(2.0) * e - em));
+    EXACT float bend = c <= m ? F(2.0) : F(2.0) * (e * (F(2.0) * e - em));
+    return bend;
 }
 
 // What Newton's method starts from and is limited by.
@@ -68,14 +81,13 @@ struct Step {
 // e: of c + x; slope and bend: sums of the total variation over the entries.
 FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float bend)
 {
-    float u = e - s.e, x = at.x;
-    float along = m.da + m.aa * u + m.ag * x;
-    float first = F(2.0) * (e * along + (m.dg + m.ag * u + m.gg * x));
-    float second = F(2.0) * (m.gg + F(2.0) * (e * m.ag) + (e * e) * m.aa + e * along);
+    EXACT float u = e - s.e, x = at.x;
+    EXACT float along = m.da + m.aa * u + m.ag * x;
+    EXACT float first = F(2.0) * (e * along + (m.dg + m.ag * u + m.gg * x));
+    EXACT float second = F(2.0) * (m.gg + F(2.0) * (e * m.ag) + (e * e) * m.aa + e * along);
     first = first + s.variation * slope + s.tikhonov * (F(2.0) * (s.c + x));
     second = second + s.variation * bend + F(2.0) * s.tikhonov;
-    float d = second != F(0.0) ? first * (F(-1.0) / second) : F(0.0);
-    d = second < F(0.0) ? -d : d;
+    EXACT float d = second != F(0.0) ? -(first * reciprocal(abs(second))) : F(0.0);
     d = abs(d) <= F(3.0e38) ? d : F(0.0); // neither infinite nor not a number
     d = d > s.limit ? s.limit : d;
     d = d < -s.limit ? -s.limit : d;
@@ -94,7 +106,7 @@ FUNCTION float fixed_value(uint low, uint high)
         low = ~low + 1u;
         high = ~high + (low == 0u ? 1u : 0u);
     }
-    float value = FLOAT(high) * F(256.0) + FLOAT(low) * F(5.9604644775390625e-8);
+    EXACT float value = FLOAT(high) * F(256.0) + FLOAT(low) * F(5.9604644775390625e-8);
     return negative ? -value : value;
 }
 

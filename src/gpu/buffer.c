@@ -174,10 +174,10 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     } else {
         status = read_mapped(offset, bytes, data);
     }
-    gls_receipts_verify(device);
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
+    if (status == GLS_OK) status = gls_receipts_verify(device, "reading a buffer");
     gls_device_release(device);
     return status;
 }

@@ -98,20 +98,22 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     if (!f->sent) return gls_buffer_read(f->source, f->offset, bytes, data);
     gls_status status = gls_device_enter(f->device, "reading a buffer");
     if (status != GLS_OK) return status;
+    uint32_t count = 0;
     bool arrived = gls_wait_for_fence(f->sent);
     f->sent = NULL;
     if (arrived && f->n_runs > f->device->n_ended) f->device->n_ended = f->n_runs;
     if (arrived) {
-        uint32_t count;
         gls_staging_copy(data, f->mapped, bytes);
         memcpy(&count, f->mapped + f->capacity, sizeof count);
-        gls_receipts_take(f->device, count, f->n_groups);
-    } else
+    } else {
         status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
+    }
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
+    if (checked != GLS_OK) status = checked;
+    if (status == GLS_OK) status = gls_receipts_take(f->device, count, f->n_groups, "reading a buffer");
     gls_device_release(f->device);
-    return checked != GLS_OK ? checked : status;
+    return status;
 }
 
 void gls_device_flush(gls_device *device)

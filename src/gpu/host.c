@@ -1,6 +1,7 @@
 #include "gpu/host.h"
 
 #include "gpu/internal.h"
+#include "gpu/receipt.h"
 #include "util/status.h"
 
 static const GLenum targets[GLS_HOST_BUFFERS] = {GL_COPY_READ_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_COPY_WRITE_BUFFER};
@@ -9,6 +10,8 @@ bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 {
     bool mapped = true;
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+    /* gls_host_unmap() tells what comes of it */
+    if (gls_receipts_verify(device, "mapping buffers") != GLS_OK) return false;
     for (size_t i = 0; i < n; i++) {
         GLbitfield access = views[i].written ? GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT : GL_MAP_READ_BIT;
         glBindBuffer(targets[i], views[i].buffer->name);

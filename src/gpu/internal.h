@@ -178,7 +178,8 @@ bool gls_wait_for_fence(GLsync sync);
 static inline gls_prelude gls_prelude_of(const gls_device *device)
 {
     const gls_device_info *info = &device->info;
-    return (gls_prelude){info->gles, info->gles ? 310 : 430, info->subgroup_features, device->with_receipts};
+    return (gls_prelude){info->gles, info->gles ? 310 : 430, info->subgroup_features, device->with_receipts,
+                         !info->software};
 }
 
 /* A linked program, or one that tells in message why it is not. The device must be held. */

@@ -6,7 +6,9 @@
 
 void gls_order_mark(gls_device *device)
 {
-    if (device->info.software || device->never_wait || device->n_marked == device->n_runs) return;
+    if (device->info.software || device->never_wait ||
+        (device->n_marked == device->n_runs && (device->mark || device->n_ended >= device->n_marked)))
+        return;
     if (device->mark) glDeleteSync(device->mark);
     device->mark = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     device->n_marked = device->n_runs;
@@ -15,7 +17,7 @@ void gls_order_mark(gls_device *device)
 gls_status gls_order_await(gls_device *device, uint64_t last_run, const char *what)
 {
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
-    if (last_run > device->n_marked) gls_order_mark(device);
+    if (!device->mark || last_run > device->n_marked) gls_order_mark(device);
     GLsync mark = device->mark;
     device->mark = NULL;
     if (mark && gls_wait_for_fence(mark)) {

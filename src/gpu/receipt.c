@@ -4,20 +4,28 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/status.h"
 
 void gls_receipts_open(gls_device *device)
 {
     static const uint32_t zero = 0;
-    GLint most = 0;
-    glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &most);
-    if (most < 1) return;
+    const char *wanted = getenv("GLSLINES_RECEIPTS");
+    GLint buffers = 0, counters = 0;
+    glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &buffers);
+    glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTERS, &counters);
+    if (buffers < 1 || counters < 1 || (wanted && strcmp(wanted, "0") == 0)) return;
     glGenBuffers(1, &device->receipts);
     glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->receipts);
     glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
     glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, device->receipts);
-    /* read in any other way the counter would move to the host's memory with some drivers, and kernels with it */
+    /* the host reads a copy: some drivers move what it reads to its memory, which kernels would feel */
     if (gls_staging_offered(device))
         device->receipts_mapped = gls_staging_memory(GL_MAP_READ_BIT, sizeof zero, &device->receipts_copy);
+    if (!device->receipts_mapped) {
+        glGenBuffers(1, &device->receipts_copy);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
+        glBufferData(GL_COPY_WRITE_BUFFER, sizeof zero, NULL, GL_STREAM_READ);
+    }
     device->with_receipts = glGetError() == GL_NO_ERROR;
 }
 
@@ -34,45 +42,51 @@ uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset)
     return device->n_groups;
 }
 
-/* The buffer's first word, when all kernels so far have ended. False: the driver failed. */
+/* The buffer's first word, when all kernels so far have ended. False: the driver failed, or does not answer. */
 static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
 {
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, buffer);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, sizeof *word);
     if (device->receipts_mapped) {
-        glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
-        glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, sizeof *word);
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         if (!gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0))) return false;
         memcpy(word, device->receipts_mapped, sizeof *word);
         return true;
     }
-    const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, 0, sizeof *word, GL_MAP_READ_BIT);
+    const void *mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, sizeof *word, GL_MAP_READ_BIT);
     if (!mapped) return false;
     memcpy(word, mapped, sizeof *word);
-    return glUnmapBuffer(GL_COPY_READ_BUFFER);
+    return glUnmapBuffer(GL_COPY_WRITE_BUFFER);
 }
 
-void gls_receipts_forgive(gls_device *device)
+void gls_receipts_forgive(gls_device *device, const uint32_t groups[3])
 {
+    const uint32_t before = device->n_groups - groups[0] * groups[1] * groups[2];
     uint32_t count;
-    if (!device->with_receipts || device->lost) return;
-    if (read_word(device, device->receipts, &count)) device->n_groups = count;
+    if (!device->with_receipts || device->never_wait || device->lost) return;
+    /* it may have run all the same; those before it are not forgiven */
+    const bool ran = read_word(device, device->receipts, &count) && (int32_t)(count - before) > 0;
+    device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
     } /* the caller has told of the first already */
 }
 
-#define TRIAL_GROUPS 5
-
 /* Adds one for each work group to a word, and so do the receipts. */
 static const char *const trial = "layout(local_size_x = 64) in;\n"
                                  "layout(std430, binding = 0) buffer Word { uint word; };\n"
-                                 "void main() { if (gl_LocalInvocationIndex == 0u) atomicAdd(word, 1u); }\n";
+                                 "void main()\n"
+                                 "{\n"
+                                 "    if (gl_LocalInvocationIndex != 0u) return;\n"
+                                 "    atomicAdd(word, 1u);\n"
+                                 "}\n";
 
 /* Whether a driver that runs a kernel as it should counts its receipts wrong: a kernel on trial has not this device's
  * faults, be they injected or not. */
 static bool counts_wrong(gls_device *device)
 {
+    enum { WIDE = 61, HIGH = 67 };
     static const uint32_t zero = 0;
     const gls_prelude prelude = gls_prelude_of(device);
     uint32_t before = 0, after = 0, word = 0;
@@ -88,35 +102,46 @@ static bool counts_wrong(gls_device *device)
     bool wrong = ok && read_word(device, device->receipts, &before);
     if (wrong) {
         glUseProgram(program);
-        glDispatchCompute(TRIAL_GROUPS, 1, 1);
+        glDispatchCompute(WIDE, HIGH, 1);
         wrong = read_word(device, buffer, &word) && read_word(device, device->receipts, &after);
     }
     glDeleteBuffers(1, &buffer);
     glDeleteProgram(program);
-    return wrong && word == TRIAL_GROUPS && after - before != TRIAL_GROUPS;
+    return wrong && word == WIDE * HIGH && after - before != WIDE * HIGH;
 }
 
-void gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected)
+/* The count is not what it should be. */
+static gls_status refuse(gls_device *device, uint32_t count, uint32_t expected, const char *what)
 {
-    if ((int32_t)(expected - device->n_seen) > 0) device->n_seen = expected;
-    /* kernels that came later may be in it */
-    if (!device->with_receipts || (int32_t)(count - expected) >= 0) return;
-    gls_log(GLS_LOG_DEBUG, "%s: %u of its work groups did not come to their end", device->info.renderer,
-            (unsigned)(expected - count));
+    gls_log(GLS_LOG_DEBUG, "%s: %ld receipts of work groups are missing", device->info.renderer,
+            (long)(int32_t)(expected - count));
     if (counts_wrong(device)) {
         gls_log(GLS_LOG_DEBUG, "%s: the driver's atomic counters do not count; kernels give no receipts",
                 device->info.renderer);
         device->with_receipts = false;
-        return;
+        return GLS_OK;
     }
     gls_device_mark_lost(device, "the driver ended a kernel before its end, and did not say so");
+    return gls_device_check(device, what);
 }
 
-void gls_receipts_verify(gls_device *device)
+gls_status gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected, const char *what)
+{
+    if (!device->with_receipts) return GLS_OK;
+    if ((int32_t)(expected - device->n_seen) > 0) device->n_seen = expected;
+    /* kernels that came later may be in it */
+    return (int32_t)(count - expected) >= 0 ? GLS_OK : refuse(device, count, expected, what);
+}
+
+gls_status gls_receipts_verify(gls_device *device, const char *what)
 {
     uint32_t count;
-    if (!device->with_receipts || device->never_wait || device->lost || device->n_seen == device->n_groups) return;
-    /* what the driver has to say of a failure it says to the caller */
-    if (!read_word(device, device->receipts, &count)) return;
-    gls_receipts_take(device, count, device->n_groups);
+    if (!device->with_receipts || device->never_wait || device->n_seen == device->n_groups) return GLS_OK;
+    if (!read_word(device, device->receipts, &count)) {
+        gls_status status = gls_device_check_reset(device, what);
+        return status != GLS_OK ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
+    }
+    device->n_seen = device->n_groups;
+    /* more than there should be: a driver ran a kernel twice, which none of them bears */
+    return count == device->n_groups ? GLS_OK : refuse(device, count, device->n_groups, what);
 }

@@ -12,13 +12,15 @@
 void gls_receipts_open(gls_device *device);
 /* A kernel was given to the driver, or should have been. */
 void gls_receipts_expect(gls_device *device, const uint32_t groups[3]);
-/* The driver said that it did not take a kernel: what the counter says now is right. */
-void gls_receipts_forgive(gls_device *device);
-/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should be then. */
+/* The driver said that it did not take the last kernel, which had so many groups. */
+void gls_receipts_forgive(gls_device *device, const uint32_t groups[3]);
+/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should
+ * be then. */
 uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset);
-/* Such a copy has come. The device is lost if it is too small. */
-void gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected);
-/* The same for all kernels so far, for which it waits. */
-void gls_receipts_verify(gls_device *device);
+/* Such a copy has come. GLS_ERR_LOST, and so is the device, if it is too small; what starts the message. */
+gls_status gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
+/* The same for all kernels so far, for which it waits. What the driver itself says of a failure is to be asked first.
+ */
+gls_status gls_receipts_verify(gls_device *device, const char *what);
 
 #endif

@@ -161,10 +161,12 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
     if (prelude->receipts) gls_text_puts(&self.out, "#define main gls_kernel // the last lines have main()\n");
     gls_status status = compose_text(&self, source);
     if (prelude->receipts)
-        gls_text_puts(&self.out, "\n#undef main\n"
-                                 "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
-                                 "void main()\n{\n    gls_kernel();\n"
-                                 "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_receipts);\n}\n");
+        gls_text_printf(&self.out,
+                        "\n#undef main\n"
+                        "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
+                        "void main()\n{\n    gls_kernel();\n%s"
+                        "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_receipts);\n}\n",
+                        prelude->in_waves ? "    barrier();\n" : "");
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
     if (status == GLS_OK && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");

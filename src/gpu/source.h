@@ -18,6 +18,7 @@ typedef struct gls_prelude {
     int version;                /* 310, 430 ... */
     uint32_t subgroup_features; /* gls_subgroup_feature; 0: no subgroups */
     bool receipts;              /* of gpu/receipt.h: what main() does is followed by one */
+    bool in_waves;              /* invocations of a group may end at different times: the receipt waits for all */
 } gls_prelude;
 
 /* Text of a shader file: from the directory named by GLSLINES_SHADER_DIR if that has it, else built in. *text is from

@@ -103,7 +103,7 @@ static float give_way(const host_solver *h, host_thread *t, const row *r)
         sum += l * f.m;
         weight += l;
     }
-    return weight > 0 ? sum * (1.0f / weight) : 0;
+    return weight > 0 ? sum * reciprocal(weight) : 0;
 }
 
 static float search_change(const Search *search, Moments m, host_thread *t, uint32_t n)

@@ -167,10 +167,16 @@ static void waits(void **state)
     assert_ok(gls_fetch_begin(fetch, c.out, 0, sizeof words));
     const uint64_t marked = other->n_runs;
     run(&c, c.spare, 10);
-    assert_true(other->n_marked == marked && other->mark);
-    assert_ok(gls_buffer_write(free_one, 0, sizeof words, words));
-    assert_ok(gls_buffer_write(c.out, 0, sizeof words, words));
-    assert_true(other->n_ended == marked && !other->mark);
+    if (gls_staging_offered(other)) {
+        assert_true(other->n_marked == marked && other->mark);
+        assert_ok(gls_buffer_write(free_one, 0, sizeof words, words));
+        assert_ok(gls_buffer_write(c.out, 0, sizeof words, words));
+        assert_true(other->n_ended == marked && !other->mark);
+        /* a mark that failed is no reason to give up for good */
+        other->n_marked = other->n_runs;
+        assert_ok(gls_buffer_write(c.spare, 0, sizeof words, words));
+        assert_true(other->n_ended == other->n_runs);
+    }
     assert_ok(gls_fetch_end(fetch, words));
     gls_fetch_destroy(fetch);
     gls_texture_destroy(texture);

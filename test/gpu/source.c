@@ -11,7 +11,7 @@
 #include "gpu.h"
 #include "gpu/source.h"
 
-static const gls_prelude plain = {false, 430, 0, false};
+static const gls_prelude plain = {false, 430, 0, false, false};
 
 static char *compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n)
 {
@@ -50,24 +50,24 @@ static void prelude_and_definitions(void **state)
     char *text = compose(&plain, "#include <body>\n", defines, 3);
     assert_string_equal(text, "#version 430 core\n#define COUNT 3\n#define EMPTY \nvoid main() {}\n");
     free(text);
-    text = compose(&(gls_prelude){true, 310, 0, false}, "x\n", NULL, 0);
+    text = compose(&(gls_prelude){true, 310, 0, false, false}, "x\n", NULL, 0);
     assert_true(strncmp(text, "#version 310 es\n", 16) == 0);
     assert_non_null(strstr(text, "precision highp float;\n"));
     assert_non_null(strstr(text, "precision highp sampler3D;\n"));
     assert_tail(text, "\nx\n");
     free(text);
-    text = compose(&(gls_prelude){false, 430, 0xff, false}, "x\n", NULL, 0);
+    text = compose(&(gls_prelude){false, 430, 0xff, false, false}, "x\n", NULL, 0);
     assert_null(strstr(text, "#extension"));
     free(text);
     const gls_define subgroups = {.name = GLS_DEFINE_SUBGROUPS, .value = "1"};
-    text = compose(&(gls_prelude){false, 430, 0, true}, "void main()\n{\n}", NULL, 0);
+    text = compose(&(gls_prelude){false, 430, 0, true, false}, "void main()\n{\n}", NULL, 0);
     assert_string_equal(text, "#version 430 core\n#define main gls_kernel // the last lines have main()\n"
                               "void main()\n{\n}\n#undef main\n"
                               "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
                               "void main()\n{\n    gls_kernel();\n"
                               "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_receipts);\n}\n");
     free(text);
-    text = compose(&(gls_prelude){false, 430, 0xff, false}, "x\n", &subgroups, 1);
+    text = compose(&(gls_prelude){false, 430, 0xff, false, false}, "x\n", &subgroups, 1);
     static const char *const extensions[] = {"basic", "vote", "ballot", "shuffle", "arithmetic"};
     for (size_t i = 0; i < 5; i++) {
         char line[80];
