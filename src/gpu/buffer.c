@@ -34,7 +34,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     bool refused = refuse_allocation(device, buffer->size);
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
-    buffer->last_run = pooled ? device->n_runs : 0; /* kernels may have it still */
+    buffer->order.last_run = pooled ? device->n_runs : 0; /* kernels may have it still */
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
@@ -105,12 +105,14 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
     if (status != GLS_OK) return status;
-    status = gls_order_await(device, buffer->last_run, "clearing a buffer");
+    status =
+        gls_order_await(device, &buffer->order, device->info.gles ? GLS_BY_HOST : GLS_BY_DEVICE, "clearing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the driver stays as it is */
     } else if (!device->info.gles) {
         glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, NULL);
+        gls_order_note(device, &buffer->order);
     } else {
         for (size_t at = 0; at < buffer->size; at += sizeof zeros) {
             size_t n = buffer->size - at < sizeof zeros ? buffer->size - at : sizeof zeros;
@@ -130,12 +132,14 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
-    status = gls_order_await(device, buffer->last_run, "writing a buffer");
+    const bool staged = gls_staging_write_wanted(device, bytes);
+    status = gls_order_await(device, &buffer->order, staged ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the buffer stays as it is */
-    } else if (gls_staging_write_wanted(device, bytes)) {
+    } else if (staged) {
         status = gls_staging_write(device, buffer->name, offset, bytes, data);
+        gls_order_note(device, &buffer->order);
     } else {
         glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
     }
@@ -164,10 +168,12 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     gls_status status = gls_device_enter(device, "reading a buffer");
     if (status != GLS_OK) return status;
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    const bool staged = gls_staging_wanted(device, buffer->size);
+    if (!staged) status = gls_order_await(device, &buffer->order, GLS_BY_HOST, "reading a buffer");
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
-    if (gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
+    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
         /* data stays as it is */
-    } else if (bytes > 0 && gls_staging_wanted(device, buffer->size)) {
+    } else if (staged) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
         glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
@@ -207,13 +213,14 @@ static unsigned stored_format(gls_device *device, gls_texture_format format)
 }
 
 /* All texels 0, slice by slice where the driver cannot do it by itself. */
-static gls_status clear_texture(gls_device *device, const gls_texture *texture)
+static gls_status clear_texture(gls_device *device, gls_texture *texture)
 {
     const uint32_t *size = texture->size;
     /* drivers take zeros of this type for halves too */
     GLenum type = formats[texture->stored].type == GL_UNSIGNED_INT ? GL_UNSIGNED_INT : GL_FLOAT;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
         glClearTexImage(texture->name, 0, formats[texture->stored].layout, type, NULL);
+        gls_order_note(device, &texture->order);
         return GLS_OK;
     }
     float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->stored].channels, sizeof *zeros);
@@ -315,11 +322,15 @@ static bool contains(const gls_texture *texture, const uint32_t origin[3], const
 }
 
 /* Texels that a GPU's driver would bring into its own order one by one on the host go to a buffer first: then the GPU
- * does that. Returns the buffer, 0 where there is none. */
-static GLuint stage_texels(const gls_device *device, const void *texels, size_t bytes)
+ * does that. */
+static bool stages_texels(const gls_device *device, size_t bytes)
+{
+    return !device->info.software && bytes >= 65536;
+}
+
+static GLuint stage_texels(const void *texels, size_t bytes)
 {
     GLuint buffer = 0;
-    if (device->info.software || bytes < 65536) return 0;
     glGenBuffers(1, &buffer);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer);
     glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, texels, GL_STREAM_DRAW);
@@ -333,14 +344,17 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
     gls_device *device = texture->device;
     gls_status status = gls_device_enter(device, "writing a texture");
     if (status != GLS_OK) return status;
-    status = gls_order_await(device, texture->last_run, "writing a texture");
+    const size_t bytes = (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes;
+    const bool stages = stages_texels(device, bytes);
+    status = gls_order_await(device, &texture->order, stages ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a texture");
     glBindTexture(GL_TEXTURE_3D, texture->name);
     glPixelStorei(GL_UNPACK_ALIGNMENT, formats[texture->stored].type == GL_HALF_FLOAT ? 2 : 4);
-    GLuint staged = stage_texels(device, texels, (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes);
+    GLuint staged = stages ? stage_texels(texels, bytes) : 0;
     if (status == GLS_OK && !gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
         glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0],
                         (GLsizei)size[1], (GLsizei)size[2], formats[texture->stored].layout,
                         formats[texture->stored].type, staged ? NULL : texels);
+    if (staged) gls_order_note(device, &texture->order);
     if (staged) glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glDeleteBuffers(1, &staged);
     gls_status checked = gls_device_check(device, "writing a texture");

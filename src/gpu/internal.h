@@ -91,7 +91,7 @@ struct gls_device {
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
-    uint64_t n_runs;                 /* of kernels so far */
+    uint64_t n_runs;                 /* of kernels so far, and of what gls_order_note() notes */
     uint64_t n_ended;                /* of these, so many have ended, as far as the host has waited for any */
     GLsync mark;                     /* behind the first n_marked of them; NULL: none, or they have ended */
     uint64_t n_marked;
@@ -101,12 +101,18 @@ struct gls_device {
     uint32_t n_groups, n_seen; /* work groups so far, modulo 2^32, and those whose receipts were looked for */
 };
 
+/* What the device has to do with a buffer or texture, by numbers of runs. */
+typedef struct gls_order {
+    uint64_t last_run;  /* the last kernel that had it as an argument */
+    uint64_t last_made; /* the last time that the device was told to write it, not by a kernel */
+} gls_order;
+
 struct gls_buffer {
     gls_device *device;
     gls_buffer_kind kind;
     size_t size;
     GLuint name;
-    uint64_t last_run; /* number of the last run of a kernel that had it as an argument */
+    gls_order order;
 };
 
 struct gls_texture {
@@ -116,7 +122,7 @@ struct gls_texture {
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
-    uint64_t last_run; /* as above */
+    gls_order order;
 };
 
 struct gls_kernel {
@@ -164,9 +170,13 @@ bool gls_staging_write_wanted(const gls_device *device, size_t bytes);
 /* Copies from the host into a range of a buffer. The device must be held. */
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data);
 
-/* Waits until the kernels up to run number last_run have ended, before the host writes what the last of them has as an
- * argument. The device must be held. */
-gls_status gls_order_await(gls_device *device, uint64_t last_run, const char *what);
+/* The device was told to write a buffer or texture, such as to clear it: counted as the run of a kernel. The device
+ * must be held for this and the next two. */
+void gls_order_note(gls_device *device, gls_order *order);
+/* Who writes or reads: the device, told by the host, or the host itself. */
+typedef enum gls_order_side { GLS_BY_DEVICE, GLS_BY_HOST } gls_order_side;
+/* Before that: waits for the kernels that have the buffer or texture, and the host for what the device writes there. */
+gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what);
 /* So that this need not wait for the copies that follow the kernels so far. */
 void gls_order_mark(gls_device *device);
 

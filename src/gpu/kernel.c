@@ -293,9 +293,9 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     for (size_t i = 0; i < n_args; i++) {
         bind_argument(&args[i]);
         if (args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS)
-            args[i].value.buffer->last_run = device->n_runs;
+            args[i].value.buffer->order.last_run = device->n_runs;
         else if (args[i].kind == GLS_ARG_TEXTURE)
-            args[i].value.texture->last_run = device->n_runs;
+            args[i].value.texture->order.last_run = device->n_runs;
     }
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);

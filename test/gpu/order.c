@@ -123,6 +123,70 @@ static void order_of_uniforms(void **state)
     order_of(true, 64);
 }
 
+/* What is written behind a clearing is not cleared, and what is read there is; in buffers that are new to the driver.
+ */
+static void order_of_clearing(void **state)
+{
+    (void)state;
+    static uint32_t words[40000];
+    case_of_order c = {.n = 0};
+    assert_ok(gls_kernel_create(device, "order", text, NULL, 0, &c.kernel));
+    for (int turn = 0; turn < 24; turn++) {
+        c.n = 64u << turn % 10;
+        c.n += (uint32_t)turn; /* of a size that no buffer had before */
+        const size_t bytes = 4 * (size_t)c.n;
+        for (uint32_t i = 0; i < c.n; i++) words[i] = i + 1;
+        assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, "in", &c.in));
+        assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, "out", &c.out));
+        assert_ok(gls_buffer_clear(c.in));
+        assert_ok(gls_buffer_write(c.in, 0, bytes, words));
+        run(&c, c.out, 0);
+        memset(words, 0, bytes);
+        assert_ok(gls_buffer_read(c.out, 0, bytes, words));
+        for (uint32_t i = 0; i < c.n; i++)
+            if (words[i] != i + 1) fail_msg("word %u of %u is %u", i, c.n, words[i]);
+        assert_ok(gls_buffer_clear(c.out));
+        assert_ok(gls_buffer_read(c.out, 0, bytes, words));
+        for (uint32_t i = 0; i < c.n; i++) assert_int_equal(words[i], 0);
+        gls_buffer_destroy(c.in);
+        gls_buffer_destroy(c.out);
+    }
+    gls_kernel_destroy(c.kernel);
+}
+
+/* The same of textures, which are cleared when they are made. */
+static void order_of_texels(void **state)
+{
+    (void)state;
+    static const char *const reading = "layout(local_size_x = 64) in;\n"
+                                       "layout(binding = 0) uniform sampler3D texels;\n"
+                                       "layout(std430, binding = 0) writeonly buffer Out { float copy[]; };\n"
+                                       "void main()\n"
+                                       "{\n"
+                                       "    int i = int(gl_GlobalInvocationID.x), n = textureSize(texels, 0).x;\n"
+                                       "    copy[i] = texelFetch(texels, ivec3(i % n, i / n % n, i / n / n), 0).x;\n"
+                                       "}\n";
+    gls_kernel *kernel;
+    gls_buffer *out;
+    float values[4096], copies[4096];
+    assert_ok(gls_kernel_create(device, "texels", reading, NULL, 0, &kernel));
+    assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, sizeof copies, "out", &out));
+    for (int i = 0; i < 4096; i++) values[i] = (float)(i % 2000 + 1);
+    for (int turn = 0; turn < 20; turn++) {
+        const uint32_t side = turn % 2 ? 16 : 4, n = side * side * side;
+        gls_texture *texture;
+        assert_ok(gls_texture_create(device, GLS_TEXTURE_R32F, (const uint32_t[3]){side, side, side}, "t", &texture));
+        assert_ok(gls_texture_write(texture, (const uint32_t[3]){0}, (const uint32_t[3]){side, side, side}, values));
+        const gls_arg args[] = {gls_arg_texture(0, texture), gls_arg_buffer(0, out)};
+        assert_ok(gls_kernel_run(kernel, (const uint32_t[3]){n / 64, 1, 1}, args, 2, NULL));
+        assert_ok(gls_buffer_read(out, 0, n * sizeof *copies, copies));
+        for (uint32_t i = 0; i < n; i++) assert_true(copies[i] == values[i]);
+        gls_texture_destroy(texture);
+    }
+    gls_buffer_destroy(out);
+    gls_kernel_destroy(kernel);
+}
+
 /* A device that is no software renderer, or is taken for none: a write waits for the kernels that have its buffer, and
  * for no others. */
 static void waits(void **state)
@@ -145,7 +209,10 @@ static void waits(void **state)
         run(&c, c.out, 10);
         assert_ok(gls_buffer_write(free_one, 0, sizeof words, words));
         assert_true(other->n_ended < other->n_runs);
+        const uint64_t ran = other->n_runs;
         assert_ok(turn ? gls_buffer_clear(c.in) : gls_buffer_write(c.in, 0, sizeof words, words));
+        assert_true(other->n_ended == ran);
+        assert_ok(gls_buffer_write(c.in, 0, sizeof words, words));
         assert_true(other->n_ended == other->n_runs);
     }
     run(&c, c.out, 10);
@@ -192,6 +259,7 @@ static void waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(order_of_uniforms),
+                                       cmocka_unit_test(order_of_clearing), cmocka_unit_test(order_of_texels),
                                        cmocka_unit_test(waits)};
     return gpu_run_tests(tests, NULL, NULL, &device);
 }
