@@ -161,12 +161,14 @@ bool gls_staging_offered(const gls_device *device);
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
 /* From such memory, by several threads if it is much. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
-/* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least. */
-bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
+/* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least, and there is memory for
+ * it. The device must be held. */
+bool gls_staging_wanted(gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
-/* Whether so many bytes are better written through gls_staging_write(). */
-bool gls_staging_write_wanted(const gls_device *device, size_t bytes);
+/* Whether so many bytes are better written through gls_staging_write(), and there is memory for it. The device must be
+ * held. */
+bool gls_staging_write_wanted(gls_device *device, size_t bytes);
 /* Copies from the host into a range of a buffer. The device must be held. */
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data);
 

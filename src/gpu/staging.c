@@ -16,13 +16,6 @@ bool gls_staging_offered(const gls_device *device)
     return !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
 }
 
-bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
-{
-    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software
-     * renderer's buffers are there already. */
-    return buffer_bytes > PIECE / 16 && gls_staging_offered(device);
-}
-
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name)
 {
     const GLbitfield flags = way | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
@@ -43,6 +36,13 @@ static bool staging_open(gls_device *device)
     if (!device->staging_mapped)
         device->staging_mapped = gls_staging_memory(GL_MAP_READ_BIT, 2 * PIECE, &device->staging);
     return device->staging_mapped != NULL;
+}
+
+bool gls_staging_wanted(gls_device *device, size_t buffer_bytes)
+{
+    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software
+     * renderer's buffers are there already. */
+    return buffer_bytes > PIECE / 16 && gls_staging_offered(device) && staging_open(device);
 }
 
 /* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
@@ -70,11 +70,6 @@ static GLsync request(gls_device *device, GLuint source, size_t offset, size_t a
 
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data)
 {
-    if (!staging_open(device)) {
-        glBindBuffer(GL_COPY_READ_BUFFER, source);
-        glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
-        return GLS_OK;
-    }
     unsigned half = 0;
     GLsync pending = request(device, source, offset, 0, bytes, half);
     for (size_t at = 0; at < bytes; at += PIECE, half ^= 1) {
@@ -105,9 +100,12 @@ static void copy_some(void *user, int thread, size_t from, size_t until)
     memcpy(c->to + from, c->from + from, until - from);
 }
 
-bool gls_staging_write_wanted(const gls_device *device, size_t bytes)
+bool gls_staging_write_wanted(gls_device *device, size_t bytes)
 {
-    return bytes > SENT_PIECE / 8 && gls_staging_offered(device);
+    if (bytes <= SENT_PIECE / 8 || !gls_staging_offered(device)) return false;
+    if (!device->sending_mapped)
+        device->sending_mapped = gls_staging_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
+    return device->sending_mapped != NULL;
 }
 
 /* Until the device has emptied a piece. */
@@ -122,13 +120,6 @@ static bool piece_is_free(gls_device *device, unsigned piece)
 
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data)
 {
-    if (!device->sending_mapped)
-        device->sending_mapped = gls_staging_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
-    if (!device->sending_mapped) {
-        glBindBuffer(GL_COPY_WRITE_BUFFER, to);
-        glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
-        return GLS_OK;
-    }
     const int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
     for (size_t at = 0; at < bytes; at += SENT_PIECE) {
         const unsigned piece = device->next_piece++ % GLS_SENT_PIECES;

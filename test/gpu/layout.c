@@ -76,15 +76,15 @@ static void source_reading(const char *header, const field *fields, size_t n, ch
 static void check_reflection(GLuint program, const field *fields, size_t n, size_t bytes)
 {
     GLint count = 0;
-    size_t in_block = 0;
+    size_t n_fields = 0;
     glGetProgramInterfaceiv(program, GL_UNIFORM, GL_ACTIVE_RESOURCES, &count);
     for (GLint i = 0; i < count; i++) {
         static const GLenum wanted = GL_TYPE;
         GLint type = 0;
         glGetProgramResourceiv(program, GL_UNIFORM, (GLuint)i, 1, &wanted, 1, NULL, &type);
-        in_block += type != GL_UNSIGNED_INT_ATOMIC_COUNTER; /* of receipts, which some drivers list */
+        n_fields += type != GL_UNSIGNED_INT_ATOMIC_COUNTER; /* of receipts, which some drivers list */
     }
-    assert_int_equal(in_block, n);
+    assert_int_equal(n_fields, n);
     for (size_t i = 0; i < n; i++) {
         char name[80];
         snprintf(name, sizeof name, "Params.%s", fields[i].name);

@@ -212,8 +212,14 @@ static void waits(void **state)
         const uint64_t ran = other->n_runs;
         assert_ok(turn ? gls_buffer_clear(c.in) : gls_buffer_write(c.in, 0, sizeof words, words));
         assert_true(other->n_ended == ran);
+        if (!turn || other->info.gles) continue;
+        /* the device clears, and the host waits for it, be it to write or to read */
+        assert_true(other->n_runs == ran + 1);
         assert_ok(gls_buffer_write(c.in, 0, sizeof words, words));
         assert_true(other->n_ended == other->n_runs);
+        assert_ok(gls_buffer_clear(c.in));
+        assert_ok(gls_buffer_read(c.in, 0, sizeof words, words));
+        assert_true(other->n_ended == ran + 2);
     }
     run(&c, c.out, 10);
     assert_ok(gls_device_synchronize(other));
