@@ -4,9 +4,11 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
 # the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"
-# clang's own runtimes (sanitizers, libFuzzer) are a package of its version
+QUICK_PACKAGES="libcmocka-dev libglvnd-core-dev g++ python3"
+# clang's own runtimes (sanitizers, libFuzzer) are a package of its version; programs that read manual pages and completions
 CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
-TEST_PACKAGES="clang-format libcmocka-dev libglvnd-core-dev g++ clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev glslang-tools binutils mandoc zsh fish locales"
+SANITIZE_PACKAGES="clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev mandoc groff-base zsh fish locales bsdutils"
+SOURCE_PACKAGES="clang-format glslang-tools binutils python3"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 REPORT_PACKAGES="chromium python3 tidy"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"

@@ -80,7 +80,7 @@ emulate() { # BOARD SECONDS ARGUMENTS...
         -E GLSLINES_CHECKED= -E GLSLINES_PROBE="${GLS_PROBE:-30}" -E XDG_CACHE_HOME="$work/boards-cache-$board" -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
 }
 
-[ -x "$program" ] || fail "there is no arm64 program: run GLS_TEST_STAGES=arm64 sh test/run.sh before"
+[ -x "$program" ] || fail "there is no arm64 program: run "sh test/run.sh arm64" before"
 # shellcheck disable=SC2086
 need_packages $CHROOT_PACKAGES $ARM64_PACKAGES
 make_root

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Measures the structure of the source: sizes, glue, names, calls between files, environment variables.
+
+Usage: house.py [BUILD_FOLDER] [--check]
+Prints one row a measure with its limit. Calls between files come from the symbols of the objects in BUILD_FOLDER (default: build), so build the
+program first. --check exits with 1 where a measure has passed its limit. A limit is the value that was reached: lower it with every gain; lines are
+reported and have no limit.
+"""
+import collections
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GLUE = ("workflow", "run", "cmd", "options")  # between the library's rooms and the user
+LIMITS = {
+    "median lines of a file": (">=", 71),
+    "files under 50 lines, %": ("<=", 42),
+    "internal functions used by one other file, %": ("<=", 60),
+    "internal headers with one includer": ("<=", 86),
+    "file names that stand twice": ("<=", 64),
+    "environment variables GLSLINES_*": ("<=", 13),
+    "comment lines, %": (">=", 6),
+    "circles by call between files of a room": ("<=", 11),
+}
+
+
+def sources():
+    for top in ("src", "include", "glsl"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                if name.endswith((".c", ".h", ".def", ".glsl", ".comp")):
+                    yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def comment_lines(content):
+    """Lines on which nothing stands but a comment or a part of one."""
+    bare = re.sub(r'"(\\.|[^"\\\n])*"', '""', content)
+    marked = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]+", "\0", m[0]), bare, flags=re.S)
+    return sum(line.strip("\0 \t") == "" and "\0" in line for line in marked.split("\n"))
+
+
+def symbols(build):
+    """Functions that each object of src defines, and names that it uses."""
+    defined, used = {}, {}
+    for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
+        for name in names:
+            path = os.path.join(folder, name)
+            unit = re.search(r"\.dir/(src/.*\.c)\.o$", path)
+            if not unit:
+                continue
+            listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+            defined[unit[1]] = {line.split()[-1] for line in listing.splitlines() if re.search(r" [TDBR] ", line)}
+            used[unit[1]] = {line.split()[-1] for line in listing.splitlines() if " U " in line}
+    return defined, used
+
+
+def circles(edges):
+    """Strongly connected groups of more than one node (Tarjan)."""
+    order, low, stack, on, found = {}, {}, [], set(), []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        on.add(node)
+        for other in edges[node]:
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in on:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            group = []
+            while not group or group[-1] != node:
+                group.append(stack.pop())
+                on.discard(group[-1])
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    sys.setrecursionlimit(10000)
+    for node in list(edges):
+        if node not in order:
+            visit(node)
+    return found
+
+
+def measure(build):
+    paths = sorted(sources())
+    contents = {path: text(path) for path in paths}
+    lines = {path: content.count("\n") for path, content in contents.items()}
+    glue = [path for path in paths if path.split("/")[0] == "src" and path.split("/")[1] in GLUE]
+    code = [path for path in paths if path.endswith((".c", ".h"))]
+    comments = sum(comment_lines(contents[path]) for path in paths)
+    result = {
+        "lines of src, include, glsl": sum(lines.values()),
+        "lines of glue (%s)" % ", ".join(GLUE): sum(lines[path] for path in glue),
+        "files of glue": len(glue),
+        "median lines of a file": statistics.median(lines.values()),
+        "files under 50 lines, %": 100 * sum(n < 50 for n in lines.values()) / len(lines),
+        "comment lines, %": 100 * comments / sum(lines.values()),
+    }
+    details = {}
+
+    includers = collections.defaultdict(set)
+    for path in code:
+        for included in re.findall(r'^ *#include "([^"]+)"', contents[path], re.M):
+            includers["src/" + included].add(path)
+    headers = [path for path in code if path.startswith("src/") and path.endswith(".h")]
+    result["internal headers"] = len(headers)
+    own = lambda path: path[:-2] + ".c"
+    lonely = [path for path in headers if len(includers[path] - {own(path)}) == 1]
+    result["internal headers with one includer"] = len(lonely)
+
+    names = collections.Counter(os.path.basename(path) for path in paths if not path.startswith("glsl/"))
+    details["file names that stand twice"] = sorted(name for name, n in names.items() if n > 1)
+    result["file names that stand twice"] = len(details["file names that stand twice"])
+
+    variables = set()
+    for path in paths:
+        if path.startswith("src/"):
+            variables |= set(re.findall(r'"(GLSLINES_[A-Z_]+)"', contents[path]))
+    details["environment variables GLSLINES_*"] = sorted(variables)
+    result["environment variables GLSLINES_*"] = len(variables)
+
+    defined, used = symbols(build)
+    public = set(re.findall(r"\b(gls_\w+) *\(", " ".join(contents[path] for path in paths if path.startswith("include/"))))
+    home = {name: unit for unit, found in defined.items() for name in found}
+    users = collections.defaultdict(set)
+    edges = collections.defaultdict(set)
+    room = lambda unit: "/".join(unit.split("/")[:2])
+    for unit, found in used.items():
+        for name in found:
+            if name in home and home[name] != unit:
+                users[name].add(unit)
+                if room(unit) == room(home[name]):
+                    edges[unit].add(home[name])
+                    edges[home[name]]
+    internal = [name for name in home if name not in public and name != "main"]
+    result["internal functions and tables"] = len(internal)
+    result["internal functions used by one other file, %"] = 100 * sum(len(users[n]) == 1 for n in internal) / max(1, len(internal))
+    details["circles by call between files of a room"] = [" ".join(group) for group in circles(edges)]
+    result["circles by call between files of a room"] = len(details["circles by call between files of a room"])
+    return result, details
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--check"]
+    result, details = measure(arguments[0] if arguments else os.path.join(ROOT, "build"))
+    failed = []
+    for name, value in result.items():
+        sign, limit = LIMITS.get(name, ("", None))
+        passed = limit is not None and (value > limit if sign == "<=" else value < limit)
+        print("%-48s %10s %s" % (name, "%.1f" % value if isinstance(value, float) else value, f"{sign} {limit}" if limit is not None else ""))
+        if passed:
+            failed.append(name)
+            print("\n".join("    " + line for line in details.get(name, [])))
+    if "--check" in sys.argv and failed:
+        sys.exit("passed their limits: " + "; ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
