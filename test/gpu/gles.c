@@ -390,6 +390,7 @@ int main(void)
     if (!gpu_open(GLS_GRAPHICS_GLES, &d, &status)) return status;
     gls_device_close(d);
     if (!gpu_open(GLS_GRAPHICS_GL, &gl, &status)) return status;
+    gpu_select_test();
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(gl);
     return status;

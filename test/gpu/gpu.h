@@ -52,6 +52,12 @@ static inline int finish_device(gls_device *device, int status)
     return status;
 }
 
+/* Leaves the one test that GLS_TEST_ONLY names. */
+static inline void gpu_select_test(void)
+{
+    if (getenv("GLS_TEST_ONLY")) cmocka_set_test_filter(getenv("GLS_TEST_ONLY"));
+}
+
 /* What main() of most test programs returns: its tests run on the best device. */
 #define gpu_run_tests(tests, set_up, tear_down, device) \
     gpu_run_tests_(#tests, tests, sizeof(tests) / sizeof *(tests), set_up, tear_down, device)
@@ -60,6 +66,7 @@ static inline int gpu_run_tests_(const char *name, const struct CMUnitTest *test
 {
     int status;
     if (!gpu_open(GLS_GRAPHICS_AUTO, device, &status)) return status;
+    gpu_select_test();
     return finish_device(*device, _cmocka_run_group_tests(name, tests, n, set_up, tear_down));
 }
 
