@@ -26,6 +26,9 @@ as_root debootstrap --variant=minbase "$suite" "$chroot" $mirror > "$work/$suite
 echo 'Acquire::Check-Valid-Until "false";' | as_root tee "$chroot/etc/apt/apt.conf.d/90snapshot" > /dev/null
 echo "$suite: $(sed -n 's/^PRETTY_NAME=//p' "$chroot/etc/os-release"), made in $(($(date +%s) - begun)) s"
 
+# every machine knows its own name, and sudo asks for it
+echo "127.0.0.1 localhost $(uname -n)" | as_root tee "$chroot/etc/hosts" > /dev/null
+
 # the source as git has it
 as_root mkdir -p "$chroot$place"
 git -C "$root" archive HEAD | as_root tar -x -C "$chroot$place"
