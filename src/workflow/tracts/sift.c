@@ -201,7 +201,7 @@ static gls_status solve(weighting *w)
     else
         gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->job);
-    if (status == GLS_ERR_EMPTY && gls_weights_get_result(w->weights)->excluded > 0)
+    if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
         gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
     if (!status) {
         gls_weights_tell(w->weights);
