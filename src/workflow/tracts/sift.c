@@ -119,9 +119,11 @@ static gls_status name_in_place(const weighting *w)
         job->sidecar = NULL;
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
-    const char *const inputs[] = {w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference};
-    gls_status status =
-        gls_place_check(job->sidecar, job->options.force, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(
+        &inputs, (const char *const[]){w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference}, 5);
+    if (!status) status = gls_place_check(job->sidecar, job->options.force, &inputs, NULL, 0);
+    gls_inputs_finish(&inputs);
     const bool force = job->options.force;
     job->options.force = true;
     if (!status) status = gls_tract_job_writes(job, w->tracks);
