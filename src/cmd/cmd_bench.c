@@ -37,7 +37,7 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     const bench_values *o = values;
     bench_options options = {.n_devices = 0};
     int code = model_options_check(command, &o->model, arguments);
-    gls_status status = !code && o->json ? gls_place_check(o->json, o->force, NULL, 0, NULL, 0) : GLS_OK;
+    gls_status status = !code && o->json ? gls_place_check(o->json, o->force, NULL, NULL, 0) : GLS_OK;
     if (status) code = cmd_error_status(status);
     if (!code) code = bench_options_get(o, arguments, &options);
     if (!code) code = measure(&options, o->json, o->force);

@@ -29,7 +29,7 @@ static const struct {
     {CMD_EXIT_INPUT, "bad input: missing, damaged or inconsistent files"},
     {CMD_EXIT_OUTPUT, "the output cannot be written, or it exists and --force is not given"},
     {CMD_EXIT_DEVICE, "no usable device, or the device failed or ran out of memory"},
-    {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
+    {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty; no fixel, or no streamline to weight"},
     {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or device"},
     {CMD_EXIT_CONVERGENCE, "written, but an iteration did not converge"},
     {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},

@@ -6,7 +6,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "util/output.h"
+#include "workflow/inputs.h"
 #include "workflow/json.h"
 
 static bool go_on(void *user, double share)
@@ -53,5 +53,9 @@ gls_status tract_input_read(const tract_input *input, gls_tractogram_read_option
 
 gls_status tract_input_keep(const tract_input *input, const char *output)
 {
-    return output && input->reference ? gls_output_check(output, true, &input->reference, 1, NULL, 0) : GLS_OK;
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add(&inputs, input->reference);
+    if (!status && output) status = gls_inputs_check(&inputs, output);
+    gls_inputs_finish(&inputs);
+    return status;
 }

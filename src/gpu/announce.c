@@ -102,8 +102,9 @@ GLuint gls_announced_take(gls_device *device, const char *text)
             glDeleteProgram(program);
             return 0;
         }
-        int fd =
-            find_note(device, text, true, path, sizeof path) ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+        int fd = find_note(device, text, true, path, sizeof path)
+                     ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
+                     : -1;
         if (fd >= 0) close(fd);
         return program;
     }

@@ -15,7 +15,6 @@
 #include "util/hash.h"
 #include "util/kept.h"
 #include "util/log.h"
-#include "util/output.h"
 #include "util/parse.h"
 #include "util/plain.h"
 #include "util/status.h"
@@ -178,7 +177,7 @@ static bool read_note(void)
     size_t n;
     unsigned long long state;
     bool whole = false;
-    if (!find_note(false, path, sizeof path) || access(path, R_OK) != 0) return false;
+    if (!find_note(false, path, sizeof path) || !gls_kept_is_file(path, true)) return false;
     if (gls_file_read(path, 1 << 16, &text, &n) != GLS_OK) return false;
     char *line = strtok_r(text, "\n", &rest);
     if (line && sscanf(line, "%llx", &state) == 1 && state == state_of_drivers())
@@ -202,7 +201,7 @@ static void write_note(void)
     for (size_t i = 0; i < n_failures; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s\t%s\n", failures[i].place, failures[i].reason);
     n += snprintf(text + n, sizeof text - (size_t)n, "end\n");
-    if (gls_file_write(path, true, NULL, text, (size_t)n) != GLS_OK)
+    if (gls_kept_write(path, text, (size_t)n) != GLS_OK)
         gls_log(GLS_LOG_DEBUG, "what was found of drivers is not kept: %s", gls_last_error());
 }
 

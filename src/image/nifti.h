@@ -17,6 +17,10 @@ typedef struct gls_nifti_header {
     uint64_t bytes;   /* of all voxels */
 } gls_nifti_header;
 
+/* The other file of a .hdr/.img pair, whether it is there or not, from malloc; NULL: the name is not one of a pair, or
+ * memory ran out. */
+char *gls_nifti_pair(const char *path);
+
 /* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name
  * path. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);

@@ -149,6 +149,12 @@ static char *pair_name(const char *path, const char *from, const char *to)
     return name;
 }
 
+char *gls_nifti_pair(const char *path)
+{
+    char *other = pair_name(path, "hdr", "img");
+    return other ? other : pair_name(path, "img", "hdr");
+}
+
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
 {
     GLS_REQUIRE(path && image);

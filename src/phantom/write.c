@@ -73,7 +73,7 @@ static gls_status targets_check(const writer *w, bool overwrite)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < w->n && !status; i++) {
         status = path_join(path, w->directory, w->item[i].name);
-        if (!status) status = gls_output_check(path, overwrite, NULL, 0, NULL, 0);
+        if (!status) status = gls_output_check(path, overwrite, NULL, 0);
     }
     return status;
 }

@@ -13,8 +13,10 @@
 #include "util/output.h"
 #include "util/plain.h"
 #include "util/status.h"
+#include "workflow/done.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
+#include "workflow/written.h"
 
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {
@@ -27,24 +29,26 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     if (!*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     const char *path = beside ? beside : o->report;
     status = gls_job_check_beside(job, path);
-    if (!status && o->picture) status = gls_output_check(path, true, NULL, 0, (const char *const *)&o->picture, 1);
+    if (!status && o->picture) status = gls_output_check(path, true, (const char *const *)&o->picture, 1);
     free(beside);
     return status;
 }
 
-static gls_status find(const char *path, const gls_job *job, const char *command)
+/* Whether the file was made of the run that is there. */
+static gls_status find(const char *path, const gls_job *job, const char *role, const char *command)
 {
-    if (access(path, F_OK) == 0) return GLS_OK;
-    return gls_fail(GLS_ERR_OUTPUT, "%s: is missing, and %s was made before: 'glslines %s' makes it of that", path,
-                    job->result.output, command);
+    const bool missing = access(path, F_OK) != 0;
+    if (!missing && gls_written_is(cJSON_GetObjectItemCaseSensitive(job->written, role), path)) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: is %s, and %s was made before: 'glslines %s' makes it of that", path,
+                    missing ? "missing" : "not the file that was made of this run", job->result.output, command);
 }
 
 static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
-    gls_status status = o->picture ? find(o->picture, job, "render") : GLS_OK;
+    gls_status status = o->picture ? find(o->picture, job, "picture", "render") : GLS_OK;
     char *beside = o->report && !*o->report ? gls_report_name(job->result.output) : NULL;
     if (o->report && !*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status && o->report) status = find(beside ? beside : o->report, job, "report");
+    if (!status && o->report) status = find(beside ? beside : o->report, job, "report", "report");
     free(beside);
     return status;
 }
@@ -54,11 +58,11 @@ gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
     const bool may_be_there = job->options.skip_existing;
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
-    if (status || !may_be_there) return status;
-    return job->result.skipped ? find_all(o, job) : check(o, job);
+    if (status) return status;
+    return job->result.skipped ? find_all(o, job) : check(o, job); /* once more: the rules of bundles name inputs */
 }
 
-static void draw(const char *picture, const gls_job *job)
+static void draw(const char *picture, gls_job *job)
 {
     gls_render_options options = gls_render_options_default();
     options.image = job->options.fa;
@@ -70,13 +74,14 @@ static void draw(const char *picture, const gls_job *job)
     const char *drawn = job->result.output;
     gls_status status = gls_render_files(&drawn, 1, picture, &options, NULL);
     gls_log_mute_info(false);
+    if (!status) status = gls_job_note_made(job, "picture", picture);
     if (status)
         gls_log(GLS_LOG_WARNING, "no picture: %s", gls_last_error());
     else
         gls_log(GLS_LOG_INFO, "picture     %s", picture);
 }
 
-static void report(const char *path, const gls_job *job)
+static void report(const char *path, gls_job *job)
 {
     gls_report_options options = gls_report_options_default();
     gls_report_result made;
@@ -88,14 +93,16 @@ static void report(const char *path, const gls_job *job)
     options.device = job->options.device;
     options.api = job->options.api;
     options.force = job->options.force;
-    if (gls_report_files(input, &options, NULL, &made) == GLS_OK)
+    gls_status status = gls_report_files(input, &options, NULL, &made);
+    if (!status) status = gls_job_note_made(job, "report", options.output);
+    if (!status)
         gls_log(GLS_LOG_INFO, "report      %s, %s", options.output, gls_format_bytes(made.bytes, size, sizeof size));
     else
         gls_log(GLS_LOG_WARNING, "no report: %s", gls_last_error());
     free(beside);
 }
 
-void gls_illustrations_make(const gls_illustrations *o, const gls_job *job)
+void gls_illustrations_make(const gls_illustrations *o, gls_job *job)
 {
     if (o->picture) draw(o->picture, job);
     if (o->report) report(o->report, job);

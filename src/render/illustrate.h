@@ -11,6 +11,6 @@ typedef struct gls_illustrations {
 /* Opens the job, once it is known that they can be written, or, where it was done before, that they are there. */
 gls_status gls_illustrations_open(const gls_illustrations *illustrations, gls_job *job);
 /* Makes those that were asked for. What fails is a warning: the run has its result. */
-void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job *job);
+void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job);
 
 #endif

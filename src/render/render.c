@@ -154,12 +154,13 @@ static gls_status write_frames(gls_studio *s, const char *folder)
     return status;
 }
 
-static gls_status check_frames(const char *const *inputs, size_t n, const char *folder, const gls_render_options *o)
+static gls_status check_frames(const gls_inputs *inputs, const char *folder, const gls_render_options *o)
 {
     gls_status status = GLS_OK;
     for (uint32_t frame = 0; frame < o->turn && !status; frame++) {
         char *path = name_frame(folder, frame);
-        status = path ? gls_output_check(path, o->force, inputs, n, NULL, 0) : GLS_ERR_MEMORY;
+        status = path ? gls_inputs_check(inputs, path) : GLS_ERR_MEMORY;
+        if (!status) status = gls_output_check(path, o->force, NULL, 0);
         free(path);
     }
     return status;
@@ -169,14 +170,13 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
 {
     if (!o->frames && !gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
-    const char **inputs = malloc((n + 2) * sizeof *inputs);
-    if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    memcpy(inputs, files, n * sizeof *inputs);
-    inputs[n] = o->image;
-    inputs[n + 1] = o->colors;
-    gls_status status =
-        o->frames ? check_frames(inputs, n + 2, output, o) : gls_place_check(output, o->force, inputs, n + 2, NULL, 0);
-    free(inputs);
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(&inputs, files, n);
+    if (!status) status = gls_inputs_add(&inputs, o->image);
+    if (!status) status = gls_inputs_add(&inputs, o->colors);
+    if (!status)
+        status = o->frames ? check_frames(&inputs, output, o) : gls_place_check(output, o->force, &inputs, NULL, 0);
+    gls_inputs_finish(&inputs);
     return status;
 }
 

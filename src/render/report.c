@@ -127,7 +127,8 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (dot && dot > r->name) *dot = 0;
     if (!fa) fa = gls_report_text(r, "inputs/fa/path");
     if (fa) r->image = r->options->image ? gls_text_copy(fa) : find_file(r, fa);
-    return status;
+    const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
+    return status ? status : gls_inputs_add_all(&r->inputs, inputs, sizeof inputs / sizeof *inputs);
 }
 
 /* --- reading the tractogram --------------------------------------------------- */
@@ -251,8 +252,7 @@ static void put_value(void *user, gls_text *out, const char *name)
 
 static gls_status check_place(const gls_report *r, const char *path, const char *const *others, size_t n_others)
 {
-    const char *const inputs[] = {r->tractogram, r->sidecar_path, r->image, r->options->image};
-    return gls_place_check(path, r->options->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
+    return gls_place_check(path, r->options->force, &r->inputs, others, n_others);
 }
 
 gls_status gls_report_put(gls_report *r, const char *path, const void *data, size_t bytes)
@@ -293,6 +293,7 @@ static void report_finish(gls_report *r)
 {
     gls_warnings_end(&r->warnings);
     gls_output_group_discard(&r->group);
+    gls_inputs_finish(&r->inputs);
     gls_density_destroy(r->density);
     gls_summary_destroy(r->summary);
     gls_scene_finish(&r->scene);

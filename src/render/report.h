@@ -10,8 +10,9 @@
 
 #include "render/page.h"
 #include "render/scene.h"
-#include "util/output.h"
 #include "util/log.h"
+#include "util/output.h"
+#include "workflow/inputs.h"
 
 /* A picture in the page. */
 typedef struct gls_report_picture {
@@ -31,6 +32,7 @@ typedef struct gls_report {
     char *sidecar_text;
     cJSON *sidecar; /* NULL: there is none */
     char *image;    /* NULL: none */
+    gls_inputs inputs;
     /* of the tractogram, where there is one */
     gls_summary *summary;
     const gls_summary_result *counted;

@@ -21,6 +21,21 @@ const char *gls_file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool gls_same_file(const char *a, const char *b)
+{
+    struct stat at_a, at_b;
+    const bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
+    if (has_a && has_b) return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+    const size_t dir_a = (size_t)(gls_file_name(a) - a), dir_b = (size_t)(gls_file_name(b) - b);
+    if (has_a != has_b || strcmp(a + dir_a, b + dir_b) != 0) return false;
+    char *folder_a = dir_a ? strndup(a, dir_a) : strdup("."), *folder_b = dir_b ? strndup(b, dir_b) : strdup(".");
+    const bool same = folder_a && folder_b && stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 &&
+                      at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 bool gls_fd_write(int fd, const void *data, size_t bytes)
 {
     const char *p = data;

@@ -10,6 +10,8 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
 
 /* What stands behind the last slash of a path. */
 const char *gls_file_name(const char *path);
+/* Whether two paths lead to one file: the same inode, or, where there is none yet, the same name in the same folder. */
+bool gls_same_file(const char *a, const char *b);
 
 /* Writes everything at the file's position or returns false with errno set. */
 bool gls_fd_write(int fd, const void *data, size_t bytes);

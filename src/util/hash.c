@@ -35,6 +35,24 @@ gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash)
     return status;
 }
 
+gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *hash)
+{
+    enum { PARTS = 64, BYTES = 1 << 18 };
+    const size_t n = bytes < BYTES ? (size_t)bytes : BYTES;
+    char *data = malloc(BYTES);
+    uint64_t sum[2] = {bytes, 0};
+    gls_status status = data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    for (uint64_t i = 0; i < PARTS && !status; i++) {
+        status = gls_regular_read(path, fd, (bytes - n) / (PARTS - 1) * i + (bytes - n) % (PARTS - 1) * i / (PARTS - 1),
+                                  data, n);
+        if (!status) sum[1] = gls_hash(data, n);
+        sum[0] = gls_hash(sum, sizeof sum);
+    }
+    if (!status) *hash = sum[0];
+    free(data);
+    return status;
+}
+
 gls_status gls_hash_file(const char *path, uint64_t *hash)
 {
     uint64_t size = 0;

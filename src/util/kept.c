@@ -6,20 +6,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool gls_kept_path(const char *kind, uint64_t key, bool make, char *path, size_t size)
+#include "util/output.h"
+#include "util/status.h"
+
+/* Whether a folder is the user's own, the link that may lead to it as well; one that is not there yet will be. */
+static bool is_own_folder(const char *path, bool made)
+{
+    struct stat link, folder;
+    if (lstat(path, &link) != 0) return !made;
+    return link.st_uid == geteuid() && stat(path, &folder) == 0 && S_ISDIR(folder.st_mode) &&
+           folder.st_uid == geteuid();
+}
+
+/* The folder of all notes. */
+static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char folder[3072];
     struct stat info;
     if (!(named && *named == '/') && (!home || stat(home, &info) != 0 || info.st_uid != geteuid())) return false;
-    int n = named && *named == '/' ? snprintf(folder, sizeof folder, "%s", named)
-            : home && *home == '/' ? snprintf(folder, sizeof folder, "%s/.cache", home)
+    int n = named && *named == '/' ? snprintf(folder, size, "%s", named)
+            : home && *home == '/' ? snprintf(folder, size, "%s/.cache", home)
                                    : -1;
-    if (n < 0 || n >= (int)sizeof folder - 64) return false;
+    if (n < 0 || n >= (int)size - 64) return false;
     if (make) mkdir(folder, 0700);
-    n += snprintf(folder + n, sizeof folder - (size_t)n, "/glslines");
+    snprintf(folder + n, size - (size_t)n, "/glslines");
     if (make) mkdir(folder, 0700);
-    snprintf(folder + n, sizeof folder - (size_t)n, "/%.32s", kind);
+    return is_own_folder(folder, make);
+}
+
+bool gls_kept_path(const char *kind, uint64_t key, bool make, char *path, size_t size)
+{
+    char folder[3072];
+    if (!find_folder(make, folder, sizeof folder - 64)) return false;
+    const size_t n = strlen(folder);
+    snprintf(folder + n, sizeof folder - n, "/%.32s", kind);
     if (make) mkdir(folder, 0700);
-    return snprintf(path, size, "%s/%016llx", folder, (unsigned long long)key) < (int)size;
+    return is_own_folder(folder, make) &&
+           snprintf(path, size, "%s/%016llx", folder, (unsigned long long)key) < (int)size;
+}
+
+bool gls_kept_file(const char *name, bool make, char *path, size_t size)
+{
+    char folder[3072];
+    return find_folder(make, folder, sizeof folder) && snprintf(path, size, "%s/%s", folder, name) < (int)size;
+}
+
+bool gls_kept_is_file(const char *path, bool own)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && (!own || info.st_uid == geteuid());
+}
+
+gls_status gls_kept_write(const char *path, const void *data, size_t bytes)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && !gls_kept_is_file(path, true))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is no file of this user, and stays as it is", path);
+    return gls_file_write(path, true, NULL, data, bytes);
 }

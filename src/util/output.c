@@ -34,8 +34,7 @@ gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *gr
 /* "dir/name" -> "dir/", "name" -> "": what goes before another name in the same directory. */
 static int directory_length(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? (int)(slash - path) + 1 : 0;
+    return (int)(gls_file_name(path) - path);
 }
 
 /* A name beside path that nothing else uses at the same time. NULL: no memory. */
@@ -159,6 +158,14 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot keep the permissions: %s", path, strerror(reason));
     }
     return GLS_OK;
+}
+
+bool gls_output_is(const gls_output *output, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const bool same = strcmp(output->path, path) == 0 || (real && strcmp(output->path, real) == 0);
+    free(real);
+    return same;
 }
 
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes)
@@ -418,56 +425,14 @@ gls_status gls_output_scratch(const gls_output *output, int *fd)
     return GLS_OK;
 }
 
-/* --- outputs against each other and against inputs ------------------------ */
+/* --- outputs against each other ------------------------------------------- */
 
-/* The same file: the same inode, or, where there is none yet, the same name in the same folder. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat at_a, at_b;
-    bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
-    if (has_a && has_b) return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-    int dir_a = directory_length(a), dir_b = directory_length(b);
-    if (has_a != has_b || strcmp(a + dir_a, b + dir_b) != 0) return false;
-    char *folder_a = dir_a ? strndup(a, (size_t)dir_a) : strdup("."),
-         *folder_b = dir_b ? strndup(b, (size_t)dir_b) : strdup(".");
-    bool same = folder_a && folder_b && stat(folder_a, &at_a) == 0 && stat(folder_b, &at_b) == 0 &&
-                at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-    free(folder_a);
-    free(folder_b);
-    return same;
-}
-
-char *gls_output_input_file(const char *input)
-{
-    struct stat info;
-    size_t length = strlen(input);
-    if (stat(input, &info) == 0) return strdup(input);
-    while (length > 0 && input[length - 1] != ':' && input[length - 1] != '=') length--;
-    char *file = length < 2 ? NULL : strndup(input, length - 1);
-    if (file && stat(file, &info) == 0) return file;
-    free(file);
-    return NULL;
-}
-
-static bool is_input(const char *path, const char *input)
-{
-    if (same_file(path, input)) return true;
-    char *file = gls_output_input_file(input);
-    const bool same = file && same_file(path, file);
-    free(file);
-    return same;
-}
-
-gls_status gls_output_check(const char *path, bool overwrite, const char *const *inputs, size_t n_inputs,
-                            const char *const *others, size_t n_others)
+gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others)
 {
     bool replaced;
     mode_t mode;
     for (size_t i = 0; i < n_others; i++)
-        if (others[i] && same_file(path, others[i]))
+        if (others[i] && gls_same_file(path, others[i]))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is the same file as another output, %s", path, others[i]);
-    for (size_t i = 0; i < n_inputs; i++)
-        if (inputs[i] && is_input(path, inputs[i]))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", path, inputs[i]);
     return check_target(path, overwrite, &replaced, &mode);
 }

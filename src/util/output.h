@@ -28,13 +28,9 @@ typedef struct gls_output_group {
     gls_output *output;
 } gls_output_group;
 
-/* The file of an input as command lines have it: FILE, or FILE:LABELS and FILE=NAME where no file has the whole of that
- * name. From malloc; NULL: it names no file that is there, or memory ran out. */
-char *gls_output_input_file(const char *input);
-/* Whether path may be written: GLS_ERR_OUTPUT if it is one of the inputs or of the other outputs (the same file under
- * any name; NULL entries count for nothing), exists and is not to be overwritten, or is no regular file. */
-gls_status gls_output_check(const char *path, bool overwrite, const char *const *inputs, size_t n_inputs,
-                            const char *const *others, size_t n_others);
+/* Whether path may be written: GLS_ERR_OUTPUT if it is one of the other outputs (the same file under any name; NULL
+ * entries count for nothing), exists and is not to be overwritten, or is no regular file. */
+gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others);
 
 /* Permissions: those of the file that is replaced, else as the umask says. GLS_ERR_OUTPUT names the file and the
  * reason: exists already, no such directory, permission, no regular file. On failure output is as after
@@ -43,6 +39,8 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
 /* Lets output take the name second if path is taken when it is committed. *took is set then, and must last till then.
  */
 gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
+/* Whether this is the output that gets the name path. */
+bool gls_output_is(const gls_output *output, const char *path);
 /* Appends, or replaces what stands at offset without moving the end at which is appended. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);

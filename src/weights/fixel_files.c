@@ -14,7 +14,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = gls_output_check(path, overwrite, NULL, 0, NULL, 0);
+    gls_status status = gls_output_check(path, overwrite, NULL, 0);
     if (!status) status = gls_nifti_write(path, overwrite, group, grid, NULL, n, type, data);
     free(path);
     return status;

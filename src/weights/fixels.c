@@ -97,8 +97,11 @@ static void segment_block(const segmentation *s, size_t number, block *b)
 }
 
 /* Numbers the fixels of all blocks. */
-static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *name, gls_log_level dropped_level)
+static gls_status number_fixels(const segmentation *s, const block *blocks, const char *name)
 {
+    gls_fixels *f = s->fixels;
+    /* without a threshold noise has lobes */
+    const gls_log_level dropped_level = s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO;
     size_t dropped = 0, not_finite = 0;
     for (size_t i = 0; i < f->n_blocks; i++) {
         if (blocks[i].failed) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for fixels", name);
@@ -115,9 +118,9 @@ static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *
                 GLS_MAX_LOBES);
     if (f->n == 0)
         return gls_fail(GLS_ERR_EMPTY,
-                        "%s: no fixels: all FODs are below the amplitude of --fixel-peak, or not positive; are they "
-                        "scaled to the response?",
-                        name);
+                        "%s: no fixels%s: all FODs are below the amplitude of --fixel-peak, or not positive; are they "
+                        "scaled to the response%s?",
+                        name, s->mask ? " inside the mask" : "", s->mask ? ", and does the mask lie on them" : "");
     if (f->n > MAX_FIXELS)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu fixels, more than %" PRIu32, name, f->n, MAX_FIXELS);
     f->fixel = malloc(f->n * sizeof *f->fixel);
@@ -152,8 +155,7 @@ static gls_status segment_image(segmentation *s, const char *name)
         s->rows = rows;
 #pragma omp parallel for schedule(dynamic, 4)
         for (size_t i = 0; i < f->n_blocks; i++) segment_block(s, i, &blocks[i]);
-        /* without a threshold noise has lobes */
-        status = number_fixels(f, blocks, name, s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO);
+        status = number_fixels(s, blocks, name);
     }
     for (size_t i = 0; blocks && i < f->n_blocks; i++) free(blocks[i].fixel);
     free(blocks);

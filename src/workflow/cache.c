@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "image/nifti.h"
-#include "util/json.h"
-#include "util/output.h"
 #include "util/format.h"
 #include "util/hash.h"
+#include "util/json.h"
+#include "util/kept.h"
 #include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
 #include "workflow/json.h"
 
@@ -66,27 +67,61 @@ cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_
     return key;
 }
 
-/* The first entry in which two keys differ, or NULL. */
-static const char *difference(const cJSON *key, const cJSON *kept)
+char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension)
 {
-    const cJSON *entry, *other;
-    cJSON_ArrayForEach(entry, key)
-    {
-        other = cJSON_GetObjectItemCaseSensitive(kept, entry->string);
-        if (!cJSON_IsString(other) || strcmp(other->valuestring, entry->valuestring) != 0) return entry->string;
-    }
-    cJSON_ArrayForEach(entry, kept) if (!cJSON_GetObjectItemCaseSensitive(key, entry->string)) return entry->string;
-    return NULL;
+    char *text = gls_json_print_line(key), *path = NULL, hash[17];
+    if (text && asprintf(&path, "%s/glslines_%s_%s.%s", directory, name,
+                         gls_hash_text(gls_hash(text, strlen(text)), hash), extension) < 0)
+        path = NULL;
+    cJSON_free(text);
+    return path;
 }
 
-static bool paths(const char *directory, const char *name, char **image, char **json)
+/* The two files of a fit. */
+typedef struct kept_fit {
+    const char *directory;
+    char *image, *json;
+} kept_fit;
+
+static bool name_files(kept_fit *fit, const char *directory, const char *name, const cJSON *key)
 {
-    *json = NULL;
-    if (asprintf(image, "%s/glslines_%s.nii", directory, name) < 0) *image = NULL;
-    if (*image && asprintf(json, "%s/glslines_%s.json", directory, name) < 0) *json = NULL;
-    if (*json) return true;
-    free(*image);
-    return false;
+    *fit = (kept_fit){.directory = directory};
+    if (!key) return false;
+    fit->image = gls_fit_cache_path(directory, name, key, "nii");
+    fit->json = gls_fit_cache_path(directory, name, key, "json");
+    return fit->image && fit->json;
+}
+
+static void forget_files(kept_fit *fit)
+{
+    free(fit->image);
+    free(fit->json);
+}
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0; /* a link that leads nowhere is somebody's, too */
+}
+
+/* Why a file that is there is not taken, or NULL. What others may put into the folder may be anything. */
+static const char *distrust(const kept_fit *fit, const char *path)
+{
+    struct stat info;
+    const bool anybody = stat(fit->directory, &info) != 0 || (info.st_mode & S_IWOTH);
+    if (!gls_kept_is_file(path, false)) return "is no regular file";
+    return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
+}
+
+/* What was noted of a fit with this key, or NULL with the reason. */
+static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
+{
+    *reason = distrust(fit, fit->json);
+    cJSON *root = *reason ? NULL : gls_json_read(fit->json, MAX_KEY_BYTES);
+    if (!*reason && !gls_json_same(key, cJSON_GetObjectItemCaseSensitive(root, "key"))) *reason = "is damaged";
+    if (!*reason) return root;
+    cJSON_Delete(root);
+    return NULL;
 }
 
 static uint64_t contents(const gls_image *image)
@@ -94,73 +129,98 @@ static uint64_t contents(const gls_image *image)
     return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
 }
 
-/* The image under path if its contents have the hash that was noted. */
-static bool read_image(const char *path, const cJSON *noted, const gls_grid *grid, size_t n_volumes, gls_image **image)
+/* The image if its contents have the hash that was noted, or NULL with the reason. */
+static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_grid *grid, size_t n_volumes,
+                             const char **reason)
 {
     gls_image *read = NULL;
     char hash[17] = "";
-    bool ok = gls_image_read(path, GLS_IMAGE_ANY, &read) == GLS_OK;
-    if (!ok) gls_log(GLS_LOG_WARNING, "cache: %s; fitted anew", gls_last_error());
-    if (ok && read->n_volumes == n_volumes && memcmp(read->grid.dim, grid->dim, sizeof grid->dim) == 0)
+    *reason = distrust(fit, fit->image);
+    if (*reason) return NULL;
+    if (gls_image_read(fit->image, GLS_IMAGE_ANY, &read) != GLS_OK) gls_log(GLS_LOG_DETAIL, "%s", gls_last_error());
+    if (read && read->n_volumes == n_volumes && memcmp(read->grid.dim, grid->dim, sizeof grid->dim) == 0)
         gls_hash_text(contents(read), hash);
-    if (ok && (!cJSON_IsString(noted) || strcmp(noted->valuestring, hash) != 0)) {
-        gls_log(GLS_LOG_WARNING, "cache: %s: not as it was written; fitted anew", path);
-        ok = false;
-    }
-    if (!ok) {
+    if (!cJSON_IsString(noted) || strcmp(noted->valuestring, hash) != 0) {
         gls_image_destroy(read);
-        return false;
+        *reason = "is not as it was written";
+        return NULL;
     }
     /* the file has the affine in single precision; it is the series' own */
     read->grid = *grid;
-    *image = read;
-    return true;
+    return read;
 }
 
 bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid,
                         size_t n_volumes, gls_image **image)
 {
-    char *path, *json_path;
-    bool found = false;
-    if (!key || !paths(directory, name, &path, &json_path)) return false;
-    cJSON *root = gls_json_read(json_path, MAX_KEY_BYTES);
-    const char *differs = root ? difference(key, cJSON_GetObjectItemCaseSensitive(root, "key")) : NULL;
-    if (access(json_path, F_OK) != 0 || access(path, F_OK) != 0)
-        gls_log(GLS_LOG_DETAIL, "cache: %s is not there yet", path);
-    else if (!root)
-        gls_log(GLS_LOG_WARNING, "cache: %s: damaged; fitted anew", json_path);
-    else if (differs)
-        gls_log(GLS_LOG_INFO, "cache: %s was made with another %s; fitted anew", path, differs);
-    else
-        found = read_image(path, cJSON_GetObjectItemCaseSensitive(root, "contents"), grid, n_volumes, image);
-    if (found) gls_log(GLS_LOG_INFO, "cache: %s is reused: inputs and parameters are the same", path);
+    kept_fit fit;
+    gls_image *read = NULL;
+    if (name_files(&fit, directory, name, key)) {
+        const char *reason = NULL, *path = fit.json;
+        cJSON *root = is_there(fit.json) ? read_note(&fit, key, &reason) : NULL;
+        if (root && is_there(fit.image)) {
+            path = fit.image;
+            read = read_image(&fit, cJSON_GetObjectItemCaseSensitive(root, "contents"), grid, n_volumes, &reason);
+        }
+        if (read)
+            gls_log(GLS_LOG_INFO, "cache: %s is reused: inputs and parameters are the same", fit.image);
+        else if (reason)
+            gls_log(GLS_LOG_WARNING, "cache: %s %s, and is left; fitted anew, and kept once you delete it", path,
+                    reason);
+        else
+            gls_log(GLS_LOG_DETAIL, "cache: %s is not there yet", fit.image);
+        cJSON_Delete(root);
+    }
+    forget_files(&fit);
+    if (read) *image = read;
+    return read;
+}
+
+/* What is noted of a fit, from malloc. NULL: no memory. */
+static char *note_text(const cJSON *key, const char *hash)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddItemToObject(root, "key", cJSON_Duplicate(key, true));
+    cJSON_AddStringToObject(root, "contents", hash);
+    char *text = gls_json_print(root);
     cJSON_Delete(root);
-    free(path);
-    free(json_path);
-    return found;
+    return text;
+}
+
+/* Nothing that is there is replaced. The note gets its name first: where a process was killed then, the same image
+ * comes to it. */
+static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
+{
+    char hash[17];
+    const char *reason = NULL;
+    gls_output_group group = {0};
+    gls_status status = GLS_OK;
+    gls_hash_text(contents(image), hash);
+    cJSON *root = is_there(fit->json) ? read_note(fit, key, &reason) : NULL;
+    const char *noted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "contents"));
+    if (!noted || strcmp(noted, hash) != 0) {
+        char *text = note_text(key, hash);
+        status = text ? gls_file_write(fit->json, false, &group, text, strlen(text))
+                      : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        cJSON_free(text);
+    }
+    if (!status) status = gls_image_write_grouped(fit->image, false, &group, image, GLS_IMAGE_FLOAT32);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    cJSON_Delete(root);
+    return status;
 }
 
 void gls_fit_cache_write(const char *directory, const char *name, const cJSON *key, const gls_image *image)
 {
-    char *path, *json_path, hash[17];
-    if (!key || !paths(directory, name, &path, &json_path)) return;
-    cJSON *root = cJSON_CreateObject(), *copy = cJSON_Duplicate(key, true);
-    gls_hash_text(contents(image), hash);
-    cJSON_AddItemToObject(root, "key", copy);
-    cJSON_AddStringToObject(root, "contents", hash);
-    char *text = copy ? gls_json_print(root) : NULL;
-    gls_output_group group = {0};
-    gls_status status = text ? gls_image_write_grouped(path, true, &group, image, GLS_IMAGE_FLOAT32)
-                             : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status) status = gls_file_write(json_path, true, &group, text, strlen(text));
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
-    if (status)
-        gls_log(GLS_LOG_WARNING, "cache: %s; nothing is kept", gls_last_error());
-    else
-        gls_log(GLS_LOG_INFO, "cache: kept %s", path);
-    free(text);
-    cJSON_Delete(root);
-    free(path);
-    free(json_path);
+    kept_fit fit;
+    if (name_files(&fit, directory, name, key) && !is_there(fit.image)) {
+        if (write_files(&fit, key, image) == GLS_OK)
+            gls_log(GLS_LOG_INFO, "cache: kept %s", fit.image);
+        else if (is_there(fit.image))
+            gls_log(GLS_LOG_DETAIL, "cache: %s was kept by another run meanwhile", fit.image);
+        else
+            gls_log(GLS_LOG_WARNING, "cache: %s; nothing is kept", gls_last_error());
+    }
+    forget_files(&fit);
 }

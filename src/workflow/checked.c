@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "util/json.h"
+#include "util/kept.h"
 #include "util/log.h"
-#include "util/output.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
@@ -18,22 +17,15 @@
 /* False where the user has no cache folder, or wants nothing kept. */
 static bool find_path(char *path, size_t size, bool make)
 {
-    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *file = getenv("GLSLINES_CHECKED");
-    char folder[3072];
+    const char *file = getenv("GLSLINES_CHECKED");
     if (file) return *file && snprintf(path, size, "%s", file) < (int)size;
-    if (named && *named == '/')
-        snprintf(folder, sizeof folder, "%s/glslines", named);
-    else if (home && *home == '/')
-        snprintf(folder, sizeof folder, "%s/.cache/glslines", home);
-    else
-        return false;
-    for (char *slash = make ? strchr(folder + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0700); /* those that are there stay as they are */
-        *slash = '/';
-    }
-    if (make) mkdir(folder, 0700);
-    return snprintf(path, size, "%s/devices.json", folder) < (int)size;
+    return gls_kept_file("devices.json", make, path, size);
+}
+
+/* A file that the user names may be another's. */
+static cJSON *read_note(const char *path)
+{
+    return gls_kept_is_file(path, !getenv("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
 }
 
 /* Another driver, or another version of it, compiles anew. */
@@ -50,7 +42,7 @@ void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
         *memory->path = '\0';
         return;
     }
-    memory->root = gls_json_read(memory->path, MAX_BYTES);
+    memory->root = read_note(memory->path);
     if (!cJSON_IsObject(memory->root)) {
         cJSON_Delete(memory->root);
         memory->root = cJSON_CreateObject();
@@ -69,7 +61,7 @@ void gls_checked_finish(gls_checked *memory)
 {
     if (!*memory->path) return;
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;
-    if (!text || gls_file_write(memory->path, true, NULL, text, strlen(text)) != GLS_OK)
+    if (!text || gls_kept_write(memory->path, text, strlen(text)) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
     else
         gls_log(GLS_LOG_INFO, "kept in %s: --mapping auto takes what was fastest", memory->path);
@@ -87,7 +79,7 @@ gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_get
 {
     char path[4096], key[512];
     gls_mapping found = GLS_MAPPING_AUTO;
-    cJSON *root = find_path(path, sizeof path, false) ? gls_json_read(path, MAX_BYTES) : NULL;
+    cJSON *root = find_path(path, sizeof path, false) ? read_note(path) : NULL;
     if (!root) return found;
     device_key(device, key, sizeof key);
     const cJSON *entry = cJSON_GetObjectItemCaseSensitive(root, key);

@@ -57,7 +57,9 @@ typedef struct gls_dataset_unit {
 
 typedef struct gls_dataset {
     gls_dataset_unit *unit;
-    size_t n, n_ignored; /* files in dwi folders whose names are none of BIDS */
+    size_t n;
+    size_t n_ignored; /* folders and series that are left out because of their names */
+    char *ignored;    /* the first of them, below the data set; NULL: none */
 } gls_dataset;
 
 /* The units in the order of their names. GLS_ERR_INPUT: no data set, nothing to track, an unknown participant, a data

@@ -63,7 +63,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash = 0;
     char text[17];
-    gls_status status = path ? gls_hash_file(path, &hash) : GLS_OK;
+    gls_status status = path ? gls_input_hash(path, &hash) : GLS_OK;
     if (!status) cJSON_AddStringToObject(inputs, role, path ? gls_hash_text(hash, text) : "none");
     return status;
 }
@@ -110,15 +110,6 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     return status;
 }
 
-/* Whether an output that is complete gets this name, which may be a link. */
-static bool is_named(const gls_output *output, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const bool same = strcmp(real ? real : path, output->path) == 0;
-    free(real);
-    return same;
-}
-
 /* What the sidecar tells for later runs. It gets its name first: one that is killed before the others have theirs
  * leaves files of this run and of the one before, both of which are told of. */
 static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
@@ -131,7 +122,7 @@ static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
         for (size_t k = 0; k < job->group.n && !status; k++)
-            if (is_named(&job->group.output[k], path[i]))
+            if (gls_output_is(&job->group.output[k], path[i]))
                 status = gls_dataset_note_output(outputs, name, &job->group.output[k]);
     }
     return status;

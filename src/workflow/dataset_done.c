@@ -16,6 +16,9 @@
 #include "workflow/json.h"
 #include "workflow/params.h"
 #include "workflow/series.h"
+#include "workflow/written.h"
+
+#define MAX_SHARED ((size_t)64 << 20) /* bytes of a sidecar of an image */
 
 static const cJSON *at(const cJSON *object, const char *key)
 {
@@ -49,10 +52,10 @@ static gls_status name_contents(const char *text, cJSON **item)
 {
     struct stat info;
     uint64_t hash;
-    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_output_input_file(text);
+    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_input_named_file(text);
     gls_status status = GLS_OK;
-    if (file && stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-        status = gls_hash_file(file, &hash);
+    if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+        status = gls_input_hash(file, &hash);
         if (!status && asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file)) < 0)
             named = NULL;
     } else {
@@ -173,7 +176,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash;
     char text[17];
-    gls_status status = path ? gls_hash_file(path, &hash) : GLS_OK;
+    gls_status status = path ? gls_input_hash(path, &hash) : GLS_OK;
     if (status) return status;
     if (path)
         cJSON_AddStringToObject(inputs, role, gls_hash_text(hash, text));
@@ -229,11 +232,6 @@ gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const ch
 
 /* --- outputs ----------------------------------------------------------------------------------------------------- */
 
-static void time_text(const struct stat *info, char text[48])
-{
-    snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
-}
-
 static cJSON *add_entry(cJSON *list, const char *name)
 {
     cJSON *entry = cJSON_CreateObject();
@@ -242,36 +240,50 @@ static cJSON *add_entry(cJSON *list, const char *name)
     return entry;
 }
 
-static void add_contents(cJSON *entry, uint64_t bytes, uint64_t hash)
+/* Whether a member of a sidecar tells anything. */
+static bool is_filled(const cJSON *item)
 {
-    char text[17];
-    gls_json_uint(entry, "bytes", bytes);
-    cJSON_AddStringToObject(entry, "xxh3_64", gls_hash_text(hash, text));
+    if (cJSON_IsString(item)) return *item->valuestring;
+    if (cJSON_IsObject(item) || cJSON_IsArray(item)) return item->child;
+    return item && !cJSON_IsNull(item);
 }
 
-gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool by_name)
+/* A sidecar of an image that others share may be theirs, with other texts: what counts are its members. */
+static void note_members(cJSON *entry, const char *path)
 {
-    struct stat info;
-    uint64_t hash = 0;
-    char path[GLS_DATASET_MAX_PATH], text[48];
+    cJSON *root = gls_json_read(path, MAX_SHARED), *keys = cJSON_AddArrayToObject(entry, "members");
+    for (const cJSON *item = gls_json_members(root); item; item = item->next)
+        if (is_filled(item)) cJSON_AddItemToArray(keys, cJSON_CreateString(item->string));
+    cJSON_Delete(root);
+}
+
+static bool has_members(const cJSON *entry, const char *path)
+{
+    const cJSON *key;
+    cJSON *root = gls_json_read(path, MAX_SHARED);
+    bool all = gls_json_members(root);
+    cJSON_ArrayForEach(key, at(entry, "members")) all =
+        all && cJSON_IsString(key) && is_filled(at(root, key->valuestring));
+    cJSON_Delete(root);
+    return all;
+}
+
+gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool shared)
+{
+    char path[GLS_DATASET_MAX_PATH];
     cJSON *entry = add_entry(list, name);
-    if (by_name) return GLS_OK;
     gls_bids_join(folder, name, path, sizeof path);
-    gls_status status = gls_hash_file(path, &hash);
-    if (status) return status;
-    if (stat(path, &info) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: is gone", path);
-    time_text(&info, text);
-    cJSON_AddStringToObject(entry, "modified", text);
-    add_contents(entry, (uint64_t)info.st_size, hash);
-    return GLS_OK;
+    if (shared) {
+        note_members(entry, path);
+        return GLS_OK;
+    }
+    gls_status status = gls_written_note(entry, path);
+    return status ? status : gls_written_note_time(entry, path);
 }
 
 gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output)
 {
-    uint64_t hash = 0;
-    gls_status status = gls_hash_open_file(output->path, output->fd, &hash);
-    if (!status) add_contents(add_entry(list, name), gls_output_size(output), hash);
-    return status;
+    return gls_written_note_output(add_entry(list, name), output);
 }
 
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
@@ -285,17 +297,9 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
     return NULL;
 }
 
-/* Whether it is the file that was noted: by size and time, else by its contents. */
-static bool is_noted(const cJSON *entry, const char *path, const struct stat *info)
+static bool is_noted(const cJSON *entry, const char *path)
 {
-    char text[48];
-    uint64_t hash;
-    const cJSON *bytes = at(entry, "bytes"), *modified = at(entry, "modified"), *digits = at(entry, "xxh3_64");
-    if (!digits) return true;
-    if (!cJSON_IsNumber(bytes) || (double)info->st_size != bytes->valuedouble || !cJSON_IsString(digits)) return false;
-    time_text(info, text);
-    if (cJSON_IsString(modified) && strcmp(modified->valuestring, text) == 0) return true;
-    return !gls_hash_file(path, &hash) && strcmp(digits->valuestring, gls_hash_text(hash, text)) == 0;
+    return at(entry, "bytes") ? gls_written_is(entry, path) : has_members(entry, path);
 }
 
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing)
@@ -310,9 +314,9 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
         const cJSON *old = gls_dataset_note_find(before, name->valuestring);
         if (stat(path, &info) != 0)
             *missing = true;
-        else if (is_noted(entry, path, &info))
+        else if (is_noted(entry, path))
             continue;
-        else if (old && is_noted(old, path, &info))
+        else if (old && is_noted(old, path))
             *missing = true;
         else
             return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that was written here; --force tracks anew", path);

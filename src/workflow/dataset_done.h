@@ -14,8 +14,9 @@ gls_status gls_dataset_identity(const gls_dataset_options *options, const gls_da
 /* GLS_ERR_OUTPUT names the first difference between what is wanted and what made the tractogram. */
 gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram);
 
-/* Adds a file of a folder to a list of outputs; by_name: any file of that name will do. */
-gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool by_name);
+/* Adds a file of a folder to a list of outputs. shared: a sidecar of an image that others share, which may be theirs:
+ * any of that name will do that has the same members. */
+gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool shared);
 /* The same of one that is complete and has not got its name yet. */
 gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output);
 /* Whether the files of a list are in a folder as they were noted. before: those in whose places they come, or NULL.

@@ -32,6 +32,7 @@ void gls_dataset_finish(gls_dataset *dataset)
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
     }
     free(dataset->unit);
+    free(dataset->ignored);
     *dataset = (gls_dataset){.n = 0};
 }
 
@@ -200,6 +201,31 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     return status;
 }
 
+/* Notes what is left out because of its name, and warns. */
+static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return no_memory();
+    gls_log(GLS_LOG_WARNING, "%s: is left out: %s", path, reason);
+    if (dataset->n_ignored++ > 0)
+        free(path);
+    else
+        dataset->ignored = path;
+    return GLS_OK;
+}
+
+/* The same of a folder of a participant or session, unless label is NULL. */
+static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *dataset, const char *folder, const char *name,
+                               const char *label)
+{
+    struct stat info;
+    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2];
+    if (!label) return GLS_OK;
+    snprintf(path, sizeof path, "%s/%s/%s", o->input, folder, name);
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return GLS_OK;
+    return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
+}
+
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {
@@ -209,14 +235,11 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     for (size_t i = 0; !status && names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], "dwi", ".nii.gz") && !gls_bids_has_suffix(names[i], "dwi", ".nii")) continue;
         if (!gls_bids_is_valid(names[i])) {
-            gls_log(GLS_LOG_DETAIL, "%s/%s: its name is none of BIDS", folder, names[i]);
-            dataset->n_ignored++;
+            status = ignore(dataset, folder, names[i], "its name is none of BIDS");
             continue;
         }
         if (!gls_dataset_belongs(names[i], subject, session)) {
-            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
-                    names[i]);
-            dataset->n_ignored++;
+            status = ignore(dataset, folder, names[i], "is of another participant or session by its name");
             continue;
         }
         gls_bids_value(names[i], "desc", desc, sizeof desc);
@@ -235,7 +258,9 @@ static gls_status scan_subject(const gls_dataset_options *o, const char *subject
     gls_status status = gls_bids_names(path, &names);
     if (status) return status;
     for (size_t i = 0; !status && names[i]; i++) {
-        if (!gls_dataset_takes_session(o, names[i])) continue;
+        snprintf(folder, sizeof folder, "sub-%s", subject);
+        status = ignore_label(o, dataset, folder, names[i], gls_dataset_bad_session(o, names[i]));
+        if (status || !gls_dataset_takes_session(o, names[i])) continue;
         snprintf(folder, sizeof folder, "sub-%s/%s/dwi", subject, names[i]);
         status = scan_folder(o, subject, names[i] + 4, folder, dataset);
     }
@@ -317,6 +342,17 @@ static gls_status check_spaces(gls_dataset *dataset)
     return status;
 }
 
+static gls_status fail_empty(const gls_dataset_options *o, const gls_dataset *dataset)
+{
+    const char *what = o->raw ? "" : "desc-preproc";
+    if (dataset->n_ignored == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input, what);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for; left out because of %s: %s%s",
+                    o->input, what, dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
+                    dataset->n_ignored > 1 ? " and others" : "");
+}
+
 gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
 {
     gls_dataset dataset = {.n = 0};
@@ -327,11 +363,11 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     gls_status status = check_description(o);
     if (!status) status = gls_bids_names(o->input, &names);
     if (!status) status = gls_dataset_check_labels(o, names);
-    for (size_t i = 0; !status && names[i]; i++)
-        if (gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
-    if (!status && dataset.n == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input,
-                          o->raw ? "" : "desc-preproc");
+    for (size_t i = 0; !status && names[i]; i++) {
+        status = ignore_label(o, &dataset, "", names[i], gls_dataset_bad_participant(o, names[i]));
+        if (!status && gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
+    }
+    if (!status && dataset.n == 0) status = fail_empty(o, &dataset);
     if (!status) {
         qsort(dataset.unit, dataset.n, sizeof *dataset.unit, by_name);
         status = check_spaces(&dataset);

@@ -14,6 +14,7 @@ gls_status gls_bids_make_folders(const char *path);
 /* Whether it ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* Whether a text is a label: letters, digits and +, at least one. */
+#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
 bool gls_bids_is_label(const char *text);
 /* Whether all before the suffix are keys and values of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);

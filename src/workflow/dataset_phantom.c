@@ -44,7 +44,7 @@ static gls_status write_image(const subject *s, const char *folder, const char *
 {
     char path[1536];
     name_file(s, folder, rest, path);
-    gls_status status = gls_output_check(path, s->overwrite, NULL, 0, NULL, 0);
+    gls_status status = gls_output_check(path, s->overwrite, NULL, 0);
     return status ? status : gls_image_write(path, image, type);
 }
 

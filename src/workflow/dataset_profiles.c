@@ -311,13 +311,14 @@ static gls_status write_table(study *s)
     char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;
     size_t bytes = 0;
     gls_output_group group = {0};
+    gls_inputs inputs = {0};
     gls_status status = GLS_OK;
     snprintf(table, sizeof table, "%s/" OUTPUT ".csv", s->options->output);
     snprintf(sidecar, sizeof sidecar, "%s/" OUTPUT ".json", s->options->output);
-    for (size_t i = 0; i < s->n && !status; i++) {
-        const char *input = s->table[i].path;
-        status = gls_output_check(table, true, &input, 1, NULL, 0);
-    }
+    for (size_t i = 0; i < s->n && !status; i++) status = gls_inputs_add(&inputs, s->table[i].path);
+    if (!status) status = gls_inputs_check(&inputs, table);
+    if (!status) status = gls_output_check(table, true, NULL, 0);
+    gls_inputs_finish(&inputs);
     if (!status) status = may_replace(table, sidecar, before);
     if (!status) status = make_table(s, &text, &bytes);
     if (!status) status = write_sidecar(sidecar, text, bytes, before, &group);

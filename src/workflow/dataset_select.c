@@ -48,6 +48,23 @@ bool gls_dataset_takes_session(const gls_dataset_options *o, const char *folder)
     return label && is_wanted(&o->sessions, "ses-", label);
 }
 
+static const char *bad_label(const gls_strings *labels, const char *prefix, const char *folder)
+{
+    const size_t n = strlen(prefix);
+    const char *label = strncmp(folder, prefix, n) == 0 ? folder + n : NULL;
+    return label && !gls_bids_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
+}
+
+const char *gls_dataset_bad_participant(const gls_dataset_options *o, const char *folder)
+{
+    return bad_label(&o->participants, "sub-", folder);
+}
+
+const char *gls_dataset_bad_session(const gls_dataset_options *o, const char *folder)
+{
+    return bad_label(&o->sessions, "ses-", folder);
+}
+
 bool gls_dataset_takes_no_session(const gls_dataset_options *o)
 {
     return o->sessions.n == 0;
@@ -112,6 +129,8 @@ static gls_status check_participant(const gls_dataset_options *o, char *const *n
         const char *label = label_of(names[i], "sub-");
         if (label && strcmp(label, asked) == 0) return GLS_OK;
         if (label) list_label(there, sizeof there, label);
+        if (!label && strncmp(names[i], "sub-", 4) == 0 && strcmp(names[i] + 4, asked) == 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: participant '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
     }
     return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
 }
@@ -119,7 +138,7 @@ static gls_status check_participant(const gls_dataset_options *o, char *const *n
 static gls_status check_session(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     gls_status status = GLS_OK;
-    bool found = false;
+    bool found = false, is_bad = false;
     for (size_t i = 0; names[i] && !found && !status; i++) {
         char folder[1024], **sessions;
         if (!gls_dataset_takes_participant(o, names[i])) continue;
@@ -128,10 +147,12 @@ static gls_status check_session(const gls_dataset_options *o, char *const *names
         for (size_t k = 0; !status && sessions[k]; k++) {
             const char *label = label_of(sessions[k], "ses-");
             found = found || (label && strcmp(label, asked) == 0);
+            is_bad |= !label && strncmp(sessions[k], "ses-", 4) == 0 && strcmp(sessions[k] + 4, asked) == 0;
         }
         if (!status) gls_bids_names_free(sessions);
     }
     if (status || found) return status;
+    if (is_bad) return gls_fail(GLS_ERR_INPUT, "%s: session '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
     return gls_fail(GLS_ERR_INPUT, "%s: no session '%s' of the participants that are asked for", o->input, asked);
 }
 

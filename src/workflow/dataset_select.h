@@ -7,6 +7,11 @@
 /* Whether a folder has the name of a participant or session, PREFIX-LABEL, that is asked for. */
 bool gls_dataset_takes_participant(const gls_dataset_options *options, const char *folder);
 bool gls_dataset_takes_session(const gls_dataset_options *options, const char *folder);
+/* The label of a folder PREFIX-LABEL that would be asked for, were it one of BIDS; NULL: it is one, or is not asked
+ * for.
+ */
+const char *gls_dataset_bad_participant(const gls_dataset_options *options, const char *folder);
+const char *gls_dataset_bad_session(const gls_dataset_options *options, const char *folder);
 /* Whether files without a session are asked for. */
 bool gls_dataset_takes_no_session(const gls_dataset_options *options);
 /* Whether a name has the entities of all filters but those of except (NULL: none). Numbers of runs are compared as

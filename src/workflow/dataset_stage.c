@@ -13,6 +13,7 @@
 #include "util/status.h"
 #include "workflow/dataset_done.h"
 #include "workflow/dataset_lock.h"
+#include "workflow/job_outputs.h"
 #include "workflow/series.h"
 
 #define IMAGE ".nii.gz"
@@ -71,10 +72,9 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     return gls_dataset_same_bytes(staged, final);
 }
 
-static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_dataset_replace replace)
+static gls_status check_file(const gls_dataset_stage *s, const char *name, const gls_inputs *inputs,
+                             gls_dataset_replace replace)
 {
-    const gls_dataset_unit *u = s->unit;
-    const char *const inputs[] = {u->dwi, u->bval, gls_table_path(u->bvec), u->table, u->mask, u->region};
     struct stat info;
     char path[GLS_DATASET_MAX_PATH];
     if (strcmp(name, GLS_STAGE_READY) == 0) name = s->sidecar;
@@ -86,15 +86,22 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, gls_d
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: is no regular file", path);
     if (stat(path, &info) != 0) return GLS_OK; /* a link that leads nowhere */
-    return gls_output_check(path, true, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
+    gls_status status = gls_inputs_check(inputs, path);
+    return status ? status : gls_output_check(path, true, NULL, 0);
 }
 
 gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_replace replace)
 {
     char **names = NULL;
-    gls_status status = gls_bids_names(s->path, &names);
-    for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], replace);
+    const gls_dataset_unit *u = s->unit;
+    const char *const own[] = {u->dwi, u->bval, gls_table_path(u->bvec), u->table, u->mask, u->region};
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(&inputs, own, sizeof own / sizeof *own);
+    if (!status) status = gls_job_options_inputs(s->job, &inputs);
+    if (!status) status = gls_bids_names(s->path, &names);
+    for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], &inputs, replace);
     gls_bids_names_free(names);
+    gls_inputs_finish(&inputs);
     return status;
 }
 

@@ -17,6 +17,7 @@ typedef enum gls_dataset_replace {
 typedef struct gls_dataset_stage {
     const gls_dataset_options *options;
     const gls_dataset_unit *unit;
+    const gls_job_options *job;        /* as they were given: their files are inputs, too */
     char folder[GLS_DATASET_MAX_PATH]; /* where the files go */
     char path[GLS_DATASET_MAX_PATH];   /* where they are made, a folder in it */
     char sidecar[512];                 /* name of the file that is written last, and gets its name last */

@@ -47,7 +47,7 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     gls_dataset_stage *s = &p->stage;
     const char *suffix = o->legacy_names ? "tractography" : "tractogram", *format = o->legacy_names ? "trk" : "trx";
     name_track(job, track);
-    *s = (gls_dataset_stage){.options = o, .unit = u};
+    *s = (gls_dataset_stage){.options = o, .unit = u, .job = job};
     snprintf(s->folder, sizeof s->folder, "%s/%s", o->output, u->folder);
     snprintf(s->path, sizeof s->path, "%s/%s/.%s_%s_%s.stage", o->output, u->folder, u->name, track, suffix);
     snprintf(s->own, sizeof s->own, "%s_tract-wholebrain_track-%s_%s", u->name, track, suffix);

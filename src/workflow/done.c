@@ -17,49 +17,31 @@
 #include "workflow/json.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
+#include "workflow/track_sidecar.h"
+#include "workflow/written.h"
 
 static const cJSON *at(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* What a path, or KIND:PATH, ends in. */
-static const char *file_name(const char *text)
+static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
 {
-    const char *end = text + strlen(text);
-    while (end > text && end[-1] != '/' && end[-1] != ':') end--;
-    return end;
-}
-
-/* Whether two texts may name one file: one may be without its folders, as runs begin in different ones. */
-static bool may_be_same(const char *a, const char *b)
-{
-    const char *x = file_name(a), *y = file_name(b);
-    const bool folders = x > a && x[-1] == '/' && y > b && y[-1] == '/';
-    return strcmp(folders ? a : x, folders ? b : y) == 0;
+    char text[17];
+    const cJSON *found = at(object, key);
+    if (hash == 0) return found;
+    return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
 /* An output that the run of the sidecar did not write, or NULL: what lies under its name is of any other run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
-    const gls_job_options *o = &job->options;
-    const struct {
-        const char *key, *name;
-    } outputs[] = {{"write_mask", o->write_mask},
-                   {"density", o->density},
-                   {"dec", o->dec},
-                   {"connectome", o->connectome},
-                   {"profile", o->profile},
-                   {"sample", job->maps.sample.table ? o->sample : NULL},
-                   {"segment", job->maps.segment.table ? o->segment : NULL},
-                   {"output_seeds", o->output_seeds}};
-    const cJSON *found = at(root, "parameters");
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-        const char *written = cJSON_GetStringValue(at(found, outputs[i].key));
-        if (outputs[i].name && !(written && may_be_same(outputs[i].name, written))) return outputs[i].key;
-    }
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    for (size_t i = 0; i < n; i++)
+        if (!at(at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
     /* beside the tractogram or within */
-    return o->weights == cJSON_IsTrue(at(found, "weights")) ? NULL : "weights";
+    return job->options.weights == cJSON_IsTrue(at(at(root, "parameters"), "weights")) ? NULL : "weights";
 }
 
 static bool is_other_shard(const gls_job *job, const cJSON *root)
@@ -92,10 +74,9 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     if (!job->study.phantom != !at(inputs, "phantom")) return "phantom";
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const gls_input_file *file = &job->study.file[i];
-        const cJSON *hash = at(at(inputs, file->role), "xxh3_64");
-        char text[17];
-        if (!file->path && !hash) continue;
-        if (!file->path || !cJSON_IsString(hash) || strcmp(hash->valuestring, gls_hash_text(file->hash, text)) != 0)
+        if (!file->path && !at(inputs, file->role)) continue;
+        if (!file->path || is_other_text(at(inputs, file->role), "xxh3_64", file->hash) ||
+            is_other_text(at(at(inputs, file->role), "companion"), "xxh3_64", file->companion_hash))
             return file->role;
     }
     return NULL;
@@ -103,14 +84,11 @@ static const char *other_input(const gls_job *job, const cJSON *root)
 
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
-    gls_input_file file = {.path = path};
-    gls_status status = gls_input_file_check(&file, NULL);
-    if (!status) status = gls_input_file_hash(&file);
-    *hash = file.hash;
-    return status;
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = path}, NULL);
+    return status ? status : gls_input_hash(path, hash);
 }
 
-/* What the rules of bundles name: files by what is in them, folders of TRX files and spheres by their text. */
+/* What the rules of bundles name: files and folders of TRX by what is in them, spheres and pipes by their text. */
 static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
 {
     size_t n = 0;
@@ -119,11 +97,11 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
     *hash = n;
     for (size_t i = 0; i < n && !status; i++) {
         struct stat info;
-        char *file = gls_output_input_file(text[i]);
-        const bool is_file = file && stat(file, &info) == 0 && S_ISREG(info.st_mode);
-        const char *rest = is_file ? text[i] + strlen(file) : text[i]; /* labels, or all */
+        char *file = gls_input_named_file(text[i]);
+        const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+        const char *rest = file ? text[i] + strlen(file) : text[i]; /* labels, or all */
         uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
-        if (is_file) status = hash_file(file, &part[2]);
+        if (is_kept) status = gls_input_hash(file, &part[2]);
         free(file);
         *hash = gls_hash(part, sizeof part);
     }
@@ -150,26 +128,17 @@ gls_status gls_job_hash_others(gls_job *job)
     return status;
 }
 
-static bool is_other_text(const cJSON *root, const char *key, uint64_t hash)
-{
-    char text[17];
-    const cJSON *found = at(root, key);
-    if (hash == 0) return found;
-    return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
-}
-
 static bool exists(const char *path)
 {
-    return !path || access(path, F_OK) == 0;
+    return access(path, F_OK) == 0;
 }
 
 static bool all_exist(const gls_job *job)
 {
-    const char *map[GLS_MAPS_OUTPUTS];
-    size_t n = gls_maps_outputs(&job->maps, map);
-    bool all =
-        exists(job->output) && job->sidecar && exists(job->sidecar) && exists(job->mask) && exists(job->maps.weights);
-    for (size_t i = 0; i < n; i++) all = all && exists(map[i]);
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    bool all = job->sidecar && exists(job->sidecar);
+    for (size_t i = 0; i < n; i++) all = all && exists(file[i].path);
     return all;
 }
 
@@ -184,36 +153,83 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     return other ? other : other_output(job, root);
 }
 
-/* Whether the tractogram is another file than the one that the sidecar tells of; the streamlines of that. */
-static bool is_changed(const gls_job *job, const cJSON *root, uint64_t *streamlines)
+/* The first output that is another file than the one that the sidecar tells of, or NULL. */
+static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
 {
-    uint64_t bytes;
-    struct stat info;
-    return stat(job->output, &info) != 0 || !gls_json_get_uint(at(at(root, "output"), "bytes"), &bytes) ||
-           (uint64_t)info.st_size != bytes || !gls_json_get_uint(at(at(root, "counts"), "streamlines"), streamlines);
+    for (size_t i = 0; i < n; i++)
+        if (!gls_written_is(at(at(root, GLS_SIDECAR_OUTPUTS), file[i].role), file[i].path)) return file[i].path;
+    return NULL;
+}
+
+/* NULL: the run of the sidecar was this one, and its outputs are there. Else why not, from malloc. */
+static char *reason_against(const gls_job *job, const cJSON *root)
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    char name[128], *reason = NULL;
+    int length = 0;
+    const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
+               *changed = root && !other ? changed_output(root, file, n) : NULL;
+    if (!root)
+        length = asprintf(&reason, "%s: is no file of JSON", job->sidecar);
+    else if (!cJSON_IsObject(at(root, GLS_SIDECAR_OUTPUTS)))
+        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->sidecar);
+    else if (other)
+        length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
+    else if (changed)
+        length = asprintf(&reason, "%s: is not the file that %s tells of", changed, job->sidecar);
+    return length < 0 ? strdup("out of memory") : reason;
 }
 
 gls_status gls_job_find_done(gls_job *job)
 {
-    char name[128];
     gls_status status = GLS_OK;
     if (!all_exist(job)) return gls_job_check_outputs(job);
     cJSON *root = gls_json_read(job->sidecar, GLS_SIDECAR_MAX_BYTES);
-    const char *other = root ? other_run(job, root, name, sizeof name) : NULL;
-    uint64_t streamlines = 0;
-    job->result.skipped = root && !other && !is_changed(job, root, &streamlines);
+    char *reason = reason_against(job, root);
+    job->result.skipped =
+        !reason && gls_json_get_uint(at(at(root, "counts"), "streamlines"), &job->result.track.streamlines);
     if (job->result.skipped)
-        job->result.track.streamlines = streamlines;
+        job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
     else if (job->options.force)
         status = gls_job_check_outputs(job);
-    else if (!root)
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: is no file of JSON; --force tracks anew", job->sidecar);
-    else if (other)
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: exists, made with another %s; --force tracks anew", job->output, other);
     else
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s tells of; --force tracks anew", job->output,
-                          job->sidecar);
+        status = gls_fail(GLS_ERR_OUTPUT, "%s; --force tracks anew", reason ? reason : "the sidecar has no counts");
     if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by such a run before, nothing to do", job->output);
+    free(reason);
     cJSON_Delete(root);
+    return status;
+}
+
+static cJSON *add_entry(gls_job *job, const char *role, const char *path)
+{
+    if (!job->written) job->written = cJSON_CreateObject();
+    cJSON_DeleteItemFromObjectCaseSensitive(job->written, role);
+    cJSON *entry = cJSON_AddObjectToObject(job->written, role);
+    cJSON_AddStringToObject(entry, "path", path);
+    return entry;
+}
+
+gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        for (size_t k = 0; k < group->n && !status; k++)
+            if (gls_output_is(&group->output[k], file[i].path))
+                status = gls_written_note_output(add_entry(job, file[i].role, file[i].path), &group->output[k]);
+    return status;
+}
+
+gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
+{
+    if (!job->sidecar) return GLS_OK;
+    gls_status status = gls_written_note(add_entry(job, role, path), path);
+    if (status) return status;
+    char *text = gls_track_sidecar_text(job);
+    status =
+        text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    free(text);
     return status;
 }

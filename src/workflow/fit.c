@@ -44,6 +44,7 @@ typedef struct fit_run {
     const gls_fit_options *options;
     const gls_monitor *monitor;
     gls_input_file file[N_FILES];
+    gls_inputs inputs;
     gls_series series;
     gls_image *image[N_IMAGES]; /* to write, NULL: not made; the mask wherever it comes from */
     gls_model model;
@@ -81,8 +82,6 @@ static bool is_wanted(const fit_run *run, int output)
 
 static gls_status set_output(fit_run *run)
 {
-    const char *inputs[N_FILES];
-    for (int i = 0; i < N_FILES; i++) inputs[i] = run->file[i].path;
     for (int i = 0; i < N_OUTPUTS; i++) {
         if (!is_wanted(run, i)) continue;
         if (asprintf(&run->output[i], "%s%s", run->options->prefix, outputs[i].suffix) < 0) {
@@ -91,7 +90,7 @@ static gls_status set_output(fit_run *run)
         }
         const char *const *others = (const char *const *)run->output;
         gls_status status = (i == OUT_JSON ? gls_sidecar_check_named : gls_place_check)(
-            run->output[i], run->options->force, inputs, N_FILES, others, (size_t)i);
+            run->output[i], run->options->force, &run->inputs, others, (size_t)i);
         if (status) return status;
     }
     return GLS_OK;
@@ -115,6 +114,7 @@ static gls_status name_input(fit_run *run)
     memcpy(run->file, files, sizeof files);
     for (int i = 0; i < N_FILES && !status; i++)
         status = gls_input_file_check(&run->file[i], i == FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT : NULL);
+    for (int i = 0; i < N_FILES && !status; i++) status = gls_inputs_add(&run->inputs, run->file[i].path);
     return status;
 }
 
@@ -268,6 +268,7 @@ gls_status gls_fit_files(const gls_fit_options *o, const gls_monitor *monitor)
     gls_series_model_finish(&run.model);
     gls_series_finish(&run.series);
     for (int i = 0; i < N_IMAGES; i++) gls_image_destroy(run.image[i]);
+    gls_inputs_finish(&run.inputs);
     free(run.bval);
     free(run.bvec);
     for (int i = 0; i < N_OUTPUTS; i++) free(run.output[i]);

@@ -141,6 +141,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
+    if (!status) status = gls_job_name_inputs(job);
     if (!status) status = gls_job_name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
@@ -312,7 +313,10 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal, &group);
+    if (!status && job->mask)
+        status = gls_image_write_grouped(job->mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
     if (!status) gls_advise_of_lengths(job);
+    if (!status && job->sidecar) status = gls_job_note_outputs(job, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status && job->sidecar) {
@@ -320,8 +324,6 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
-    if (!status && job->mask)
-        status = gls_image_write_grouped(job->mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
     if (!status) status = gls_resume_complete(journal, &group);
     if (!status) status = gls_output_group_commit(&group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
@@ -386,6 +388,8 @@ void gls_job_destroy(gls_job *job)
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
     gls_maps_finish(&job->maps);
+    gls_inputs_finish(&job->inputs);
+    cJSON_Delete(job->written);
     free(job->bval);
     free(job->bvec);
     free(job->output);

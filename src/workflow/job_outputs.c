@@ -18,6 +18,7 @@
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
+#include "workflow/study.h"
 
 /* The name of this part of an output; frees path. */
 static char *shard_name(char *path, const gls_shard *shard)
@@ -42,42 +43,33 @@ gls_status gls_job_choose_format(gls_job *job)
     return status;
 }
 
-/* A place that can be written and holds none of the inputs. */
-static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
+gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 {
-    const gls_job_options *o = &job->options;
-    const char *inputs[22 + GLS_MAPS_INPUTS + GLS_REGION_ROLES * GLS_MAX_STRINGS] = {
-        o->dwi,
-        gls_table_path(o->bval),
-        gls_table_path(o->bvec),
-        o->mask,
-        o->roi,
-        o->fa,
-        o->sh,
-        o->odf,
-        o->model.response,
-        o->seeds,
-        gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
-        gls_csd_directions_file(&o->model),
-        o->model.response_wm,
-        o->model.response_gm,
-        o->model.response_csf,
-        o->act,
-        o->pve_wm,
-        o->pve_gm,
-        o->pve_csf,
-        o->pve_sgm,
-        o->seed_rejection,
-        gls_gmwmi_is_made(o->seed_gmwmi) ? NULL : o->seed_gmwmi};
+    gls_input_file file[GLS_FILE_N_FILES];
     const gls_strings *regions[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
 #include <glslines/regions.def>
 #undef GLS_REGION_ROW
     };
-    size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    return gls_place_check(path, job->overwrite || path == job->journal, inputs, n, others, n_others);
+    gls_status status = GLS_OK;
+    gls_study_files(o, file);
+    for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
+    for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
+        status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
+    return status;
+}
+
+gls_status gls_job_name_inputs(gls_job *job)
+{
+    const char *maps[GLS_MAPS_INPUTS];
+    gls_status status = gls_job_options_inputs(&job->options, &job->inputs);
+    return status ? status : gls_inputs_add_all(&job->inputs, maps, gls_maps_inputs(&job->maps, maps));
+}
+
+/* A place that can be written and holds none of the inputs. */
+static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
+{
+    return gls_place_check(path, job->overwrite || path == job->journal, &job->inputs, others, n_others);
 }
 
 /* What goes into the tractogram needs one that holds it. */
@@ -92,14 +84,33 @@ static gls_status check_columns(const gls_job *job)
     return GLS_OK;
 }
 
+size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
+{
+    size_t n = 0;
+    if (!job->maps_alone) file[n++] = (gls_job_file){"tractogram", job->output};
+    n += gls_maps_outputs(&job->maps, file + n);
+    if (job->mask) file[n++] = (gls_job_file){"write_mask", job->mask};
+    return n;
+}
+
+/* Paths of all files that the job writes, the sidecar among them; returns how many. */
+static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    for (size_t i = 0; i < n; i++) path[i] = file[i].path;
+    path[n] = job->sidecar;
+    return job->sidecar ? n + 1 : n;
+}
+
 /* Whether there are outputs, and each was written by a run of the journal. */
 static bool are_own(const gls_job *job)
 {
-    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
-    const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
+    const char *path[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, path);
     bool any = false;
     for (size_t i = 0; i < n && job->journal; i++) {
-        if (!path[i] || access(path[i], F_OK) != 0) continue;
+        if (access(path[i], F_OK) != 0) continue;
         if (!gls_resume_is_own(job->journal, path[i])) return false;
         any = true;
     }
@@ -111,8 +122,8 @@ gls_status gls_job_name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *maps[GLS_MAPS_OUTPUTS];
-    size_t n_maps = gls_maps_outputs(&job->maps, maps);
+    gls_job_file maps[GLS_MAPS_OUTPUTS];
+    const size_t n_maps = gls_maps_outputs(&job->maps, maps);
     if (job->maps_alone && n_maps == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, or "
@@ -120,7 +131,7 @@ gls_status gls_job_name_outputs(gls_job *job)
     gls_status status = check_columns(job);
     if (status) return status;
     if (job->maps_alone)
-        job->output = strdup(maps[0]);
+        job->output = strdup(maps[0].path);
     else if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
@@ -148,42 +159,34 @@ gls_status gls_job_name_outputs(gls_job *job)
 
 gls_status gls_job_check_outputs(const gls_job *job)
 {
-    const char *others[4 + GLS_MAPS_OUTPUTS], *map[GLS_MAPS_OUTPUTS];
-    size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
-    gls_status status = check_place(job, job->output, NULL, 0);
-    others[n_others++] = job->output;
-    if (!status && job->sidecar && !job->options.sidecar) status = gls_sidecar_check_free(job->sidecar);
-    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
-    if (job->sidecar) others[n_others++] = job->sidecar;
-    if (!status && job->mask) status = check_place(job, job->mask, others, n_others);
-    if (job->mask) others[n_others++] = job->mask;
-    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
-    if (job->maps.weights) others[n_others++] = job->maps.weights;
-    for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
-        status = check_place(job, map[i], others, n_others);
-        others[n_others++] = map[i];
+    const char *path[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        if (path[i] == job->sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
+        if (!status) status = check_place(job, path[i], path, i);
     }
-    return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
+    return status || !job->journal ? status : check_place(job, job->journal, path, n);
 }
 
 gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
-    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
-    return check_place(job, path, others, 4 + gls_maps_outputs(&job->maps, others + 4));
+    const char *others[GLS_JOB_FILES + 1];
+    return check_place(job, path, others, list_paths(job, others));
 }
 
-gls_status gls_job_check_rules(const gls_job *job)
+gls_status gls_job_check_rules(gls_job *job)
 {
-    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->mask, job->maps.weights};
+    const char *path[GLS_JOB_FILES + 1];
     const gls_bundles *tables[] = {job->maps.bundles, job->maps.segment.bundles};
-    const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
+    const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 2 && !status; k++) {
         size_t n_files = 0;
         const char *const *file = tables[k] ? gls_bundles_files(tables[k], &n_files) : NULL;
-        for (size_t i = 0; i < n && n_files > 0 && !status; i++)
-            if (path[i]) status = gls_output_check(path[i], true, file, n_files, NULL, 0);
+        status = gls_inputs_add_all(&job->inputs, file, n_files);
     }
+    for (size_t i = 0; i < n && !status; i++) status = gls_inputs_check(&job->inputs, path[i]);
     return status;
 }
 

@@ -20,10 +20,12 @@ struct gls_job {
     char *output; /* the tractogram; without one the first map */
     bool maps_alone;
     char *bval, *bvec;         /* found beside the series */
+    gls_inputs inputs;         /* what it reads, which no output may be */
     char *sidecar;             /* NULL: none */
     char *sidecar_second;      /* name it gets if the first is taken when the run ends; NULL: none */
     bool sidecar_moved;        /* it was taken */
     char *mask;                /* file to write the mask to; NULL: none */
+    struct cJSON *written;     /* for the sidecar: what the run wrote, or one before that did the same; NULL: not yet */
     char *journal;             /* by which the run can be resumed; NULL: none */
     bool overwrite;            /* outputs that exist: they may be, or are this run's own */
     gls_run_identity identity; /* with a journal */

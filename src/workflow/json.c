@@ -151,17 +151,28 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
     for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
 }
 
-void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
+static cJSON *add_file(cJSON *inputs, const char *role, const char *path, uint64_t bytes, uint64_t hash)
 {
-    if (!file->path) return;
-    cJSON *object = cJSON_AddObjectToObject(inputs, file->role);
-    cJSON_AddStringToObject(object, "path", file->path);
-    char *absolute = realpath(file->path, NULL);
+    char text[17], *absolute = realpath(path, NULL);
+    cJSON *object = cJSON_AddObjectToObject(inputs, role);
+    cJSON_AddStringToObject(object, "path", path);
     if (absolute) cJSON_AddStringToObject(object, "absolute_path", absolute);
     free(absolute);
-    gls_json_uint(object, "bytes", file->bytes);
-    char text[17];
-    cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(file->hash, text));
+    gls_json_uint(object, "bytes", bytes);
+    cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(hash, text));
+    return object;
+}
+
+void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
+{
+    struct stat info;
+    char *companion = NULL;
+    if (!file->path) return;
+    cJSON *object = add_file(inputs, file->role, file->path, file->bytes, file->hash);
+    if (!file->companion_hash || gls_input_companion(file->path, &companion) || !companion) return;
+    if (stat(companion, &info) == 0)
+        add_file(object, "companion", companion, (uint64_t)info.st_size, file->companion_hash);
+    free(companion);
 }
 
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)

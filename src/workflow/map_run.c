@@ -9,15 +9,14 @@
 #include "workflow/json.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
+#include "workflow/written.h"
 
-/* Whether an option FILE or LABELS:FILE names the map of that part. */
-static bool names_map(const cJSON *option, const char *map, const gls_shard *shard)
+/* Whether the run of a sidecar wrote the map, which may lie elsewhere by now. */
+static bool wrote_map(const cJSON *root, const char *map)
 {
-    const char *text = cJSON_GetStringValue(option), *colon = text ? strrchr(text, ':') : NULL;
-    char *name = text ? gls_shard_name(colon ? colon + 1 : text, shard) : NULL;
-    const bool same = name && strcmp(gls_file_name(name), gls_file_name(map)) == 0;
-    free(name);
-    return same;
+    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
+    return gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "density"), map) ||
+           gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "connectome"), map);
 }
 
 static void copy_hash(const cJSON *item, char hash[17])
@@ -30,14 +29,11 @@ static void copy_hash(const cJSON *item, char hash[17])
 static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
 {
     cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
-    const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
-                *own = cJSON_GetObjectItemCaseSensitive(root, "shard"),
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(root, "shard"),
                 *index = cJSON_GetObjectItemCaseSensitive(own, "index"),
                 *count = cJSON_GetObjectItemCaseSensitive(own, "count");
     const bool found = cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
-                       count->valuedouble == shard->count &&
-                       (names_map(cJSON_GetObjectItemCaseSensitive(parameters, "density"), map, shard) ||
-                        names_map(cJSON_GetObjectItemCaseSensitive(parameters, "connectome"), map, shard));
+                       count->valuedouble == shard->count && wrote_map(root, map);
     if (found) {
         run->known = true;
         copy_hash(cJSON_GetObjectItemCaseSensitive(own, "parameters_hash"), run->parameters);

@@ -72,13 +72,17 @@ gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_sha
     return status || !o->profile ? status : take_profile(maps, o->profile, shard);
 }
 
-size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS])
+size_t gls_maps_outputs(const gls_maps *maps, gls_job_file file[GLS_MAPS_OUTPUTS])
 {
-    const char *const all[GLS_MAPS_OUTPUTS] = {maps->density,      maps->dec,           maps->matrix, maps->profile,
-                                               maps->sample.table, maps->segment.table, maps->seeds};
+    const gls_job_file all[GLS_MAPS_OUTPUTS] = {
+        {"density", maps->density},     {"dec", maps->dec},
+        {"connectome", maps->matrix},   {"profile", maps->profile},
+        {"sample", maps->sample.table}, {"segment", maps->segment.table},
+        {"output_seeds", maps->seeds},  {"weights", maps->weights},
+    };
     size_t n = 0;
     for (int i = 0; i < GLS_MAPS_OUTPUTS; i++)
-        if (all[i]) path[n++] = all[i];
+        if (all[i].path) file[n++] = all[i];
     return n;
 }
 

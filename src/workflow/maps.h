@@ -40,11 +40,14 @@ typedef struct gls_maps {
 
 /* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const gls_shard *shard);
-/* The files that are written, in the order in which they get their names, and the files that are read; returns how
- * many. */
-#define GLS_MAPS_OUTPUTS 7
+/* A file that a run writes, by the option that asks for it. */
+typedef struct gls_job_file {
+    const char *role, *path;
+} gls_job_file;
+/* The files that are written, and the files that are read; returns how many. */
+#define GLS_MAPS_OUTPUTS 8
 #define GLS_MAPS_INPUTS (3 + GLS_MAPS_MAX_IMAGES + GLS_TRACK_SAMPLE_MAX_IMAGES)
-size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS]);
+size_t gls_maps_outputs(const gls_maps *maps, gls_job_file file[GLS_MAPS_OUTPUTS]);
 size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS]);
 /* How the options use these files: which is for what, statistics, how bundles are told apart. */
 uint64_t gls_maps_choice(const gls_maps *maps);

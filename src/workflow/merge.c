@@ -42,16 +42,16 @@ static gls_status set_sidecar(merge_run *run)
 static gls_status check_places(const merge_run *run)
 {
     const gls_merge_options *o = run->options;
-    size_t n = 2 * run->n;
-    const char **inputs = calloc(n, sizeof *inputs), *const others[] = {o->output};
-    if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < run->n; i++) {
-        inputs[2 * i] = run->shard[i].path;
-        inputs[2 * i + 1] = run->shard[i].sidecar;
+    const char *const others[] = {o->output};
+    gls_inputs inputs = {0};
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < run->n && !status; i++) {
+        status = gls_inputs_add(&inputs, run->shard[i].path);
+        if (!status) status = gls_inputs_add(&inputs, run->shard[i].sidecar);
     }
-    gls_status status = gls_place_check(o->output, o->force, inputs, n, NULL, 0);
-    if (!status && run->sidecar) status = gls_place_check(run->sidecar, o->force, inputs, n, others, 1);
-    free(inputs);
+    if (!status) status = gls_place_check(o->output, o->force, &inputs, NULL, 0);
+    if (!status && run->sidecar) status = gls_place_check(run->sidecar, o->force, &inputs, others, 1);
+    gls_inputs_finish(&inputs);
     return status;
 }
 
@@ -91,11 +91,11 @@ static gls_status write_tractogram(merge_run *run, gls_output_group *group)
     return status;
 }
 
-static gls_status write_sidecar(merge_run *run, gls_output *sidecar, uint64_t bytes)
+static gls_status write_sidecar(merge_run *run, gls_output *sidecar, const gls_output *tractogram)
 {
     const gls_merge_options *o = run->options;
     char *text = NULL;
-    gls_status status = gls_merge_sidecar_text(run->shard, run->n, o, &run->warnings, &run->result, bytes, &text);
+    gls_status status = gls_merge_sidecar_text(run->shard, run->n, o, &run->warnings, &run->result, tractogram, &text);
     if (!status) status = gls_sidecar_finish(sidecar, run->sidecar, text);
     free(text);
     return status;
@@ -110,7 +110,7 @@ static gls_status write_results(merge_run *run)
     gls_status status = run->sidecar ? gls_output_create(run->sidecar, run->options->force, &sidecar) : GLS_OK;
     sidecar.group = &group;
     if (!status) status = write_tractogram(run, &group);
-    if (!status && run->sidecar) status = write_sidecar(run, &sidecar, gls_output_size(&group.output[0]));
+    if (!status && run->sidecar) status = write_sidecar(run, &sidecar, &group.output[0]);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
@@ -123,7 +123,10 @@ static gls_status merge_maps(const gls_merge_options *o, const gls_monitor *moni
                              char *sidecar, size_t size)
 {
     gls_output_group group = {0};
-    gls_status status = gls_place_check(o->output, o->force, o->shards, o->n_shards, NULL, 0);
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(&inputs, o->shards, o->n_shards);
+    if (!status) status = gls_place_check(o->output, o->force, &inputs, NULL, 0);
+    gls_inputs_finish(&inputs);
     gls_monitor_begin(monitor, GLS_PHASE_MERGE);
     if (!status) status = gls_maps_merge(o->shards, o->n_shards, o->output, o->force, &group);
     if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_MERGE))

@@ -17,6 +17,7 @@
 #include "workflow/json.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
+#include "workflow/written.h"
 
 static const cJSON *item(const cJSON *object, const char *key)
 {
@@ -371,6 +372,17 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
+/* The tractogram is all that a merged run writes. */
+static gls_status set_outputs(cJSON *root, const gls_merge_options *o, const gls_output *output)
+{
+    cJSON *outputs = cJSON_CreateObject(), *entry = cJSON_AddObjectToObject(outputs, "tractogram");
+    cJSON_AddStringToObject(entry, "path", o->output);
+    gls_status status = gls_written_note_output(entry, output);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
+    cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, outputs);
+    return status;
+}
+
 static int by_part(const void *a, const void *b)
 {
     uint64_t i = 0, j = 0;
@@ -394,20 +406,22 @@ static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 }
 
 gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
-                                  const gls_warnings *warnings, const gls_merge_result *result, uint64_t output_bytes,
-                                  char **text)
+                                  const gls_warnings *warnings, const gls_merge_result *result,
+                                  const gls_output *output, char **text)
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
+    gls_status status = GLS_OK;
     *text = NULL;
     if (ok) {
         cJSON_DeleteItemFromObjectCaseSensitive(root, "shard");
         replace_uint(root, "Count", result->streamlines);
         set_lengths(root, shards, n, result);
         join_warnings(root, shards, n, warnings);
-        set_names(root, options, output_bytes);
+        set_names(root, options, gls_output_size(output));
+        status = set_outputs(root, options, output);
         printed = gls_json_exact(root);
         *text = gls_json_print(printed);
     }
@@ -418,5 +432,9 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
             GLS_ERR_INPUT,
             "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
             shards[0].sidecar);
-    return *text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) return GLS_OK;
+    free(*text);
+    *text = NULL;
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <glslines/workflow.h>
 
 #include "util/log.h"
+#include "util/output.h"
 
 /* A shard and its sidecar. */
 typedef struct gls_merge_shard {
@@ -22,9 +23,10 @@ void gls_merge_shard_finish(gls_merge_shard *shard);
 /* Whether b is of the same run as a: the message of a failure names the first thing that differs. Devices that differ
  * are warned of, once: *warned is false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* Contents of the sidecar of the whole run, from malloc. Puts the shards in the order of their parts. */
+/* Contents of the sidecar of the whole run, from malloc. output: the tractogram, complete. Puts the shards in the order
+ * of their parts. */
 gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
-                                  const gls_warnings *warnings, const gls_merge_result *result, uint64_t output_bytes,
-                                  char **text);
+                                  const gls_warnings *warnings, const gls_merge_result *result,
+                                  const gls_output *output, char **text);
 
 #endif

@@ -9,8 +9,8 @@
 #include "util/output.h"
 #include "util/status.h"
 
-gls_status gls_place_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                           const char *const *others, size_t n_others)
+gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
+                           size_t n_others)
 {
     struct stat info;
     if (stat(path, &info) == 0) {
@@ -28,5 +28,6 @@ gls_status gls_place_check(const char *path, bool force, const char *const *inpu
     else if (!S_ISDIR(info.st_mode))
         code = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
     free(directory);
-    return code ? code : gls_output_check(path, true, inputs, n_inputs, others, n_others);
+    if (!code) code = gls_inputs_check(inputs, path);
+    return code ? code : gls_output_check(path, true, others, n_others);
 }

@@ -26,6 +26,7 @@ typedef struct respond_run {
     const gls_respond_options *options;
     const gls_monitor *monitor;
     gls_input_file file[N_FILES];
+    gls_inputs inputs;
     char *bval, *bvec; /* found beside the series */
     gls_series series;
     gls_model model; /* volumes and directions, as of msmt */
@@ -72,6 +73,7 @@ static gls_status name_input(respond_run *run)
     memcpy(run->file, files, sizeof files);
     for (int i = 0; i < N_FILES && !status; i++)
         status = gls_input_file_check(&run->file[i], i == FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT : NULL);
+    for (int i = 0; i < N_FILES && !status; i++) status = gls_inputs_add(&run->inputs, run->file[i].path);
     return status;
 }
 
@@ -82,8 +84,6 @@ static gls_status name_output(respond_run *run)
         [OUT_MASK] = "_mask.nii.gz", [OUT_JSON] = ".json"};
     const gls_respond_options *o = run->options;
     bool tissues = of_tissues(o);
-    const char *inputs[N_FILES];
-    for (int i = 0; i < N_FILES; i++) inputs[i] = run->file[i].path;
     run->n = tissues ? GLS_N_TISSUES : 1;
     for (int i = 0; i < N_OUTPUTS; i++) {
         if ((i > GLS_WM && i < GLS_N_TISSUES && !tissues) || (i == OUT_MASK && o->mask)) continue;
@@ -92,7 +92,7 @@ static gls_status name_output(respond_run *run)
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
         }
         gls_status status = (i == OUT_JSON ? gls_sidecar_check_named : gls_place_check)(
-            run->output[i], o->force, inputs, N_FILES, (const char *const *)run->output, (size_t)i);
+            run->output[i], o->force, &run->inputs, (const char *const *)run->output, (size_t)i);
         if (status) return status;
     }
     return GLS_OK;
@@ -279,6 +279,7 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
     if (!status) status = write_output(&run);
     gls_series_model_finish(&run.model);
     gls_series_finish(&run.series);
+    gls_inputs_finish(&run.inputs);
     free(run.direction);
     gls_image_destroy(run.mask);
     gls_image_destroy(run.voxels);

@@ -1,43 +1,19 @@
 #include "workflow/series.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <glslines/normalise.h>
 
-#include "util/hash.h"
 #include "image/image.h"
 #include "image/mif.h"
 #include "util/log.h"
 #include "util/status.h"
 
 #define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */
-
-gls_status gls_input_file_check(gls_input_file *file, const char *hint)
-{
-    struct stat info;
-    if (!file->path) return GLS_OK;
-    if (strcmp(file->path, "-") == 0)
-        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
-    if (stat(file->path, &info) != 0 || access(file->path, R_OK) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno),
-                        hint && errno == ENOENT ? hint : "");
-    if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", file->path, strerror(EISDIR));
-    if (!S_ISREG(info.st_mode))
-        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", file->path);
-    file->bytes = (uint64_t)info.st_size;
-    return GLS_OK;
-}
-
-gls_status gls_input_file_hash(gls_input_file *file)
-{
-    return file->path ? gls_hash_file(file->path, &file->hash) : GLS_OK;
-}
 
 const char *gls_table_path(const char *path)
 {

@@ -4,21 +4,9 @@
 
 #include <glslines/workflow.h>
 
+#include "workflow/inputs.h"
+
 #define SERIES_MAX_SHELLS 64
-
-/* An input file and its size, for messages and the sidecar. */
-typedef struct gls_input_file {
-    const char *role; /* "dwi" and so on */
-    const char *path; /* NULL: not a file */
-    uint64_t bytes;
-    uint64_t hash; /* of its contents; 0 before gls_input_file_hash() */
-} gls_input_file;
-
-/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size; hint (NULL: none)
- * follows where it does not exist. */
-gls_status gls_input_file_check(gls_input_file *file, const char *hint);
-/* Fills in the hash, by which the file can be told from others wherever it lies. */
-gls_status gls_input_file_hash(gls_input_file *file);
 
 /* The files of b-values and vectors beside a series: for x.nii.gz x.bval and x.bvec, or .bvals and .bvecs, else bvals
  * and bvecs in its folder; from malloc. GLS_ERR_INPUT names what was looked for. */

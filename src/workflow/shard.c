@@ -171,7 +171,7 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
-        part[n] = in->file[texts[i]].hash;
+        part[n] = gls_input_file_identity(&in->file[texts[i]]);
     }
     *hash = gls_hash(part, n * sizeof *part);
     return GLS_OK;

@@ -116,11 +116,11 @@ char *gls_sidecar_second_name(const char *output)
     return beside(output, true);
 }
 
-gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                             const char *const *own, size_t n_own)
+gls_status gls_sidecar_check(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
+                             size_t n_own)
 {
     char *other = other_output(path, own, n_own);
-    if (!other) return gls_place_check(path, force, inputs, n_inputs, own, n_own);
+    if (!other) return gls_place_check(path, force, inputs, own, n_own);
     gls_status status = gls_fail(
         GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
     free(other);
@@ -135,11 +135,11 @@ gls_status gls_sidecar_check_free(const char *path)
                     path);
 }
 
-gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                                   const char *const *own, size_t n_own)
+gls_status gls_sidecar_check_named(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
+                                   size_t n_own)
 {
     gls_status status = gls_sidecar_check_free(path);
-    return status ? status : gls_sidecar_check(path, force, inputs, n_inputs, own, n_own);
+    return status ? status : gls_sidecar_check(path, force, inputs, own, n_own);
 }
 
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text)

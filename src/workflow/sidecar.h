@@ -6,7 +6,10 @@
 
 #include "util/file.h"
 #include "util/output.h"
+#include "workflow/inputs.h"
 
+/* The member that tells of a run's files: an object of each by its role, see workflow/written.h. */
+#define GLS_SIDECAR_OUTPUTS "outputs"
 /* More no sidecar has. */
 #define GLS_SIDECAR_MAX_BYTES ((size_t)256 << 20)
 
@@ -19,14 +22,14 @@ char *gls_sidecar_second_name(const char *output);
 char *gls_sidecar_find(const char *output);
 /* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with
  * force. own: the outputs that are to be described, of which NULL are left out. */
-gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                             const char *const *own, size_t n_own);
+gls_status gls_sidecar_check(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
+                             size_t n_own);
 
 /* For a name that nobody gave: GLS_ERR_OUTPUT where a file has it that is no sidecar of ours, whatever the options. */
 gls_status gls_sidecar_check_free(const char *path);
 /* Both. */
-gls_status gls_sidecar_check_named(const char *path, bool force, const char *const *inputs, size_t n_inputs,
-                                   const char *const *own, size_t n_own);
+gls_status gls_sidecar_check_named(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
+                                   size_t n_own);
 
 /* Reads the sidecar of a run. *text: as it stands in the file, from malloc; both are the caller's even after an error.
  * GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */

@@ -16,7 +16,7 @@
 
 #define SEED_FA 0.2 /* of a region of seeds that is made from FA */
 
-gls_status gls_study_init(gls_study *input, const gls_job_options *options)
+void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
     static const char *const roles[GLS_FILE_N_FILES] = {
         [GLS_FILE_DWI] = "dwi",
@@ -42,30 +42,35 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
         [GLS_FILE_SEED_REJECTION] = "seed_rejection",
         [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
     };
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) file[i] = (gls_input_file){.role = roles[i]};
+    file[GLS_FILE_DWI].path = options->dwi;
+    file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
+    file[GLS_FILE_BVEC].path = gls_table_path(options->bvec);
+    file[GLS_FILE_MASK].path = options->mask;
+    file[GLS_FILE_ROI].path = options->roi;
+    file[GLS_FILE_FA].path = options->fa;
+    file[GLS_FILE_SH].path = options->sh;
+    file[GLS_FILE_ODF].path = options->odf;
+    file[GLS_FILE_RESPONSE].path = options->model.response;
+    file[GLS_FILE_SEEDS].path = options->seeds;
+    file[GLS_FILE_RESPONSE_WM].path = options->model.response_wm;
+    file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
+    file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
+    file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+    if (!gls_sphere_is_built_in(options->sphere)) file[GLS_FILE_SPHERE].path = options->sphere;
+    file[GLS_FILE_ACT].path = options->act;
+    file[GLS_FILE_PVE_WM].path = options->pve_wm;
+    file[GLS_FILE_PVE_GM].path = options->pve_gm;
+    file[GLS_FILE_PVE_CSF].path = options->pve_csf;
+    file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
+    file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
+    if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+}
+
+gls_status gls_study_init(gls_study *input, const gls_job_options *options)
+{
     *input = (gls_study){.phantom = NULL};
-    for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
-    input->file[GLS_FILE_DWI].path = options->dwi;
-    input->file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
-    input->file[GLS_FILE_BVEC].path = gls_table_path(options->bvec);
-    input->file[GLS_FILE_MASK].path = options->mask;
-    input->file[GLS_FILE_ROI].path = options->roi;
-    input->file[GLS_FILE_FA].path = options->fa;
-    input->file[GLS_FILE_SH].path = options->sh;
-    input->file[GLS_FILE_ODF].path = options->odf;
-    input->file[GLS_FILE_RESPONSE].path = options->model.response;
-    input->file[GLS_FILE_SEEDS].path = options->seeds;
-    input->file[GLS_FILE_RESPONSE_WM].path = options->model.response_wm;
-    input->file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
-    input->file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
-    input->file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
-    if (!gls_sphere_is_built_in(options->sphere)) input->file[GLS_FILE_SPHERE].path = options->sphere;
-    input->file[GLS_FILE_ACT].path = options->act;
-    input->file[GLS_FILE_PVE_WM].path = options->pve_wm;
-    input->file[GLS_FILE_PVE_GM].path = options->pve_gm;
-    input->file[GLS_FILE_PVE_CSF].path = options->pve_csf;
-    input->file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
-    input->file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
-    if (!gls_gmwmi_is_made(options->seed_gmwmi)) input->file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+    gls_study_files(options, input->file);
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
                                                   "a file)"

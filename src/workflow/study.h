@@ -4,6 +4,8 @@
 
 #include "workflow/study_state.h"
 
+/* The files that the options name. */
+void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Checks that the named files can be read, before anything slow is done. */
 gls_status gls_study_init(gls_study *input, const gls_job_options *options);
 /* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and logs

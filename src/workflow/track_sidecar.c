@@ -114,6 +114,7 @@ static void add_rest(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(output, "path", job->output);
     cJSON_AddStringToObject(output, "format", formats[job->format]);
     gls_json_uint(output, "bytes", job->result.output_bytes);
+    if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
 
 /* The image that a region is read from; one that has gone by now is left out. */

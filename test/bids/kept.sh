@@ -62,6 +62,18 @@ for file in $tract.trx ${stem}_desc-seed_mask.nii.gz ${stem}_desc-stop_mask.json
     check "$(basename "$file") is back" test -s "out/$file"
     check "with it the same tractogram" cmp out/$tract.trx kept.trx
 done
+for image in desc-stop_mask desc-seed_mask; do # what tells of an image: the texts may be others', what it tells may not be gone
+    json=out/${stem}_$image.json
+    cp $json kept
+    for broken in '' '{' '{}' '{"Type": "ROI"}'; do
+        printf '%s' "$broken" > $json
+        exits 4 "$image.json: is not the file that was written" bids out participant --participant-label 01 -- $options
+        check "it is left" test "$(cat $json)" = "$broken"
+    done
+    sed 's/"Description":.*"/"Description": "another text"/' kept > $json
+    exits 0 "0 tracked, 1 up to date" bids out participant --participant-label 01 -- $options
+    cp kept $json
+done
 head -c 1000 kept.trx > out/$tract.trx
 exits 4 "$tract.trx: is not the file that was written" bids out participant --participant-label 01 -- $options
 check "it is left" test "$(wc -c < out/$tract.trx)" -eq 1000
@@ -275,6 +287,10 @@ check "a fit" bids fits participant --participant-label 01 --fit-outputs -- $opt
 check "of another model" bids fits participant --participant-label 01 -- $options --dg prob --model csa
 check "a fit of what was tracked without" bids fits participant --participant-label 01 --fit-outputs -- $options --dg prob --model csa
 check "is of this model" test -s fits/${stem}_model-csa_param-sh_dwimap.nii.gz
+cp fits/${stem}_model-tensor_param-fa_dwimap.json kept
+: > fits/${stem}_model-tensor_param-fa_dwimap.json
+exits 4 "fa_dwimap.json: is not the file that was written" bids fits participant --participant-label 01 --fit-outputs -- $options
+cp kept fits/${stem}_model-tensor_param-fa_dwimap.json
 rm fits/${stem}_model-opdt_param-sh_dwimap.nii.gz
 check "one that is missing" bids fits participant --participant-label 01 --fit-outputs -- $options
 check "is back" test -s fits/${stem}_model-opdt_param-sh_dwimap.nii.gz
@@ -338,6 +354,25 @@ rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
 check "a run of one participant" bids spaces participant --participant-label 02 -- $options
 check "leaves the rows of others" test "$(cut -f 1,2 spaces/logs/units.tsv | tr '\t\n' ',;')" = "unit,state;sub-01_space-ACPC,failed;sub-01_space-T1w,failed;sub-02_space-ACPC,up to date;sub-03_space-ACPC,tracked;"
 exits 3 "no session '1'" bids sessions participant --session-label 1 -- $options
+# names that are none of BIDS are told: of folders, and of series
+mkdir -p named
+cp data/dataset_description.json named
+cp -r data/sub-01 named/sub-01
+mv data/sub-02 named/sub-A_02
+echo page > named/sub-B-1.html
+mkdir named/sub-01/ses-one-more
+cp data/${stem}_desc-preproc_dwi.nii.gz named/sub-01/dwi/sub-01_old-scan-1_desc-preproc_dwi.nii.gz
+"$program" bids named fresh participant --list > named.list 2> named.err
+check "what is left is listed" grep -q '^sub-01_space-ACPC.*ready' named.list
+for name in sub-A_02 sub-01/ses-one-more; do check "$name is told" grep -q "warning: $name: is left out: labels of BIDS have letters and digits alone" named.err; done
+check "a series is told" grep -q 'warning: .*old-scan-1.*: is left out: its name is none of BIDS' named.err
+check "files are no folders" test "$(grep -c 'is left out' named.err)" -eq 3
+exits 3 "participant 'A_02': labels of BIDS" "$program" bids named fresh participant --participant-label A_02 --list
+"$program" bids named fresh participant --participant-label 01 --list > named.list 2> named.err
+check "of participants that are not asked for nothing is told" sh -c "! grep -q A_02 named.err"
+rm -r named/sub-01
+exits 3 "left out because of its name: sub-A_02" "$program" bids named fresh participant --list
+mv named/sub-A_02 data/sub-02
 "$program" phantom visits -q --bids 04/1,04/2,05 --shape 24 24 20 --voxel-size 4
 check "a session" test "$("$program" bids visits out participant --session-label ses-1 --list 2> /dev/null | tail -n +2 | cut -f 2,3 | tr '\t\n' '/,')" = 04/1,
 exits 3 "no session '3'" "$program" bids visits sessions participant --session-label 1,3 -- $options

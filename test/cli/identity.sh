@@ -17,6 +17,15 @@ other() {
     grep -q "made with another $what" "$work/stderr" || note "no word of another $what: $*"
 }
 
+# changed FILE ARGUMENTS...: one output is not the file that the run wrote
+changed() {
+    what=$1
+    shift
+    run "$@" --skip-existing
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: $what is another file: $*"
+    grep -qF "$what: is not the file that" "$work/stderr" || note "no word of $what: $*"
+}
+
 # words that stand where a file may, and options that make the same but for the last digit
 made track $few --max-angle 60 --model csd -o a.tck
 other max_angle track $few --max-angle 60.00000000000001 --model csd -o a.tck
@@ -49,14 +58,44 @@ other shard track $few -o a_shard-1of2.tck
 clean
 made track $few -o a.tck --density "$work/out/d.nii.gz" --write-mask m.nii.gz
 succeeds track $few -o a.tck --density d.nii.gz --skip-existing
-cp "$work/out/d.nii.gz" "$work/out/e.nii.gz"
-other density track $few -o a.tck --density e.nii.gz --skip-existing
+cp "$work/out/d.nii.gz" "$work/out/e.nii.gz" # the same map wherever it lies
+succeeds track $few -o a.tck --density e.nii.gz --skip-existing
+cp "$mask" "$work/out/e.nii.gz"
+changed e.nii.gz track $few -o a.tck --density e.nii.gz
 mkdir "$work/out/x" "$work/out/y"
 succeeds track $few -o x.tck --density x/d.nii.gz
 succeeds track $few --rng-seed 7 -o y.tck --density y/d.nii.gz
-other density track $few -o x.tck --density y/d.nii.gz
+changed y/d.nii.gz track $few -o x.tck --density y/d.nii.gz
 made track $few -o z.tck --density x/z.nii.gz --dec z_dec.nii.gz --output-seeds z.csv --model csd --weights
 other dec track $few -o a.tck --dec e.nii.gz --skip-existing
+
+# every output is known by what is in it: emptied, cut, or of another run
+clean
+printf 'bundle\tinclude\nA\t%s\n' "$roi" >"$work/rules.tsv"
+all="track $few --model csd -o a.tck --weights --density d.nii.gz --dec e.nii.gz --connectome $roi:c.csv --profile $work/rules.tsv:p.csv
+    --sample $mask:v.tsv --segment $work/rules.tsv:b.tsv --output-seeds s.csv --write-mask m.nii.gz"
+made $all
+outputs="a.tck a_weights.txt d.nii.gz e.nii.gz c.csv p.csv v.tsv b.tsv s.csv m.nii.gz"
+python3 - "$work/out/a.json" $outputs <<'PYTHON' || note "outputs in the sidecar"
+import json, os, sys
+outputs = json.load(open(sys.argv[1]))["outputs"]
+assert {entry["path"]: entry["bytes"] for entry in outputs.values()} == {name: os.path.getsize(os.path.dirname(sys.argv[1]) + "/" + name) for name in sys.argv[2:]}, outputs
+PYTHON
+for name in $outputs; do
+    cp "$work/out/$name" "$work/kept"
+    : >"$work/out/$name"
+    changed "$name" $all
+    [ ! -s "$work/out/$name" ] || note "$name was written"
+    python3 -c 'import sys; d = bytearray(open(sys.argv[1], "rb").read()); d[-1] ^= 1; open(sys.argv[2], "wb").write(d)' "$work/kept" "$work/out/$name"
+    changed "$name" $all
+    cp "$work/kept" "$work/out/$name"
+done
+succeeds $all --skip-existing
+# a sidecar that tells nothing of outputs
+sed 's/"outputs"/"other"/' "$work/out/a.json" >"$work/kept" && cp "$work/kept" "$work/out/a.json"
+run $all --skip-existing
+[ "$code" -eq 4 ] || note "exit code $code, not 4: a sidecar without checksums"
+grep -q "a.json: has no checksums of outputs" "$work/stderr" || note "no word of a sidecar without checksums"
 
 # with --force, too, inputs stay what they are, and what was changed is made anew
 cp "$mask" "$work/mask.nii.gz"
@@ -78,9 +117,45 @@ for name in r.html p.png; do
     grep -q "$name: is missing" "$work/stderr" || note "no word of $name"
     mv "$work/kept" "$work/out/$name"
 done
+for name in r.html p.png; do
+    mv "$work/out/$name" "$work/kept"
+    : >"$work/out/$name"
+    run $report --skip-existing
+    [ "$code" -eq 4 ] || note "exit code $code, not 4: an empty $name"
+    grep -q "$name: is not the file that was made of this run" "$work/stderr" || note "no word of an empty $name"
+    mv "$work/kept" "$work/out/$name"
+done
+succeeds $report --skip-existing
 rm "$work/out/a.trx" "$work/out/a.json"
 run $report --skip-existing
 [ "$code" -eq 4 ] || note "exit code $code, not 4: a report of another run"
+
+# the second file of a pair is a part of its input
+clean
+mkdir "$work/pairs"
+pairs() { # pairs OF NAME...: a .hdr and .img pair of each image, with a value changed in that of OF
+    of=$1
+    shift
+    for name in "$@"; do python3 "$here/pair.py" "$i/$name.nii.gz" "$work/pairs/$name.hdr" $([ "$name" != "$of" ] || echo changed); done
+}
+pairs none dwi mask roi
+pair="track $work/pairs/dwi.hdr $bval $bvec $work/pairs/mask.hdr $work/pairs/roi.img --dg prob --device llvmpipe -q --sphere small --nseeds 100"
+made $pair -o a.tck --connectome "$work/pairs/mask.hdr:c.csv" --sample "$work/pairs/roi.hdr:v.tsv"
+python3 - "$work/out/a.json" <<'PYTHON' || note "companions in the sidecar"
+import json, sys
+dwi = json.load(open(sys.argv[1]))["inputs"]["dwi"]
+assert dwi["companion"]["path"].endswith("dwi.img") and dwi["companion"]["xxh3_64"] != dwi["xxh3_64"], dwi
+PYTHON
+for name in dwi mask roi; do
+    pairs $name dwi mask roi
+    other $name $pair -o a.tck --connectome "$work/pairs/mask.hdr:c.csv" --sample "$work/pairs/roi.hdr:v.tsv"
+done
+pairs none dwi mask roi
+clean
+made track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
+pairs mask mask
+other "region, tissue image or input of a map" track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
+clean
 
 # an empty result stays one
 clean

@@ -124,24 +124,45 @@ tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "the cache was not reused"
 sidecar model sh_from_cache true
 require cmp "$work/out/m.trx" "$work/m.trx"
+sh=$(cd "$work/out/cache" && echo glslines_sh_csd_*.nii)
 succeeds track $files --model csd --cache-dir cache --sh-order 2 $few -o m.trx --force
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another order were reused"
-grep -q '^cache: .*another sh_order' "$work/stderr" || note "what differs is not told"
+[ "$(find "$work/out/cache" -type f | wc -l)" -eq 6 ] || note "fits of two orders are not beside each other"
 tracks $files --model csd --cache-dir cache
-[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another order were reused"
-python3 - "$work/out/cache" <<'PYTHON'
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "the fit of before was replaced by that of another order"
+fa=$(cd "$work/out/cache" && echo glslines_fa_*.nii)
+python3 - "$work/out/cache" "$fa" "$sh" <<'PYTHON'
 import sys
-with open(sys.argv[1] + "/glslines_fa.nii", "r+b") as file:
+with open(f"{sys.argv[1]}/{sys.argv[2]}", "r+b") as file:
     file.seek(2000)
     file.write(b"\1")
-with open(sys.argv[1] + "/glslines_sh_csd.nii", "r+b") as file: file.truncate(5000)
+with open(f"{sys.argv[1]}/{sys.argv[3]}", "r+b") as file: file.truncate(5000)
 PYTHON
+sum=$(cat "$work"/out/cache/* | cksum)
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 2 ] || note "damaged images in the cache are not told"
 require cmp "$work/out/m.trx" "$work/m.trx"
-echo '{' >"$work/out/cache/glslines_fa.json"
+[ "$(cat "$work"/out/cache/* | cksum)" = "$sum" ] || note "what lies in the cache was replaced"
+rm "$work/out/cache/$sh"
+echo '{' >"$work/out/cache/${fa%.nii}.json"
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 1 ] || note "a damaged key in the cache is not told"
+rm "$work"/out/cache/glslines_fa_*
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^cache: kept' "$work/stderr")" -eq 1 ] || note "what was deleted is not kept anew"
+# nothing is replaced that others put there, an input of the run among it, and no link is followed
+cp "$work/out/cache/$fa" "$work/fa.nii"
+gzip -dc "$roi" >"$work/out/cache/$fa"
+echo thesis >"$work/thesis"
+rm "$work"/out/cache/glslines_sh_csd_*
+ln -s ../../thesis "$work/out/cache/${sh%.nii}.json"
+sum=$(cksum <"$work/out/cache/$fa")
+succeeds track $dwi $bval $bvec $mask "cache/$fa" --model csd --cache-dir cache $few -o r.trx --force
+[ "$(cksum <"$work/out/cache/$fa")" = "$sum" ] || note "an input in the cache was replaced"
+require grep -qx thesis "$work/thesis"
+grep -q "$sh: cannot\|is no regular file" "$work/stderr" || note "no word of a link in the cache"
+rm -r "$work/out/cache"
+tracks $files --model csd --cache-dir cache
 succeeds track $files --b0-threshold 60 --model csd --cache-dir cache $few -o m.trx --force
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "a parameter without effect on the fit made it anew"
 require cmp "$work/out/m.trx" "$work/m.trx"

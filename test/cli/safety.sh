@@ -43,6 +43,52 @@ run fit "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/s_fa.nii.gz" "$o/s" --fo
 one_line 4 "is an input"
 [ "$(cat "$work"/own/*.* | cksum)" = "$sum" ] || note "an input was changed"
 [ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
+# so does what is read along with them: the other file of a pair, the values of a .mih, under any name
+rm -r "$work/own"
+mkdir "$work/own"
+for name in dwi mask roi; do python3 "$here/pair.py" "$i/$name.nii.gz" "$o/$name.hdr"; done
+cp "$bval" "$bvec" "$o"
+python3 - "$o" <<'PYTHON'
+import struct, sys
+head = open(f"{sys.argv[1]}/roi.hdr", "rb").read()
+dim, vox = struct.unpack_from("<3h", head, 42), struct.unpack_from("<3f", head, 80)
+rows = [struct.unpack_from("<4f", head, at) for at in (280, 296, 312)]
+text = "mrtrix image\ndim: %d,%d,%d\nvox: %g,%g,%g\nlayout: +0,+1,+2\ndatatype: UInt8\n" % (*dim, *vox)
+for row in rows: text += "transform: %g, %g, %g, %g\n" % (*(row[c] / vox[c] for c in range(3)), row[3])
+open(f"{sys.argv[1]}/labels.mih", "w").write(text + "file: roi.img 0\nEND\n")
+PYTHON
+series="$o/dwi.hdr $bval $bvec $o/mask.hdr $o/roi.hdr"
+succeeds track $series $few -o t.trx
+mv "$work/out/t.trx" "$work/pair.trx"
+clean
+sum=$(cat "$work"/own/* "$work/pair.trx" | cksum)
+ln "$o/dwi.img" "$o/hard.nii.gz"
+# stays PATH ARGUMENTS...: an output that is a part of an input
+stays() {
+    taken=$1
+    shift
+    run "$@" --force
+    one_line 4 "$taken: is an input"
+}
+for name in dwi mask roi; do
+    stays "$o/$name.img" track $series $few -o a.trx --output-seeds "$o/$name.img"
+    stays "$o/$name.img" track $series $few -o a.trx --sidecar "$o/$name.img"
+done
+stays "$o/hard.nii.gz" track $series $few -o a.trx --density "$o/hard.nii.gz"
+stays "$o/mask.img" track $series $few -o a.trx --connectome "$o/mask.hdr:$o/mask.img"
+stays "$o/mask.img" track $series $few -o a.trx --include "$o/mask.hdr:1" --output-seeds "$o/mask.img"
+for labels in roi.hdr labels.mih; do stays "$o/roi.img" connectome "$work/pair.trx" "$o/$labels" "$o/roi.img"; done
+stays "$o/roi.hdr" connectome "$work/pair.trx" "$o/roi.img" "$o/roi.hdr"
+stays "$o/mask.img" sample "$work/pair.trx" "$o/mask.hdr" -o "$o/mask.img"
+stays "$o/mask.img" stats "$work/pair.trx" --reference "$o/mask.hdr" -o "$o/mask.img"
+ln "$o/roi.img" "$o/p_wm.txt"
+stays "$o/p_wm.txt" response "$o/dwi.hdr" "$bval" "$bvec" "$o/roi.hdr" "$o/p" -q
+ln "$o/mask.img" "$o/p.png"
+stays "$o/p.png" render "$work/pair.trx" --image "$o/mask.hdr" -o "$o/p.png"
+stays "$o/mask.img" report "$work/pair.trx" --image "$o/mask.hdr" -o "$o/mask.img"
+rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png"
+[ "$(cat "$work"/own/* "$work/pair.trx" | cksum)" = "$sum" ] || note "a part of an input was changed"
+[ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
 mkfifo "$work/out/fifo"
 ln -s nowhere "$work/out/soft"
 for node in fifo soft /dev/null; do

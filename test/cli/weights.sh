@@ -137,6 +137,33 @@ done
 same memory. memory.1
 expect 6 weights none.tck $sh -o x.txt
 
+# --- no fixel at all: a message and exit code 6, whatever the method ---
+python3 - << 'END'
+import gzip, struct
+raw = gzip.open("fod_sh.nii.gz").read()
+for name, value in (("zero", 0), ("nan", float("nan")), ("negative", -1)):
+    open(name + ".nii", "wb").write(raw[:352] + struct.pack("<f", value) * ((len(raw) - 352) // 4))
+n = len(open("labels.nii", "rb").read()) - 352
+open("small.nii", "wb").write(raw[:352] + struct.pack("<f", 0.001) * n + bytes(len(raw) - 352 - 4 * n))
+raw = bytearray(open("labels.nii", "rb").read())
+raw[352:] = bytes(len(raw) - 352)
+raw[352] = 1
+open("corner.nii", "wb").write(raw)
+END
+for method in sift2 sift linear; do
+    for fods in zero.nii nan.nii negative.nii "$sh --fixel-peak 1000" "$sh --fixel-integral 1e9"; do
+        # shellcheck disable=SC2086
+        expect 6 weights t.tck $fods -o none.trx --method $method
+        says "no fixels: all FODs are below"
+    done
+    expect 6 weights t.tck $sh --proc-mask corner.nii -o none.trx --method $method
+    says "no fixels inside the mask"
+done
+expect 6 fixels zero.nii none
+says "no fixels"
+expect 6 track "$@" data/roi.nii.gz --sh small.nii --dg ifod2 --nseeds 10 --device llvmpipe -o none.trx --weights
+says "no fixels"
+
 # --- warnings come once, though a file without step_size is read twice, and once more for its copy ---
 python3 - << 'END'
 data = open("t.tck", "rb").read()

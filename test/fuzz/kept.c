@@ -15,7 +15,10 @@ static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t byte
     cJSON_AddStringToObject(key, "image", "fa");
     gls_fit_cache_key_number(key, "order", 8);
     gls_fit_cache_write(folder->path, "fa", key, written);
-    fuzz_folder_put(folder, "glslines_fa.json", data, bytes);
+    char *path = gls_fit_cache_path(folder->path, "fa", key, "json");
+    if (!path) abort();
+    fuzz_folder_put(folder, strrchr(path, '/') + 1, data, bytes);
+    free(path);
     if (gls_fit_cache_read(folder->path, "fa", key, &grid, 1, &read) && read->n_volumes != 1) abort();
     gls_image_destroy(written);
     gls_image_destroy(read);
@@ -48,6 +51,7 @@ static void find_done(const fuzz_folder *folder, const char *sidecar)
     job.params = job.options.track;
     job.study.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
     if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();
+    cJSON_Delete(job.written);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

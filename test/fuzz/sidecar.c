@@ -65,13 +65,16 @@ static void join(gls_merge_shard shard[2])
     for (int i = 0; i < 2; i++)
         if (!fuzz_ok(gls_merge_shard_read(&shard[i]))) return;
     if (!fuzz_ok(gls_merge_shard_compare(&shard[0], &shard[1], &warned))) return;
+    gls_output tractogram;
+    if (gls_output_create("/tmp/glslines_fuzz_merged", true, &tractogram)) abort();
     for (result.last_part = 0; result.last_part <= 2; result.last_part++) {
-        if (!fuzz_ok(gls_merge_sidecar_text(shard, 2, &options, &none, &result, 1000, &text))) continue;
+        if (!fuzz_ok(gls_merge_sidecar_text(shard, 2, &options, &none, &result, &tractogram, &text))) continue;
         cJSON *read = cJSON_Parse(text);
         if (!cJSON_IsObject(read)) abort();
         cJSON_Delete(read);
         free(text);
     }
+    gls_output_discard(&tractogram);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

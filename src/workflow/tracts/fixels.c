@@ -36,8 +36,8 @@ gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *director
         const char *name = i < n_always ? always[i] : names[i - n_always];
         if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0)
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        status = gls_place_check(path, job->options.force, job->input, job->n_inputs, (const char *const *)job->output,
-                                 job->n_outputs);
+        status =
+            gls_place_check(path, job->options.force, &job->inputs, (const char *const *)job->output, job->n_outputs);
         free(path);
     }
     return status;

@@ -29,41 +29,16 @@ void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJS
     cJSON_AddItemToObject(root, "counts", job->counts);
 }
 
-/* A file that an input names, and the one in which its own data stand. */
-static gls_status add_named(gls_tract_job *job, const char *file)
-{
-    char **named = realloc(job->named, (job->n_named + 2) * sizeof *named);
-    if (!named) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->named = named;
-    if (!(named[job->n_named] = strdup(file))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->n_named++;
-    gls_status status = gls_tck_data_file(file, &named[job->n_named]);
-    if (!status && named[job->n_named]) job->n_named++;
-    return status;
-}
-
 gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
 {
-    gls_status status = GLS_OK;
-    const size_t first = job->n_named;
-    for (size_t i = 0; i < n && !status; i++) status = add_named(job, file[i]);
-    for (size_t i = 0; i < job->n_outputs && !status; i++)
-        status = gls_output_check(job->output[i], true, (const char *const *)job->named + first, job->n_named - first,
-                                  NULL, 0);
+    gls_status status = gls_inputs_add_all(&job->inputs, file, n);
+    for (size_t i = 0; i < job->n_outputs && !status; i++) status = gls_inputs_check(&job->inputs, job->output[i]);
     return status;
 }
 
 gls_status gls_tract_job_protects(gls_tract_job *job, const char *path)
 {
-    char *data = NULL;
-    if (!path) return GLS_OK;
-    if (job->n_inputs == GLS_TRACT_MAX_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
-    job->input[job->n_inputs++] = path;
-    gls_status status = gls_tck_data_file(path, &data);
-    if (!status && data) status = gls_tract_job_names(job, (const char *const[]){data}, 1);
-    free(data);
-    return status;
+    return gls_inputs_add(&job->inputs, path);
 }
 
 gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
@@ -80,22 +55,6 @@ gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
     return GLS_OK;
 }
 
-/* Whether a file lies in a folder, or below it: a TRX folder holds the arrays of a tractogram. */
-static bool is_within(const char *path, const char *folder)
-{
-    struct stat info;
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("."),
-         *at = directory ? realpath(directory, NULL) : NULL, *root = realpath(folder, NULL);
-    const size_t n = root ? strlen(root) : 0;
-    const bool within = at && root && strncmp(at, root, n) == 0 && (at[n] == '/' || !at[n]);
-    free(directory);
-    free(at);
-    free(root);
-    return within;
-}
-
 gls_status gls_tract_job_adds(gls_tract_job *job, const char *path)
 {
     if (job->n_outputs == GLS_TRACT_MAX_FILES)
@@ -109,13 +68,8 @@ gls_status gls_tract_job_adds(gls_tract_job *job, const char *path)
 /* Whether a file may be written, which is then one of the outputs. */
 static gls_status add_output(gls_tract_job *job, const char *path)
 {
-    const bool force = job->options.force;
-    for (size_t i = 0; i < job->n_inputs; i++)
-        if (is_within(path, job->input[i]))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: lies in an input, the folder %s", path, job->input[i]);
     gls_status status =
-        gls_place_check(path, force, job->input, job->n_inputs, (const char *const *)job->output, job->n_outputs);
-    if (!status) status = gls_output_check(path, true, (const char *const *)job->named, job->n_named, NULL, 0);
+        gls_place_check(path, job->options.force, &job->inputs, (const char *const *)job->output, job->n_outputs);
     return status ? status : gls_tract_job_adds(job, path);
 }
 
@@ -175,9 +129,8 @@ void gls_tract_job_finish(gls_tract_job *job)
     free(job->said);
     free(job->printed);
     for (size_t i = 0; i < job->n_outputs; i++) free(job->output[i]);
-    for (size_t i = 0; i < job->n_named; i++) free(job->named[i]);
-    free(job->named);
-    *job = (gls_tract_job){.n_inputs = 0};
+    gls_inputs_finish(&job->inputs);
+    *job = (gls_tract_job){.n_outputs = 0};
 }
 
 gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gls_bundles_options *options,

@@ -7,6 +7,7 @@
 #include <glslines/tractogram.h>
 
 #include "util/output.h"
+#include "workflow/inputs.h"
 #include "workflow/rows.h"
 
 struct cJSON;
@@ -23,12 +24,10 @@ typedef struct gls_tract_job {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked now and then */
     const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
-    const char *input[GLS_TRACT_MAX_FILES];
+    gls_inputs inputs;
     char *output[GLS_TRACT_MAX_FILES]; /* from malloc */
-    size_t n_inputs, n_outputs;
-    double begun; /* by gls_clock_seconds() */
-    char **named; /* files that inputs name */
-    size_t n_named;
+    size_t n_outputs;
+    double begun;  /* by gls_clock_seconds() */
     char *sidecar; /* NULL: there is no output */
     bool leads;    /* the sidecar gets its name before the outputs, of which it tells */
     gls_output_group group;
@@ -40,7 +39,7 @@ typedef struct gls_tract_job {
 
 /* root: of the sidecar, which then belongs to the job. */
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, struct cJSON *root);
-/* Notes an input (NULL: none), which no output may overwrite, nor the file in which the data of a TCK file stand. */
+/* Notes an input (NULL: none), which no output may overwrite, nor a file that is read along with it. */
 gls_status gls_tract_job_reads(gls_tract_job *job, const char *path);
 /* The same without a word in the sidecar. */
 gls_status gls_tract_job_protects(gls_tract_job *job, const char *path);

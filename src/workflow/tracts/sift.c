@@ -119,9 +119,11 @@ static gls_status name_in_place(const weighting *w)
         job->sidecar = NULL;
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
-    const char *const inputs[] = {w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference};
-    gls_status status =
-        gls_place_check(job->sidecar, job->options.force, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(
+        &inputs, (const char *const[]){w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference}, 5);
+    if (!status) status = gls_place_check(job->sidecar, job->options.force, &inputs, NULL, 0);
+    gls_inputs_finish(&inputs);
     const bool force = job->options.force;
     job->options.force = true;
     if (!status) status = gls_tract_job_writes(job, w->tracks);
@@ -201,7 +203,7 @@ static gls_status solve(weighting *w)
     else
         gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->job);
-    if (status == GLS_ERR_EMPTY && gls_weights_get_result(w->weights)->excluded > 0)
+    if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
         gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
     if (!status) {
         gls_weights_tell(w->weights);

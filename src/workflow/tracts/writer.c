@@ -184,7 +184,7 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
         const gls_sink next = outlet->sink;
         if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, &next, &outlet->sink);
     }
-    if (!status) status = choose_fields(o, job->n_inputs > 0 ? job->input[0] : o->path, &outlet->sink);
+    if (!status) status = choose_fields(o, job->inputs.n > 0 ? job->inputs.entry[0].named : o->path, &outlet->sink);
     if (status)
         discard(outlet);
     else
