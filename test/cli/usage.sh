@@ -36,10 +36,24 @@ taken() { # TEXT OF THE PLAN, OPTIONS
 taken 'model  *opdt' --model default
 taken 'model  *csd' --dg prob --model default
 taken 'max-angle 45' --model csd --dg iFOD2
+taken 'max-angle 45' --model CSD --dg ifod2
+taken 'precision' --output-precision float32 --precision float16
 taken 'max-angle 25' --model csd --dg deterministic
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 bridged --fa fit --stopping_path x.nii.gz
+# values that mean another option here
+bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000
+bridged "--nseeds N without --select" track --phantom --select 0
+bridged "--seed-sphere x,y,z,r" track "$dwi" --roi 1,2,-3,4.5
+bridged "--fa-threshold X" track --phantom --fa 0.2
+bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
+bridged "--dg det" track --phantom --dg FACT
+fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
+# a file may have such a name
+printf '20 26 19\n' > "$work/7"
+(cd "$work" && "$tool" track --phantom --seeds 7 --dry-run > stdout 2> stderr) || note "--seeds 7, a file"
+checks=$((checks + 1))
 # a GPU, or nothing
 for name in metal cuda webgpu; do
     code=0
@@ -126,6 +140,21 @@ fails 2 --shells track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --shell
 fails 2 fit fit "$dwi" "$bval" "$bvec"
 fails 2 PREFIX fit "$dwi" "$bval" "$bvec" "$mask"
 fails 2 PREFIX response "$dwi" "$bval" "$bvec" "$mask"
+# a mask has one option in all commands that take a series
+fails 2 "--mask FILE and --roi FILE" track "$dwi" "$mask"
+fails 2 "--mask FILE" fit "$dwi" "$mask" f
+fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
+fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
+fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
+for words in "fit $dwi" "response $dwi --algorithm tournier"; do
+    # shellcheck disable=SC2086
+    succeeds $words by_option --mask "$mask"
+    # shellcheck disable=SC2086
+    succeeds ${words%% *} "$dwi" "$bval" "$bvec" "$mask" by_place ${words#* "$dwi"}
+    require cmp "$work/out/by_option_response.txt" "$work/out/by_place_response.txt"
+    require test ! -e "$work/out/by_option_mask.nii.gz"
+    clean
+done
 fails 2 --voxels response "$dwi" r --voxels 100
 fails 2 --wm-percent response "$dwi" r --algorithm fa --wm-percent 1
 fails 2 --response-wm track --model csd --response-wm "$bval"
