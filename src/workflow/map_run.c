@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/file.h"
+#include "util/parse.h"
 #include "workflow/json.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -13,9 +14,11 @@
 /* Whether an option FILE or LABELS:FILE names the map of that part. */
 static bool names_map(const cJSON *option, const char *map, const gls_shard *shard)
 {
-    const char *text = cJSON_GetStringValue(option), *colon = text ? strrchr(text, ':') : NULL;
-    char *name = text ? gls_shard_name(colon ? colon + 1 : text, shard) : NULL;
+    const char *text = cJSON_GetStringValue(option), *colon = text ? gls_names_last(text, ':') : NULL;
+    const char *last = colon ? colon + 1 : text;
+    char *path = last ? gls_names_copy(last, strlen(last)) : NULL, *name = path ? gls_shard_name(path, shard) : NULL;
     const bool same = name && strcmp(gls_file_name(name), gls_file_name(map)) == 0;
+    free(path);
     free(name);
     return same;
 }
