@@ -532,6 +532,38 @@ expect 0 track "$@" -o several.trx --segment several.tsv:several_again.tsv
 cmp -s nearest.tsv several_again.tsv && note "--segment-unique changes nothing"
 expect 2 track "$@" -o v.trx --segment-unique
 says "needs --segment"
+# names with the letters that join names: a backslash before them
+cp labels.nii 'a:b,c.nii'
+cp fa.nii.gz 'f,a:x.nii.gz'
+cp sinks.tsv 's:i.tsv'
+expect 0 track "$@" -o none --connectome 'a\:b,c.nii:o\:ut.csv' --sample 'f\,a\:x.nii.gz,data/roi.nii.gz:va\:l.tsv' --stat-tck mean --stat-tck max \
+    --segment 's\:i.tsv:t\:ab.tsv' --profile 'b.tsv:f\,a\:x.nii.gz:p\:r.csv'
+same c.csv o:ut.csv
+same sinks_table.tsv t:ab.tsv
+for pair in values.tsv=va:l.tsv prof.csv=p:r.csv; do
+    tail -n +2 "${pair%%=*}" > plain && tail -n +2 "${pair#*=}" > joined
+    cmp plain joined || note "$pair"
+done
+expect 2 track "$@" -o v.trx --connectome 'labels.nii\:v.csv'
+says 'names with a colon between them'
+# a byte order mark is no part of a table
+printf '\357\273\277' | cat - sinks.tsv > marked.tsv
+expect 0 segment t.trx marked.tsv --keep-all --table marked_table.tsv
+same sinks_table.tsv marked_table.tsv
+printf '\357\273\277' | cat - rules.json > marked.json
+expect 0 segment t.trx marked.json --folder data/bundles --table marked_counts.tsv
+same scil_counts.tsv marked_counts.tsv
+printf '\377\376b\0' > wide.tsv
+expect 3 segment t.trx wide.tsv --table wide_table.tsv
+says "wide.tsv: is a text in UTF-16: save it as UTF-8"
+# a file that was cut off, inside a point and between two: what is left can be read
+bytes=$(wc -c < t.tck)
+for less in 30 36; do
+    head -c $((bytes - less)) t.tck > cut.tck
+    expect 3 info cut.tck --count
+    says "--recover"
+    expect 0 info cut.tck --count --recover
+done
 # parts of a run: columns and groups merge, the rest says that it does not
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
 for part in 1 2 3; do expect 0 track "$@" -o parts.trx --sample fa.nii.gz --segment plain.tsv --shard $part/3; done
