@@ -45,8 +45,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n)
     if (shells == 0)
         return gls_fail(
             GLS_ERR_INPUT,
-            "--model msmt: the b-values of the %zu weighted volumes make no shell, three volumes or more of "
-            "nearly one b-value: take --model opdt or csa",
+            "--model msmt: the b-values of the weighted volumes (%zu) are not shells, of which each has three "
+            "volumes or more of nearly one b-value: take --model opdt or csa",
             weighted);
     return gls_fail(
         GLS_ERR_INPUT,
