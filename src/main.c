@@ -10,6 +10,7 @@
 #include <glslines/common.h>
 
 #include "cmd/commands.h"
+#include "cmd/environment.h"
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
@@ -96,6 +97,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     cmd_message_init(&common);
+    cmd_environment_check();
     for (const char *line = arguments.taken; *line; line += strcspn(line, "\n") + 1)
         gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
     gls_set_threads(common.nthreads);

@@ -21,6 +21,13 @@ note() {
 [ "$(wc -l < README.md)" -le 170 ] || note "README.md: more than 170 lines; it says what a new user needs, the rest belongs to src/doc"
 # shellcheck disable=SC2086
 if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: the manual is shown in any terminal"; fi
+# a blank line cuts a table in two, and the second part has no header
+# shellcheck disable=SC2086
+broken=$(awk '
+    FNR == 1 { before = ""; begins = 0 }
+    begins && $0 !~ /^\|[-:| ]+\|$/ { print FILENAME ":" FNR - 1 }
+    { begins = /^\|/ && before !~ /^\|/; before = $0 }' $texts)
+[ -z "$broken" ] || note "a table without header and rule: $broken"
 
 # --- generated tables ---
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done

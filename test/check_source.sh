@@ -18,6 +18,12 @@ expect_none() {
     fi
 }
 
+# who lacks the rights of root hears which program needs them
+{
+    heard=$(. test/setup.sh && id() { echo 1000; } && PATH=/none && apt_get update 2>&1) || true
+    [ "$heard" = "error: apt-get needs root; run this script as root or install sudo" ] || echo "as_root: $heard"
+} | expect_none "without root the program that needs it is named"
+
 # includes in TIER of other folders of src than those allowed
 upward() {
     tier=$1

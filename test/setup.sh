@@ -29,7 +29,11 @@ as_root() {
     elif command -v sudo > /dev/null 2>&1; then
         sudo "$@"
     else
-        say "error: $1 needs root; run this script as root or install sudo"
+        # env VARIABLE=VALUE PROGRAM ...
+        for program in "$@"; do
+            case $program in env | *=*) ;; *) break ;; esac
+        done
+        say "error: $program needs root; run this script as root or install sudo"
         return 1
     fi
 }

@@ -1,6 +1,10 @@
 #include "cmd/bridge.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "util/parse.h"
+#include "util/plain.h"
 
 /* Names without dashes, for `glslines track` and `fit`. The table in src/doc/coming-from.md is made of these rows. */
 static const struct {
@@ -66,11 +70,18 @@ static const struct {
     {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
-/* word: what the value is taken for; NULL: here is said in the error. */
+/* value: in any case; "number" and "x,y,z,r" stand for all that are such. word: what the value is taken for; NULL: here
+ * is said in the error. */
 typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
 static const value_row values[] = {
+    {"seeds", "number", NULL,
+     "--nseeds N for N seeds, or --select N for N streamlines; --seeds names a file of points"},
+    {"select", "0", NULL, "--nseeds N without --select: all streamlines of N seeds"},
+    {"roi", "x,y,z,r", NULL, "--seed-sphere x,y,z,r; --roi names an image"},
+    {"fa", "number", NULL, "--fa-threshold X; --fa names an image"},
+    {"response", "number", NULL, "--response-voxels N or --response-fa X; --response names a file"},
     {"device", "metal", "gpu", "taken as gpu; OpenGL drives every GPU, but macOS has no OpenGL compute shaders"},
     {"device", "cuda", "gpu", "taken as gpu; OpenGL drives NVIDIA's GPUs, too"},
     {"device", "webgpu", "gpu", "taken as gpu"},
@@ -78,17 +89,27 @@ static const value_row values[] = {
     {"device", "numba", "cpu", "taken as cpu"},
     {"model", "default", "opdt", "taken as opdt with --dg boot, and as csd with other getters"},
     {"model", "dti", NULL, "--model opdt, csa, csd or msmt; FA comes from a tensor in any case"},
+    {"model", "tensor", NULL, "--model opdt, csa, csd or msmt; FA comes from a tensor in any case"},
     {"model", "msmt_csd", "msmt", "taken as msmt"},
     {"dg", "deterministic", "det", "taken as det"},
     {"dg", "probabilistic", "prob", "taken as prob"},
     {"dg", "bootstrap", "boot", "taken as boot"},
-    {"dg", "iFOD1", "ifod1", "taken as ifod1"},
-    {"dg", "iFOD2", "ifod2", "taken as ifod2"},
     {"dg", "SD_STREAM", "sdstream", "taken as sdstream"},
-    {"dg", "SD_Stream", "sdstream", "taken as sdstream"},
+    {"dg", "Tensor_Prob", NULL, "--dg boot, the nearest to it"},
+    {"dg", "Tensor_Det", NULL, "--dg det, the nearest to it"},
+    {"dg", "FACT", NULL, "--dg det, the nearest to it"},
+    {"dg", "eudx", NULL, "--dg det, the nearest to it"},
+    {"dg", "closestpeaks", NULL, "--dg det, the nearest to it"},
+    {"sh-basis", "mrtrix", "tournier07", "taken as tournier07"},
+    {"sh-basis", "tournier", "tournier07", "taken as tournier07"},
+    {"sh-basis", "dipy", "descoteaux07_legacy", "taken as descoteaux07_legacy, DIPY's default"},
+    {"sh-basis", "descoteaux", NULL, "descoteaux07, or descoteaux07_legacy, DIPY's default"},
+    {"output-precision", "float32", "float", "taken as float"},
+    {"output-precision", "float16", "half", "taken as half"},
+    {"precision", "float32", "float", "taken as float"},
+    {"precision", "float16", "half", "taken as half"},
     {"preset", "mrtrix", "tckgen", "taken as tckgen"},
     {"preset", "mrtrix-ifod1", NULL, "--preset tckgen --dg ifod1"},
-    {"dg", "eudx", NULL, "--dg det, the nearest to it"},
 };
 
 static const char *option_here(const char *name)
@@ -98,10 +119,29 @@ static const char *option_here(const char *name)
     return NULL;
 }
 
+/* How many numbers with commas between them value is, 0: it is something else. */
+static int count_numbers(const char *value)
+{
+    char number[64];
+    double v;
+    for (int n = 1;; n++) {
+        size_t length = strcspn(value, ",");
+        if (length >= sizeof number) return 0;
+        snprintf(number, sizeof number, "%.*s", (int)length, value);
+        if (!gls_parse_double(number, &v)) return 0;
+        if (!value[length]) return n;
+        value += length + 1;
+    }
+}
+
 static const value_row *find_value(const char *option, const char *value)
 {
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return &values[i];
+    const int numbers = count_numbers(value);
+    const char *kind = numbers == 1 ? "number" : numbers == 4 ? "x,y,z,r" : value;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (strcmp(values[i].option, option) != 0) continue;
+        if (strcmp(values[i].value, kind) == 0 || gls_case_compare(values[i].value, value) == 0) return &values[i];
+    }
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "cmd/bench_options.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
@@ -75,6 +76,7 @@ const cmd_command cmd_bench = {
                    "the device reaches in kernels that only sample, copy or multiply. Caches let the texels exceed "
                    "what it copies, and symmetries of the directions save FLOP.",
     .options = bench_option_table,
+    .aliases = model_option_aliases,
     .examples = examples,
     .values_size = sizeof(bench_values),
     .set_defaults = bench_options_default,

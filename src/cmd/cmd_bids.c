@@ -101,7 +101,7 @@ static int check_track_options(const track_options *track, const cmd_arguments *
             return cmd_error(CMD_EXIT_USAGE, "--%s: is one file for all series: make it of each tractogram", files[i]);
     const char *const tables[] = {track->sample, track->segment};
     for (size_t i = 0; i < 2; i++)
-        if (tables[i] && strchr(tables[i], ':'))
+        if (tables[i] && gls_names_first(tables[i], ':'))
             return cmd_error(CMD_EXIT_USAGE, "%s %s: is one table for all series: leave out :FILE",
                              i == 0 ? "--sample" : "--segment", tables[i]);
     return CMD_EXIT_OK;

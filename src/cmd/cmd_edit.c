@@ -17,9 +17,9 @@ static const char *const positionals[] = {
 
 static const char *const examples[] = {
     "Streamlines that pass a region and are no shorter than 40 mm:",
-    "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --minlength 40",
+    "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --min-length 40",
     "From one label to another, 1000 of them, 100 points each:",
-    "glslines edit tracks.tck ab.tck --include-ends aparc.nii.gz:1024 --include-ends aparc.nii.gz:16 --random 1000 "
+    "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random 1000 "
     "--points 100",
     "Two files as groups of one, a third of the points:",
     "glslines edit left.trk right.trk both.trx --group-by-file --compress",
@@ -39,6 +39,9 @@ const cmd_command cmd_edit = {
     .positionals = positionals,
     .max_positionals = 256,
     .options = table,
+    .aliases = (const char *const[]){"include-ends", "include-end", "exclude-ends", "exclude-end", "both-ends",
+                                     "include-both-ends", "minlength", "min-length", "maxlength", "max-length",
+                                     "max-turn", "max-angle", "step", "step-size", "seed", "rng-seed", NULL},
     .examples = examples,
     .work = &work,
     .values_size = sizeof(tract_command_values),

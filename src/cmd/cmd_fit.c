@@ -9,6 +9,7 @@
 typedef struct fit_options {
     cmd_common common;
     model_options model;
+    const char *mask;
     bool force;
 } fit_options;
 #define CMD_OWNER fit_options
@@ -30,6 +31,7 @@ typedef struct fit_options {
 #define FIT_MODEL ROW
 
 static const cmd_option table[] = {
+    CMD_MASK_OPTION,
 #include <glslines/params.def>
     CMD_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
@@ -54,7 +56,7 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     model_files files;
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
-    int code = model_files_get(command, arguments, &files);
+    int code = model_files_get(command, arguments, o->mask, &files);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     gls_fit_options options = gls_fit_options_default();
@@ -107,6 +109,7 @@ const cmd_command cmd_fit = {
     .positionals = positionals,
     .max_positionals = 5,
     .options = table,
+    .aliases = model_option_aliases,
     .examples = examples,
     .hints = &cmd_bridge,
     .values_size = sizeof(fit_options),

@@ -43,7 +43,7 @@ static const cmd_option table[] = {
     CMD_OPTION("Measurement", DOUBLE, snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
                "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. "
                "0: no noise."),
-    CMD_OPTION("Measurement", UINT64, seed, "seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
+    CMD_OPTION("Measurement", UINT64, seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
                "Random seed of the noise."),
     CMD_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
                "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
@@ -175,6 +175,7 @@ const cmd_command cmd_phantom = {
     .positionals = positionals,
     .max_positionals = 1,
     .options = table,
+    .aliases = (const char *const[]){"seed", "rng-seed", NULL},
     .examples = examples,
     .values_size = sizeof(phantom_options),
     .set_defaults = set_defaults,

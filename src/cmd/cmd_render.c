@@ -94,6 +94,7 @@ const cmd_command cmd_render = {
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
     .options = table,
+    .aliases = (const char *const[]){"colour", "color", "colours", "colors", "colourmap", "colormap", NULL},
     .examples = examples,
     .values_size = sizeof(render_values),
     .set_defaults = set_defaults,

@@ -9,7 +9,7 @@ typedef struct response_values {
     cmd_common common;
     model_options model;
     int algorithm, erode, wm;
-    const char *act;
+    const char *act, *mask;
     double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
     uint64_t n_voxels;
     bool force;
@@ -40,14 +40,15 @@ static const cmd_option table[] = {
     CMD_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined white matter that makes its response."),
     CMD_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
-               "The same of grey matter."),
+               "dhollander: share of the refined grey matter that makes its response."),
     CMD_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
-               "The same of CSF."),
+               "dhollander: share of the refined CSF that makes its response."),
     CMD_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
                "tournier, fa: voxels that make the response; msmt_5tt: that of white matter."),
     CMD_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
                NULL, GLS_ANY, "repulsion600", NULL,
                "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
+    CMD_MASK_OPTION,
     CMD_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_LIKE("bvec-frame"), NULL,
                GLS_FRAME_CHOICES, "Frame of the b-vectors, as for track."),
     CMD_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_LIKE("b0-threshold"), NULL,
@@ -111,9 +112,9 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     int code = check(command, v, arguments);
-    if (!code) code = model_files_get(command, arguments, &files);
+    if (!code) code = model_files_get(command, arguments, v->mask, &files);
     if (!code && v->algorithm == GLS_RESPONSE_MANUAL && !files.mask)
-        code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK, the voxels of the response");
+        code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
     gls_respond_options o = gls_respond_options_default();
     o.dwi = files.dwi;

@@ -47,6 +47,7 @@ const cmd_command cmd_score = {
     .positionals = positionals,
     .max_positionals = 1,
     .options = table,
+    .aliases = (const char *const[]){"seed", "rng-seed", NULL},
     .examples = examples,
     .work = &work,
     .values_size = sizeof(tract_command_values),

@@ -109,6 +109,7 @@ const cmd_command cmd_track = {
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,
+    .aliases = model_option_aliases,
     .examples = examples,
     .hints = &cmd_bridge,
     .values_size = sizeof(track_options),

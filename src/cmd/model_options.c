@@ -28,6 +28,8 @@ gls_model_options model_options_get(const model_options *options)
     return to;
 }
 
+const char *const model_option_aliases[] = {"normalize", "normalise", "no-normalize", "no-normalise", NULL};
+
 int model_options_check(const cmd_command *command, const model_options *o, const cmd_arguments *arguments)
 {
     /* those of an estimated response, and who has what */
@@ -48,16 +50,19 @@ int model_options_check(const cmd_command *command, const model_options *o, cons
     return CMD_EXIT_OK;
 }
 
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files *files)
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, const char *mask, model_files *files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
     if (n != 2 && n != 4 && n != 5)
-        return cmd_error(CMD_EXIT_USAGE, "%s: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", command->name, n,
-                         n == 1 ? "" : "s");
+        return cmd_error(CMD_EXIT_USAGE,
+                         "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
+                         "--mask FILE names a mask in each of these cases",
+                         command->name, n, n == 1 ? "" : "s");
+    if (n == 5 && mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
     if (access(file[n - 1], F_OK) == 0)
         return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", command->name, file[n - 1]);
-    *files = (model_files){.dwi = file[0], .prefix = file[n - 1]};
+    *files = (model_files){.dwi = file[0], .mask = mask, .prefix = file[n - 1]};
     if (n > 2) files->bval = file[1];
     if (n > 2) files->bvec = file[2];
     if (n > 4) files->mask = file[3];

@@ -22,6 +22,9 @@ typedef struct model_options {
 void model_options_set(model_options *options, const gls_model_options *from);
 gls_model_options model_options_get(const model_options *options);
 
+/* Other spellings of options of a model. */
+extern const char *const model_option_aliases[];
+
 /* What the table cannot check, from the option names that were given. Returns an exit code, the message printed. */
 int model_options_check(const cmd_command *command, const model_options *options, const cmd_arguments *arguments);
 
@@ -34,11 +37,16 @@ int model_options_check(const cmd_command *command, const model_options *options
         "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found "             \
         "beside DWI."
 
+/* --mask, in the table of a command that takes these arguments; CMD_OWNER has the field mask. */
+#define CMD_MASK_OPTION                                                                        \
+    CMD_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
+               "Brain mask, in place of the argument MASK.")
+
 /* The arguments DWI [BVAL BVEC [MASK]] PREFIX; NULL where not given. */
 typedef struct model_files {
     const char *dwi, *bval, *bvec, *mask, *prefix;
 } model_files;
-/* Returns an exit code, the message printed. */
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files *files);
+/* mask: of --mask, or NULL. Returns an exit code, the message printed. */
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, const char *mask, model_files *files);
 
 #endif

@@ -105,7 +105,8 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
     int n = arguments->n_positionals;
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
-                         "track: takes DWI, or DWI BVAL BVEC, and then MASK and ROI; got 2: '%s' is the last",
+                         "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. Where DWI "
+                         "stands alone, --mask FILE and --roi FILE name the masks",
                          arguments->positional[n - 1]);
     if (n == 0 && (name = cmd_options_first(command, arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);

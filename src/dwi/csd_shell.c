@@ -66,10 +66,30 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
                 shell[chosen].bval, MIN_BVAL);
 }
 
+static gls_status no_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n)
+{
+    char text[1024];
+    double lowest = INFINITY, highest = 0;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    for (size_t i = 0; i < gradients->n; i++) {
+        if (gradients->is_b0[i]) continue;
+        lowest = fmin(lowest, gradients->bval[i]);
+        highest = fmax(highest, gradients->bval[i]);
+    }
+    if (n > (gradients->n_b0 > 0))
+        return gls_fail(GLS_ERR_INPUT,
+                        "CSD takes a shell of at least %g s/mm2, the shells are: %s; --shells B takes one of them all "
+                        "the same",
+                        MIN_BVAL, text);
+    return gls_fail(GLS_ERR_INPUT,
+                    "CSD needs a shell, three volumes or more of nearly one b-value; the weighted volumes, %zu of b = "
+                    "%g to %g s/mm2, make none",
+                    gradients->n - gradients->n_b0, lowest, highest);
+}
+
 gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval)
 {
     GLS_REQUIRE(gradients && bval && requested >= 0 && gls_sh_count(sh_order) > 0);
-    char text[1024];
     size_t n = 0, chosen = SIZE_MAX;
     gls_shell *shell = NULL;
     if (gradients->n_b0 == gradients->n)
@@ -80,12 +100,7 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
         status = gls_gradients_find_shell(shell, n, requested, &chosen);
     else
         chosen = best_shell(shell, n);
-    if (status == GLS_OK && chosen == SIZE_MAX) {
-        gls_gradients_name_shells(shell, n, text, sizeof text);
-        status = gls_fail(GLS_ERR_INPUT,
-                          "CSD looks for a shell of at least %g s/mm2, there are: %s; name one to use it all the same",
-                          MIN_BVAL, text);
-    }
+    if (status == GLS_OK && chosen == SIZE_MAX) status = no_shell(gradients, shell, n);
     if (status == GLS_OK) {
         report_choice(shell, n, chosen, requested > 0, sh_order);
         *bval = shell[chosen].bval;

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define MAX_SDM 10.0
+#define RESPONSES_HINT \
+    "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd (track, fit)"
 #define ENOUGH_VOXELS 1000 /* of an eroded mask */
 #define MAD_FACTOR 1.4826  /* from a median absolute deviation to a standard deviation */
 
@@ -142,7 +144,7 @@ static gls_status find_voxels(study *s, const gls_image *mask)
     if (status == GLS_OK && (s->gradients->n_b0 == 0 || n_shells < 2 || n_shells > 64))
         status = gls_fail(GLS_ERR_INPUT,
                           "responses of tissues need b0 volumes and 1 to 63 shells, there are %zu b0 volumes and %zu "
-                          "shells: give responses (--response)",
+                          "shells: " RESPONSES_HINT,
                           s->gradients->n_b0, n_shells - (n_shells > 0 && s->gradients->n_b0 > 0));
     if (status == GLS_OK) status = gls_responses_safe_mask(mask, s->options->erode, &safe);
     if (status == GLS_OK) status = allocate(s, gls_morphology_count(mask->grid.dim, safe));
@@ -156,7 +158,9 @@ static gls_status find_voxels(study *s, const gls_image *mask)
     free(shell);
     free(of);
     if (status == GLS_OK && s->n == 0)
-        status = gls_fail(GLS_ERR_INPUT, "responses: no voxel of the mask has a signal that falls with b");
+        status = gls_fail(GLS_ERR_INPUT,
+                          "responses: no voxel of the mask has a signal that falls as b grows: are the b-values in the "
+                          "order of the volumes, and is the mask that of the brain?");
     return status;
 }
 
@@ -329,8 +333,8 @@ static gls_status estimate(study *s, gls_tissue_response **response)
     if (n_wm == 0 || n_gm == 0 || n_csf == 0)
         return gls_fail(
             GLS_ERR_INPUT,
-            "responses: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu of %zu, refined "
-            "%zu, %zu, %zu): give responses (--response)",
+            "responses: a tissue has no voxels (white matter %zu, grey matter %zu, CSF %zu of %zu, refined %zu, %zu, "
+            "%zu): is the mask that of the brain? Else " RESPONSES_HINT,
             n[0], n[1], n[2], s->n, n_wm, n_gm, n_csf);
     double *score = malloc(s->n * sizeof *score);
     if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);

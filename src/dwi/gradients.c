@@ -81,8 +81,11 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
         lowest = fmin(lowest, bval[i]);
     }
     if (table->n_b0 == 0 && !without_b0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no b0 volume: the lowest of %zu b-values is %g, the b0 threshold %g s/mm2",
-                        name, table->n, lowest, threshold);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: no b0 volume: the lowest of %zu b-values is %g s/mm2; --b0-threshold (%g) counts volumes up to "
+            "it as b = 0",
+            name, table->n, lowest, threshold);
     return GLS_OK;
 }
 

@@ -186,7 +186,8 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
     }
     char text[1024];
     gls_gradients_name_shells(shell, n, text, sizeof text);
-    return gls_fail(GLS_ERR_INPUT, "no shell has b = %g s/mm2; the shells are: %s", bval, text);
+    return gls_fail(GLS_ERR_INPUT, "no shell has b = %g s/mm2; the shells are: %s%s", bval, text,
+                    nearest == SIZE_MAX ? ": three volumes or more of nearly one b-value make one" : "");
 }
 
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)

@@ -62,8 +62,8 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     if (n <= k)
         return gls_fail(
             GLS_ERR_INPUT,
-            "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n,
-            options->sh_order, k, k + 1);
+            "%zu diffusion-weighted volume%s too few for SH order %d: its %zu coefficients need at least %zu", n,
+            n == 1 ? " is" : "s are", options->sh_order, k, k + 1);
     if (high - low > 20 && high - low > 0.01 * low) {
         if (require_single_shell)
             return gls_fail(GLS_ERR_INPUT,

@@ -78,7 +78,7 @@ gls_status gls_responses_choose_shell(const gls_gradients *gradients, double ask
     if (asked > 0)
         status = gls_gradients_find_shell(shell, n, asked, which);
     else if (n == 0 || shell[n - 1].is_b0)
-        status = gls_fail(GLS_ERR_INPUT, "the gradient table has no shell of three volumes or more");
+        status = gls_fail(GLS_ERR_INPUT, "no shell: three weighted volumes or more of nearly one b-value make one");
     if (status == GLS_OK) {
         *bval = shell[*which].bval;
         gls_log(GLS_LOG_INFO, "response of the shell of b = %.6g s/mm2", *bval);
@@ -90,8 +90,11 @@ gls_status gls_responses_choose_shell(const gls_gradients *gradients, double ask
 gls_status gls_candidates_check(size_t n)
 {
     if (n >= FEWEST) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "response: %zu voxels only, at least %d are needed: give a response (--response)", n,
-                    FEWEST);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "response: only %zu voxels of single bundles were found, at least %d are needed: give a mask of the "
+        "whole brain, or lower --fa-threshold (--algorithm fa) or --pvf (--algorithm msmt_5tt)",
+        n, FEWEST);
 }
 
 gls_status gls_candidates_mark(const gls_grid *grid, const gls_candidates *c, size_t n, gls_image **voxels)

@@ -117,6 +117,27 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
+/* Of two forms that differ: a warning where they name different axes, since then one of them swaps sides. */
+static void tell_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
+{
+    char axes[2][4] = {"", ""};
+    for (int form = 0; form < 2; form++) {
+        double affine[3][4];
+        gls_grid grid;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 4; c++) affine[r][c] = form ? nim->qto_xyz.m[r][c] : nim->sto_xyz.m[r][c];
+        if (gls_grid_init(&grid, dim, affine) == GLS_OK) gls_grid_axis_codes(&grid, axes[form]);
+    }
+    if (*axes[0] && *axes[1] && strcmp(axes[0], axes[1]) != 0)
+        gls_log(
+            GLS_LOG_WARNING,
+            "%s: the sform has the axes %s, the qform %s: one of them is wrong. The sform is used: compare the image "
+            "with an anatomical one, and correct its header if sides are swapped",
+            path, axes[0], axes[1]);
+    else
+        gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
+}
+
 /* The affine by the rule of <glslines/image.h>. */
 static gls_status choose_grid(const char *path, const nifti_image *nim, const int64_t dim[5], gls_grid *grid)
 {
@@ -129,8 +150,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
             difference = fmax(difference, fabs(nim->sto_xyz.m[r][c] - nim->qto_xyz.m[r][c]));
         }
     }
-    if (sform && qform && difference > 1e-3)
-        gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
+    if (sform && qform && difference > 1e-3) tell_of_forms(path, nim, d, difference);
     if (!sform && !qform)
         gls_log(GLS_LOG_WARNING,
                 "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);

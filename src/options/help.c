@@ -187,7 +187,7 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
 static void markdown_cell(FILE *out, const char *text)
 {
     for (; *text; text++) {
-        if (*text == '|' || *text == '<' || *text == '*') fputc('\\', out);
+        if (*text == '|' || *text == '<' || *text == '*' || *text == '\\') fputc('\\', out);
         fputc(*text == '\n' ? ' ' : *text, out);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/format.h"
 #include "util/parse.h"
@@ -67,6 +68,22 @@ static bool parse_int(const char *text, int *value)
     return true;
 }
 
+/* A number, which may have the option's unit behind it: 20 or 20mm. */
+static bool parse_number(const cmd_option *option, const char *text, double *value)
+{
+    char number[64];
+    size_t n = strlen(text), unit = option->unit ? strlen(option->unit) : 0;
+    bool has_unit = unit > 0 && n > unit && n - unit < sizeof number && strcmp(text + n - unit, option->unit) == 0;
+    if (has_unit) snprintf(number, sizeof number, "%.*s", (int)(n - unit), text);
+    return gls_parse_double(has_unit ? number : text, value);
+}
+
+static bool no_number(parser *p, const cmd_option *option, const char *text)
+{
+    if (option->unit) return fail(p, "--%s: '%s' is not a number (in %s)", option->name, text, option->unit);
+    return fail(p, "--%s: '%s' is not a number", option->name, text);
+}
+
 static gls_range range_of(const cmd_option *option)
 {
     gls_range range = {option->min, option->max, option->min_open};
@@ -96,6 +113,16 @@ static bool check_range(parser *p, const cmd_option *option, const char *text, d
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }
 
+/* The place of CSD in "opdt|csd", or -1. */
+static int find_in_lower_case(const char *choices, const char *text)
+{
+    char lower[64];
+    size_t n = strlen(text);
+    if (n >= sizeof lower) return -1;
+    for (size_t i = 0; i <= n; i++) lower[i] = (char)gls_to_lower((unsigned char)text[i]);
+    return gls_choice_find(choices, lower, n);
+}
+
 static bool set_choice(parser *p, const cmd_option *option, const char *text, int *field)
 {
     int place = gls_choice_find(option->choices, text, strlen(text));
@@ -104,6 +131,10 @@ static bool set_choice(parser *p, const cmd_option *option, const char *text, in
     if (word) {
         place = gls_choice_find(option->choices, word, strlen(word));
         note(p, "--%s %s: %s", option->name, text, hints->value(option->name, text));
+    } else if (place < 0 && (place = find_in_lower_case(option->choices, text)) >= 0) {
+        char found[64];
+        note(p, "--%s %s: taken as %s", option->name, text,
+             gls_choice_word(option->choices, place, found, sizeof found));
     }
     if (place >= 0) {
         *field = place;
@@ -219,7 +250,7 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
     }
     case CMD_DOUBLE: {
         double v;
-        if (!gls_parse_double(text, &v)) return fail(p, "--%s: '%s' is not a number", option->name, text);
+        if (!parse_number(option, text, &v)) return no_number(p, option, text);
         if (!check_range(p, option, text, v)) return false;
         *(double *)field = v;
         return true;
@@ -249,6 +280,25 @@ static const cmd_option *option_at(const parser *p, size_t i)
     return i < p->n_own ? &p->command->options[i] : &cmd_common_options[i - p->n_own];
 }
 
+/* The place of the option that has this name, or this alias; n_all: none has. */
+static size_t find_option(const parser *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_all; i++)
+        if (strcmp(option_at(p, i)->name, name) == 0) return i;
+    for (const char *const *alias = p->command->aliases; alias && *alias; alias += 2)
+        if (strcmp(alias[0], name) == 0) return find_option(p, alias[1]);
+    return p->n_all;
+}
+
+/* A copy of a name with dashes in place of underscores. */
+static const char *dashed(const char *name, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", name);
+    for (char *c = buffer; *c; c++)
+        if (*c == '_') *c = '-';
+    return buffer;
+}
+
 static bool takes_value(const cmd_option *option)
 {
     return option->type != CMD_FLAG && option->type != CMD_COUNT;
@@ -263,7 +313,7 @@ static const char *left_out(const parser *p, const cmd_option *option, char *buf
     const char *equals = strchr(metavar, '='), *suffix = strrchr(metavar, '.');
     if (equals) {
         double v;
-        if (gls_parse_double(next, &v)) return NULL;
+        if (parse_number(option, next, &v)) return NULL;
         snprintf(buffer, size, "%.*s", (int)strcspn(equals + 1, "]"), equals + 1);
         return buffer;
     }
@@ -280,6 +330,18 @@ static bool takes_words(const parser *p, const cmd_option *option)
     if (option->type != CMD_STRINGS || !strstr(option->metavar, " ...")) return false;
     for (const char *const *name = p->command->positionals; name && *name; name += 2) named++;
     return p->arguments->n_positionals >= named;
+}
+
+/* A value that means another option here, such as the number of tckgen's -seeds: fails with a word of it. A file of
+ * this name is meant. */
+static bool is_another_programs(parser *p, const cmd_option *option, const char *text)
+{
+    const cmd_hints *hints = p->command->hints;
+    if (option->type == CMD_CHOICE || !hints || hints->word(option->name, text)) return false;
+    const char *here = hints->value(option->name, text);
+    if (!here || access(text, F_OK) == 0) return false;
+    fail(p, "--%s %s: here it is %s", option->name, text, here);
+    return true;
 }
 
 /* The value of an option: what follows '=' or the letter, else the next argument. */
@@ -305,6 +367,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
             return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
         text = p->argv[p->next++];
     }
+    if (is_another_programs(p, option, text)) return false;
     if (!set_value(p, option, text)) return false;
     while (takes_words(p, option) && p->next < p->argc && p->argv[p->next][0] != '-')
         if (!set_value(p, option, p->argv[p->next++])) return false;
@@ -315,18 +378,15 @@ static bool read_option(parser *p, size_t index, const char *attached)
 static bool unknown(parser *p, const char *dashes, const char *name)
 {
     const char *words[CMD_MAX_OPTIONS + 8];
-    char ours[64];
-    size_t n = 0;
     const cmd_hints *hints = p->command->hints;
     const char *here = hints ? hints->option(name) : NULL;
-    for (; name[n] && n + 1 < sizeof ours; n++) ours[n] = name[n] == '_' ? '-' : name[n];
-    ours[n] = '\0';
-    for (size_t i = 0; i < p->n_all; i++) {
-        words[i] = option_at(p, i)->name;
-        /* a word behind one dash is another program's: tckgen's -seeds is no --seeds */
-        if (strcmp(words[i], ours) == 0 && !(here && strlen(dashes) == 1))
-            return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
-    }
+    char buffer[64];
+    const char *ours = dashed(name, buffer, sizeof buffer);
+    const size_t found = find_option(p, ours);
+    for (size_t i = 0; i < p->n_all; i++) words[i] = option_at(p, i)->name;
+    /* a word behind one dash is another program's: tckgen's -seeds is no --seeds */
+    if (found < p->n_all && !(here && strlen(dashes) == 1))
+        return fail(p, "unknown option %s%s; here it is --%s", dashes, name, words[found]);
     if (here && strncmp(here, "unneeded: ", 10) == 0) {
         note(p, "%s%s: not needed here: %s", dashes, name, here + 10);
         return true;
@@ -345,22 +405,16 @@ static bool read_long(parser *p, const char *argument)
     const char *text = argument + 2, *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
-    for (size_t i = 0; i < p->n_all; i++)
-        if (strcmp(option_at(p, i)->name, name) == 0) return read_option(p, i, equals ? equals + 1 : NULL);
-    return unknown(p, "--", name);
+    size_t i = find_option(p, name);
+    return i < p->n_all ? read_option(p, i, equals ? equals + 1 : NULL) : unknown(p, "--", name);
 }
 
 /* Whether a name is that of an option, here or in another program: -output is no -o utput. */
 static bool is_word(const parser *p, const char *name)
 {
     const cmd_hints *hints = p->command->hints;
-    for (size_t i = 0; i < p->n_all; i++) {
-        const char *ours = option_at(p, i)->name;
-        size_t n = 0;
-        while (ours[n] && (ours[n] == name[n] || (ours[n] == '-' && name[n] == '_'))) n++;
-        if (!ours[n] && !name[n]) return true;
-    }
-    return hints && hints->option(name);
+    char buffer[64];
+    return find_option(p, dashed(name, buffer, sizeof buffer)) < p->n_all || (hints && hints->option(name));
 }
 
 /* "-v", "-vq", "-ofile": letters without values may share a dash. */

@@ -94,8 +94,8 @@ typedef struct cmd_arguments {
 } cmd_arguments;
 
 /* What stands here for options of other programs and for their values; NULL: nothing does. An option whose text starts
- * with "unneeded: " is a flag that is left out without harm. word is the value here that a value of theirs is taken
- * for, NULL where value() is said in an error. */
+ * with "unneeded: " is a flag that is left out without harm. word is the value of a choice that a value of theirs is
+ * taken for, NULL where value() is said in an error. */
 typedef struct cmd_hints {
     const char *(*option)(const char *name);
     const char *(*value)(const char *option, const char *value);
@@ -111,6 +111,8 @@ struct cmd_command {
     const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
     int max_positionals;
     const cmd_option *options;          /* an entry without a name ends it */
+    const char *const *aliases;         /* pairs of another name and an option's, NULL-terminated: taken, not listed;
+                                           NULL: none */
     const char *const *examples;        /* pairs of what and command line, NULL-terminated */
     const cmd_hints *hints;             /* NULL: none */
     const void *work;                   /* what run() needs to know of this command; NULL: nothing */

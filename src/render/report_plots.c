@@ -137,7 +137,7 @@ static void put_bar_table(gls_text *out, const cJSON *member, const char *captio
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-/* A bar for each reason that occurred, a table of them, and a sentence with the others. */
+/* A bar for each reason that occurred, a table of them, and a sentence with the reasons that did not. */
 static void put_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
 {
     const cJSON *member = gls_json_members(object);
@@ -150,7 +150,7 @@ static void put_bars(gls_text *out, const cJSON *object, const char *caption, co
     }
     const cJSON *item = next_count(member, true);
     if (!item) return;
-    gls_text_puts(out, "<p class=\"note\">Not once: ");
+    gls_text_puts(out, "<p class=\"note\">Reasons that did not occur: ");
     for (const char *comma = ""; item; item = next_count(item->next, true), comma = ", ") {
         gls_text_puts(out, comma);
         put_words(out, item->string);

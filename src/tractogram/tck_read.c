@@ -161,7 +161,8 @@ static gls_status open_data(gls_tractogram_reader *r)
     if (status == GLS_OK && t->start > bytes) status = gls_reader_damaged(r, "the place of its data in its header");
     if (status == GLS_OK && (bytes - t->start) % row != 0 && !r->options.recover)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: truncated or damaged: its data are not whole points, the last ends at byte %" PRIu64,
+                          "%s: truncated or damaged: its data are not whole points, the last ends at byte %" PRIu64
+                          "; --recover leaves out the last streamline",
                           r->path, t->start + (bytes - t->start) / row * row);
     if (status == GLS_OK)
         status = gls_cursor_init(&r->data, r->path, fd, t->start, t->start + (bytes - t->start) / row * row);
@@ -263,7 +264,8 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     if (end == 0) gls_reader_warn(r, "%s: has no mark at its end: it may have been cut off", r->path);
     if (*points == first) return GLS_OK;
     if (!r->options.recover)
-        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its last streamline has no end", r->path);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: truncated or damaged: its last streamline has no end; --recover leaves it out", r->path);
     gls_reader_warn(r, "%s: its last streamline has no end and is left out", r->path);
     *points = first;
     return GLS_OK;

@@ -37,7 +37,7 @@ typedef struct filter {
 } filter;
 
 static const char *const role_option[GLS_SELECT_ROLES] = {
-    "include", "exclude", "include-ordered", "include-ends", "exclude-ends", "both-ends", "all"};
+    "include", "exclude", "include-ordered", "include-end", "exclude-end", "include-both-ends", "all"};
 
 gls_select_options gls_select_options_default(void)
 {
@@ -63,7 +63,7 @@ static gls_status add_regions(gls_selection *s)
         if (!status) s->n[role]++;
     }
     if (!status && s->n[GLS_SELECT_END] > 2)
-        return gls_fail(GLS_ERR_ARGUMENT, "--include-ends: a streamline has two ends, %zu regions were given",
+        return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends, %zu regions were given",
                         s->n[GLS_SELECT_END]);
     return status;
 }

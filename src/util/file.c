@@ -84,6 +84,20 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes)
     return (int64_t)done;
 }
 
+/* Editors and spreadsheets put a byte order mark in front of a text: that of UTF-8 is taken off. */
+static gls_status take_text(const char *path, char *text, size_t bytes, char **data, size_t *n)
+{
+    if (bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+        free(text);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a text in UTF-16: save it as UTF-8", path);
+    }
+    const size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (mark) memmove(text, text + mark, bytes - mark + 1);
+    *data = text;
+    *n = bytes - mark;
+    return GLS_OK;
+}
+
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n)
 {
     size_t capacity = 1 << 16, used = 0, got;
@@ -115,7 +129,5 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
         return status;
     }
     text[used] = '\0';
-    *data = text;
-    *n = used;
-    return GLS_OK;
+    return take_text(path, text, used, data, n);
 }

@@ -4,8 +4,8 @@
 
 #include <glslines/common.h>
 
-/* Whole contents of a file (or pipe) of at most max_bytes, followed by a NUL that is not counted; *data is from malloc.
- * GLS_ERR_INPUT names the file. */
+/* The text of a file (or pipe) of at most max_bytes, without a UTF-8 byte order mark, followed by a NUL that is not
+ * counted; *data is from malloc. GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
 /* What stands behind the last slash of a path. */

@@ -49,3 +49,45 @@ int gls_choice_find(const char *choices, const char *word, size_t length)
     }
     return -1;
 }
+
+/* Whether a backslash stands at text that takes the letter behind it. */
+static bool is_taken(const char *text)
+{
+    return text[0] == '\\' && text[1] && strchr(",:=\\", text[1]);
+}
+
+const char *gls_names_first(const char *text, char separator)
+{
+    while (*text && *text != separator) text += is_taken(text) ? 2 : 1;
+    return *text ? text : NULL;
+}
+
+const char *gls_names_last(const char *text, char separator)
+{
+    const char *last = NULL;
+    for (const char *next = text; (next = gls_names_first(next, separator)); next++) last = next;
+    return last;
+}
+
+static void take_out_backslashes(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; *to++ = *from++) from += is_taken(from);
+    *to = '\0';
+}
+
+char *gls_names_next(char **rest, char separator)
+{
+    char *name = *rest, *end = name ? (char *)gls_names_first(name, separator) : NULL;
+    if (end) *end = '\0';
+    *rest = end ? end + 1 : NULL;
+    if (name) take_out_backslashes(name);
+    return name;
+}
+
+char *gls_names_copy(const char *text, size_t n)
+{
+    char *copy = strndup(text, n);
+    if (copy) take_out_backslashes(copy);
+    return copy;
+}

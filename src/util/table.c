@@ -109,7 +109,6 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
 {
     parser s = {.name = name, .p = text, .end = text + n, .line = 1};
     gls_status status = GLS_OK;
-    if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) s.p += 3; /* byte order mark of some editors */
     while (s.p < s.end) {
         status = parse_line(&s);
         if (status != GLS_OK) goto fail;

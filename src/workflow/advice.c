@@ -14,6 +14,8 @@
 #define MOST_OUTSIDE 0.2
 /* FA of a single bundle: a response below this comes from crossings or grey matter. */
 #define LEAST_RESPONSE_FA 0.6
+/* sqrt(3/2): of a tensor with eigenvalues of both signs. */
+#define HIGHEST_FA 1.2248
 /* First coefficients of FODs: those of white matter alone, and between what the median of a brain lies. */
 #define USUAL_FOD 0.2821
 #define LEAST_FOD 0.02
@@ -44,9 +46,29 @@ static void advise_of_seed_mask(const gls_study *in)
             gls_study_name(in, GLS_FILE_ROI), others, other);
 }
 
+/* A map in other units, such as 0 to 1000; a mask, of one value beside 0, has none. */
+static void advise_of_stop_map(const gls_study *in, double threshold)
+{
+    const float *value = in->stop_map->data;
+    float first = 0, highest = 0;
+    bool several = false;
+    for (size_t i = 0, n = gls_grid_voxels(in->grid); i < n; i++) {
+        if (value[i] == 0 || !isfinite(value[i])) continue;
+        if (first == 0) first = value[i];
+        several = several || value[i] != first;
+        highest = fmaxf(highest, value[i]);
+    }
+    if (!several || !(highest > HIGHEST_FA) || threshold < 0 || threshold > HIGHEST_FA) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: has values up to %g, FA goes to 1: --fa-threshold %g ends hardly any streamline in it; give the "
+            "threshold in the units of the image, or an image of FA from 0 to 1",
+            gls_study_name(in, GLS_FILE_FA), highest, threshold);
+}
+
 void gls_advise_of_masks(const gls_job *job)
 {
     const gls_study *in = &job->study;
+    if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
     if (job->options.mask) advise_of_mask(in);
     if (job->options.roi && in->roi) advise_of_seed_mask(in);
 }

@@ -9,9 +9,11 @@
 #include <glslines/sphere.h>
 
 #include "tracts/bundles.h"
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/output.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
@@ -71,18 +73,16 @@ static gls_status name_contents(const char *text, cJSON **item)
 static gls_status name_images(const char *text, cJSON **list)
 {
     gls_status status = GLS_OK;
+    char *copy = strdup(text), *rest = copy;
     *list = cJSON_CreateArray();
-    for (const char *part = text; !status && *part;) {
+    if (!copy) status = no_memory();
+    for (char *one; !status && (one = gls_names_next(&rest, ','));) {
         cJSON *item = NULL;
-        const size_t n = strcspn(part, ",");
-        char *one = strndup(part, n);
-        status = one ? name_contents(one, &item) : no_memory();
-        const char *slash = one ? strrchr(one, '/') : NULL;
+        status = name_contents(one, &item);
         if (!status) cJSON_AddItemToArray(*list, item);
-        if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(slash ? slash + 1 : one));
-        free(one);
-        part += n + (part[n] == ',');
+        if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(gls_file_name(one)));
     }
+    free(copy);
     return status;
 }
 
@@ -91,10 +91,12 @@ static gls_status name_rules(const char *text, cJSON **list)
 {
     gls_bundles *bundles = NULL;
     cJSON *table = NULL;
-    gls_status status = name_contents(text, &table);
+    char *path = gls_names_copy(text, strlen(text));
+    gls_status status = path ? name_contents(path, &table) : no_memory();
     *list = cJSON_CreateArray();
     if (!status) cJSON_AddItemToArray(*list, table);
-    if (!status) status = gls_bundles_read(text, NULL, &bundles);
+    if (!status) status = gls_bundles_read(path, NULL, &bundles);
+    free(path);
     size_t n = 0;
     const char *const *file = status ? NULL : gls_bundles_files(bundles, &n);
     for (size_t i = 0; i < n && !status; i++) {

@@ -178,13 +178,12 @@ static gls_status find_tables(study *s)
 
 /* --- what they hold ---------------------------------------------------------------------------------------------- */
 
-/* text is from malloc, lines where they begin: behind the mark of byte order that some editors write. */
-static gls_status read_table(const profiles *t, char **text, char **lines)
+/* text is from malloc. */
+static gls_status read_table(const profiles *t, char **text)
 {
     size_t bytes;
     gls_status status = gls_file_read(t->path, MAX_TABLE, text, &bytes);
     if (status) return status;
-    *lines = *text + (strncmp(*text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     if (strlen(*text) == bytes) return GLS_OK;
     free(*text);
     return gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
@@ -193,11 +192,11 @@ static gls_status read_table(const profiles *t, char **text, char **lines)
 /* Columns that no table before had. */
 static gls_status add_columns(study *s, const profiles *t)
 {
-    char *text = NULL, *rest, *cell[MAX_COLUMNS];
+    char *text = NULL, *cell[MAX_COLUMNS];
     bool tract = false, node = false;
-    gls_status status = read_table(t, &text, &rest);
+    gls_status status = read_table(t, &text);
     if (status) return status;
-    char *line = next_line(&rest);
+    char *rest = text, *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n && !status; i++) {
         tract |= strcmp(cell[i], "tractID") == 0;
@@ -237,11 +236,11 @@ static gls_status copy_row(const study *s, const profiles *t, char *line, const 
 
 static gls_status copy_table(const study *s, const profiles *t)
 {
-    char *text = NULL, *rest, *cell[MAX_COLUMNS];
+    char *text = NULL, *cell[MAX_COLUMNS];
     size_t place[MAX_COLUMNS], number = 1;
-    gls_status status = read_table(t, &text, &rest);
+    gls_status status = read_table(t, &text);
     if (status) return status;
-    char *line = next_line(&rest);
+    char *rest = text, *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
     while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number);

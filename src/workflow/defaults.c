@@ -163,6 +163,37 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = GLS_DG_IFOD2;
 }
 
+/* The model, or the getter, of these options where it is not given but the other is. */
+static gls_job_options method_beside(const gls_job_options *o, const char *given)
+{
+    gls_job_options chosen = *o;
+    const gls_job_options bare = gls_job_options_bare();
+    if (strcmp(given, "dg") == 0)
+        chosen.model.model = bare.model.model;
+    else
+        chosen.track.dg = bare.track.dg;
+    choose_method(&chosen, (const char *const[]){given, NULL});
+    return chosen;
+}
+
+const char *gls_default_model_reason(const gls_job_options *o)
+{
+    int value;
+    if (preset_has(o, ROW_model, &value) || method_beside(o, "dg").model.model != o->model.model) return NULL;
+    return o->model.model == GLS_MODEL_AUTO ? "the default where glslines makes the mask or the seed region"
+           : is_automatic(o)                ? "the default with --dg boot"
+                                            : "the default where mask and seed region are given";
+}
+
+const char *gls_default_getter_reason(const gls_job_options *o)
+{
+    int value;
+    if (preset_has(o, ROW_dg, &value) || method_beside(o, "model").track.dg != o->track.dg) return NULL;
+    return o->track.dg == GLS_DG_BOOT    ? "the default with opdt and csa"
+           : o->track.dg == GLS_DG_IFOD2 ? "the default with msmt"
+                                         : "the default with csd, --sh and --odf";
+}
+
 /* Model and getter are chosen before the others. An order may be chosen only when the directions are known, so that 0
  * stays there, which stands for it; presets of a fixed order set it. */
 static bool is_settled_here(const row *r)
@@ -250,6 +281,10 @@ void gls_defaults_log(const gls_job_options *o)
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
+    const char *model = o->sh || o->odf || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
+               *getter = gls_default_getter_reason(o);
+    if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
+    if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);
     for (size_t i = 0; i < n; i++) {
         gls_default_line(&held[i], o, line, sizeof line);
         gls_log(GLS_LOG_DETAIL, "default: %s", line);

@@ -301,7 +301,7 @@ static void tell_experience(cJSON *report, const gls_device_info *list, size_t n
 
 static void print_section(gls_text *out, const cJSON *report, const char *section, const char *title)
 {
-    static const char *const marks[] = {[MISSING] = "--", [FINE] = "ok", [NEUTRAL] = "  "};
+    static const char *const marks[] = {[MISSING] = "[--]", [FINE] = "[ok]", [NEUTRAL] = "note"};
     const cJSON *item;
     gls_text_printf(out, "%s:\n", title);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(report, section))
@@ -309,7 +309,7 @@ static void print_section(gls_text *out, const cJSON *report, const char *sectio
         const char *word = cJSON_GetObjectItem(item, "state")->valuestring;
         int s = MISSING;
         while (strcmp(state_words[s], word) != 0) s++;
-        gls_text_printf(out, "  [%s] %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
+        gls_text_printf(out, "  %s %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
     }
 }
 
@@ -343,7 +343,9 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
     look_at_pci(&f);
     look_at_platform(&f);
     look_at_vendors(&f);
-    if (f.container) find(report, "system", NEUTRAL, "this is a container");
+    if (f.container)
+        find(report, "system", NEUTRAL,
+             "glslines runs inside a container: it sees the GPUs that were passed into it, no others");
     look_at_render_nodes(&f);
     if (f.render_nodes == 0 && f.gpus + f.platform_gpus > f.nvidia_gpus)
         advise(&f, "A GPU is here, but there is no render node /dev/dri/renderD*.",

@@ -49,9 +49,14 @@ static gls_status check_inputs(const gls_job_options *o)
     bool places = o->roi || gls_seeds_need_no_region(o),
          tissue_alone = (o->act || o->pve_wm) && o->track.stop_threshold < 0;
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "
+                        "fitted to: DWI BVAL BVEC",
+                        odf, gls_getter_name(o->track.dg),
+                        o->sh ? ", or take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs and needs none"
+                              : "");
     if (odf && !o->dwi && !places)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs seeds: --roi FILE, --seeds FILE or --seed-sphere x,y,z,r", odf);
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
@@ -66,12 +71,12 @@ static gls_status check_getter(const gls_job_options *o)
     if (t->dg == GLS_DG_BOOT && given)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
-                        "take prob, det or ptt",
-                        o->sh ? "sh" : "odf");
+                        "take --dg prob, det or ptt%s",
+                        o->sh ? "sh" : "odf", o->sh ? ", or ifod2" : "");
     if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
-                        "the model must be linear (opdt, csa); take prob, det or ptt",
+                        "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
     if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");

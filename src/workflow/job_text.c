@@ -32,6 +32,8 @@ static void print_model(gls_text *text, const gls_job *job)
                         job->study.model.order);
     if (o->sh || o->odf) return;
     if (job->study.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->study.model.bval);
+    const char *reason = gls_default_model_reason(&job->options_given);
+    if (reason) gls_text_printf(text, " (--model: %s)", reason);
     gls_text_printf(text, "\n");
 }
 
@@ -135,8 +137,10 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     gls_text_printf(text, "sphere      %s, %zu directions%s\n", o->sphere, sphere->n,
                     sphere->antipodal ? " (antipodal pairs)" : "");
-    gls_text_printf(text, "direction   %s, step %.6g mm, at most %g degrees\n",
-                    gls_getter_name((gls_direction_getter)o->track.dg), job->params.step_size, o->track.max_angle);
+    const char *reason = gls_default_getter_reason(&job->options_given);
+    gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
+                    gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",
+                    reason ? ")" : "", job->params.step_size, o->track.max_angle);
     if (o->track.dg == GLS_DG_PTT) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     print_defaults(text, job);

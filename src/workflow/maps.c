@@ -6,6 +6,7 @@
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
 #include "util/hash.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/series.h"
@@ -19,30 +20,45 @@ static gls_status name_output(const char *path, const gls_shard *shard, char **n
     return *name ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
+/* The same of the end of an option that joins names. */
+static gls_status name_last(const char *text, const gls_shard *shard, char **name)
+{
+    char *path = gls_names_copy(text, strlen(text));
+    gls_status status = path ? name_output(path, shard, name) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    free(path);
+    return status;
+}
+
 /* "INPUT:FILE" */
 static gls_status take_connectome(gls_maps *m, const char *text, const gls_shard *shard)
 {
-    const char *colon = strrchr(text, ':');
+    const char *colon = gls_names_last(text, ':');
     if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT, "--connectome: \"%s\": must be LABELS:FILE, two names with a colon", text);
-    m->labels = strndup(text, (size_t)(colon - text));
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--connectome: \"%s\": must be LABELS:FILE, two names with a colon between them (\\: is a "
+                        "colon in a name)",
+                        text);
+    m->labels = gls_names_copy(text, (size_t)(colon - text));
     if (!m->labels) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    return name_output(colon + 1, shard, &m->matrix);
+    return name_last(colon + 1, shard, &m->matrix);
 }
 
 /* "BUNDLES:FILE" or "BUNDLES:IMAGE,IMAGE:FILE" */
 static gls_status take_profile(gls_maps *m, const char *text, const gls_shard *shard)
 {
-    const char *last = strrchr(text, ':'), *first = strchr(text, ':');
+    const char *last = gls_names_last(text, ':'), *first = gls_names_first(text, ':');
     if (!last || first == text || !last[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE, names with colons", text);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE, names with colons and commas between "
+            "them (\\: and \\, are such letters in a name)",
+            text);
     if (shard->count > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then 'glslines profile'");
-    m->rules = strndup(text, (size_t)(first - text));
+    m->rules = gls_names_copy(text, (size_t)(first - text));
     char *list = first < last ? strndup(first + 1, (size_t)(last - first - 1)) : NULL, *rest = list;
     bool done = m->rules && (list || first == last);
-    for (char *image; done && rest && (image = strsep(&rest, ","));) {
+    for (char *image; done && rest && (image = gls_names_next(&rest, ','));) {
         if (m->n_images == GLS_MAPS_MAX_IMAGES) {
             free(list);
             return gls_fail(GLS_ERR_ARGUMENT, "--profile: more than %d images", GLS_MAPS_MAX_IMAGES);
@@ -52,7 +68,7 @@ static gls_status take_profile(gls_maps *m, const char *text, const gls_shard *s
     }
     free(list);
     if (!done) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    return name_output(last + 1, shard, &m->profile);
+    return name_last(last + 1, shard, &m->profile);
 }
 
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_shard *shard)

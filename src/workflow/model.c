@@ -121,10 +121,11 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     gls_model_options settled = *options;
     settled.model = m->kind;
     m->order = gls_model_order(&settled);
-    gls_status status = choose_shell(m);
+    gls_status status = gls_series_fail(series, choose_shell(m));
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
+    if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
     if (!status) choose_order(m);
     if (status || m->kind != GLS_MODEL_CSD || !options->response) return status;
     status = gls_response_read(options->response, m->order, series->gradients, m->bval, &m->response);
@@ -170,13 +171,15 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     if (m->kind == GLS_MODEL_MSMT) {
         status = gls_series_model_subset(m);
         if (!status)
-            status = gls_tissues_respond(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask,
-                                         (const double(*)[3])m->direction, m->n_directions);
+            status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, gls_series_model_dwi(m),
+                                                                    gls_series_model_gradients(m), mask,
+                                                                    (const double(*)[3])m->direction, m->n_directions));
     } else if (m->kind == GLS_MODEL_CSD) {
         gls_response_options options = response_options(o);
         options.mask = mask;
         if (!m->has_response)
-            status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
+            status = gls_series_fail(
+                m->series, gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response));
         m->has_response = !status;
     } else {
         gls_qball_options options = {.size = sizeof options,
@@ -185,7 +188,9 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};
         status = gls_series_model_subset(m);
-        if (!status) status = gls_qball_create(gls_series_model_gradients(m), &options, GLS_SHELLS_ANY, &m->qball);
+        if (!status)
+            status = gls_series_fail(
+                m->series, gls_qball_create(gls_series_model_gradients(m), &options, GLS_SHELLS_ANY, &m->qball));
     }
     return status;
 }

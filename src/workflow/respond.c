@@ -184,7 +184,7 @@ static gls_status estimate(respond_run *run)
     options.direction = (const double(*)[3])(run->direction ? run->direction : run->model.direction);
     options.n_directions = run->direction ? run->n_directions : run->model.n_directions;
     options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
-    if (!status) status = run_algorithm(run, &options);
+    if (!status) status = gls_series_fail(&run->series, run_algorithm(run, &options));
     run->seconds = gls_clock_seconds() - start;
     return status;
 }

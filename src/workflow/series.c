@@ -13,7 +13,9 @@
 #include "util/log.h"
 #include "util/status.h"
 
-#define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */
+#define MRTRIX_B0 10.0        /* s/mm2: what it counts as b = 0 */
+#define HIGH_BVAL 1e6         /* s/mm2: no scanner reaches it */
+#define HIGH_BVAL_MS_UM2 50.0 /* the same in ms/um2, nearly */
 
 const char *gls_table_path(const char *path)
 {
@@ -36,14 +38,14 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {
         {".bval", ".bvec"}, {".bvals", ".bvecs"}, {"bvals", "bvecs"}, {"bval", "bvec"}};
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi}, NULL);
+    if (status) return status;
     if (gls_mif_is_name(dwi)) {
         /* its header has the table */
         *bval = strdup("-");
         *bvec = strdup("-");
         return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
-    if (strcmp(dwi, "-") == 0)
-        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
     const char *slash = strrchr(dwi, '/');
     int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -61,9 +63,17 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
     }
     *bval = *bvec = NULL;
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: no gradient table beside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): name "
-                    "its files",
+                    "%s: no gradient table lies beside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
+                    "name its files, BVAL and BVEC, behind the series",
                     dwi, stem, dwi);
+}
+
+gls_status gls_series_fail(const gls_series *s, gls_status status)
+{
+    char reason[GLS_MESSAGE_BYTES];
+    if (status != GLS_ERR_INPUT) return status;
+    snprintf(reason, sizeof reason, "%s", gls_last_error());
+    return gls_fail(status, "%s: %s", s->name, reason);
 }
 
 gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
@@ -82,6 +92,31 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     if (access(rotated, F_OK) == 0)
         gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
     free(rotated);
+}
+
+/* Tables in other units have a b = 0 alone, or b-values that no scanner reaches. */
+static gls_status check_bvals(const gls_gradients *g, const char *path)
+{
+    double highest = 0;
+    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
+    if (highest > HIGH_BVAL)
+        gls_log(GLS_LOG_WARNING, "%s: b-values up to %g s/mm2: if they are in s/m2, divide them by 1e6", path, highest);
+    if (g->n_b0 < g->n) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no diffusion-weighted volume: the largest of %zu b-values is %g s/mm2, which counts as b = 0 "
+                    "(--b0-threshold %g)%s",
+                    path, g->n, highest, g->b0_threshold,
+                    highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; if they are in ms/um2, multiply them by 1000" : "");
+}
+
+static gls_status read_table(gls_series *s, const gls_input_file *files, const gls_gradients_options *options)
+{
+    const gls_grid *grid = &s->dwi->grid;
+    const char *path = files[1].path ? files[1].path : files[0].path;
+    gls_status status = files[2].path
+                            ? gls_gradients_read(path, files[2].path, options, grid, s->dwi->n_volumes, &s->gradients)
+                            : gls_gradients_read_table(path, options, grid, s->dwi->n_volumes, &s->gradients);
+    return status ? status : check_bvals(s->gradients, path);
 }
 
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
@@ -106,10 +141,7 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
                         files[0].path);
     s->frame = files[2].path ? gradients.frame : GLS_BVEC_WORLD; /* tables of one file are in scanner axes */
     if (files[2].path) warn_of_rotated(files[0].path, files[2].path);
-    if (files[2].path)
-        return gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
-    return gls_gradients_read_table(files[1].path ? files[1].path : files[0].path, &gradients, grid, s->dwi->n_volumes,
-                                    &s->gradients);
+    return read_table(s, files, &gradients);
 }
 
 typedef struct volume_look {

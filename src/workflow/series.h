@@ -22,6 +22,8 @@ typedef struct gls_series {
     gls_shell shell[SERIES_MAX_SHELLS];
     size_t n_shells; /* stored ones */
 } gls_series;
+/* Puts the name of the series in front of the message that says what is wrong with it; of other failures nothing. */
+gls_status gls_series_fail(const gls_series *series, gls_status status);
 
 /* From the files of the series, the b-values and the vectors, in this order. */
 gls_status gls_series_read(gls_series *series, const gls_input_file *files, const gls_model_options *options);

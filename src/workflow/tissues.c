@@ -42,6 +42,12 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
     if (weighted == 0 || (shells > 0 && n * n <= gradients->n)) return GLS_OK;
+    if (shells == 0)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "--model msmt: the b-values of the weighted volumes (%zu) are not shells, of which each has three "
+            "volumes or more of nearly one b-value: take --model opdt or csa",
+            weighted);
     return gls_fail(
         GLS_ERR_INPUT,
         "--model msmt: the b-values of the %zu weighted volumes are not shells (%zu shells of three volumes or "
@@ -61,7 +67,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     if (status) return status;
     if (gradients->n_b0 == 0 || n < 2)
         return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "
-                                       "give --response-wm and others, or take --model csd");
+                                       "give --response-wm, --response-gm and --response-csf, or take --model csd");
     t->kind[t->n++] = GLS_WM;
     if (n > 2) t->kind[t->n++] = GLS_GM;
     t->kind[t->n++] = GLS_CSF;
@@ -185,7 +191,8 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     gls_status status = gls_normalise(t->image, t->n, mask, NULL, &t->normalised);
     t->is_normalised = !status;
     if (!status && !t->given)
-        gls_log(GLS_LOG_INFO, "group studies: give all subjects the same responses (--response-wm and others)");
+        gls_log(GLS_LOG_INFO,
+                "group studies: give all subjects the same responses (--response-wm, --response-gm, --response-csf)");
     return status;
 }
 

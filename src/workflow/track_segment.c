@@ -6,6 +6,7 @@
 #include "tractogram/tractogram.h"
 #include "tracts/bundles.h"
 #include "tracts/shape.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/tracts/segment_files.h"
@@ -16,15 +17,18 @@ gls_status gls_track_segment_take(gls_track_segment *s, const gls_job_options *o
     if (!o->segment && o->segment_unique) return gls_fail(GLS_ERR_ARGUMENT, "--segment-unique: needs --segment");
     if (!o->segment) return GLS_OK;
     s->unique = o->segment_unique;
-    const char *colon = strrchr(o->segment, ':');
+    const char *colon = gls_names_last(o->segment, ':');
     if (colon == o->segment || (colon && !colon[1]))
-        return gls_fail(GLS_ERR_ARGUMENT, "--segment: \"%s\": must be BUNDLES or BUNDLES:FILE, names with a colon",
-                        o->segment);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--segment: \"%s\": must be BUNDLES or BUNDLES:FILE, names with a colon between them (\\: is a colon in a "
+            "name)",
+            o->segment);
     if (colon && o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: a table not with --shard: groups of TRX files merge (--segment "
                                           "without :FILE); or merge the shards, then 'glslines segment'");
-    s->rules = colon ? strndup(o->segment, (size_t)(colon - o->segment)) : gls_text_copy(o->segment);
-    if (colon) s->table = gls_text_copy(colon + 1);
+    s->rules = gls_names_copy(o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
+    if (colon) s->table = gls_names_copy(colon + 1, strlen(colon + 1));
     return s->rules && (!colon || s->table) ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 

@@ -65,7 +65,7 @@ def main():
         "density --contrast": ["density", "{}", "out.nii", "--template", "labels.nii", "--contrast", "length", "--stat-vox", "mean"],
         "connectome": ["connectome", "{}", "labels.nii", "out.csv"],
         "sample": ["sample", "{}", "labels.nii", "-o", "out.txt"],
-        "edit": ["edit", "{}", "out.tck", "--include", "0,0,0,15", "--minlength", "5"],
+        "edit": ["edit", "{}", "out.tck", "--include", "0,0,0,15", "--min-length", "5"],
         "convert": ["convert", "{}", "out.trx", "--reference", "labels.nii"],
     }
     limit, failures = 64 + n / 8 / 2**20, 0

@@ -56,10 +56,10 @@ def pairs(tool, threads):
         ("density like tckmap, tckmap", [tool, "density", tracks, "a.nii", *template, "--like", "mrtrix", *quiet], ["tckmap", tracks, "b.nii", "-template", "fa.nii", *mrtrix], 1),
         ("density --mapping length, tckmap -precise", [tool, "density", tracks, "a.nii", *template, "--mapping", "length", *quiet], ["tckmap", tracks, "b.nii", "-template", "fa.nii", "-precise", *mrtrix], 6),
         ("density --dec, tckmap -dec", [tool, "density", tracks, "a.nii", *template, "--dec", *quiet], ["tckmap", tracks, "b.nii", "-template", "fa.nii", "-dec", *mrtrix], 5),
-        ("density --voxel 1, tckmap -vox 1", [tool, "density", tracks, "a.nii", "--voxel", "1", *quiet], ["tckmap", tracks, "b.nii", "-vox", "1", *mrtrix], 4),
+        ("density --voxel 1, tckmap -vox 1", [tool, "density", tracks, "a.nii", "--voxel-size", "1", *quiet], ["tckmap", tracks, "b.nii", "-vox", "1", *mrtrix], 4),
         ("connectome, tck2connectome", [tool, "connectome", tracks, "labels.nii", "a.csv", *quiet], ["tck2connectome", tracks, "labels.nii", "b.csv", *mrtrix], 1.5),
         ("sample, tcksample mean", [tool, "sample", tracks, "fa.nii", "-o", "a.txt", *quiet], ["tcksample", tracks, "fa.nii", "b.txt", "-stat_tck", "mean", *mrtrix], 2),
-        ("edit, tckedit -include -minlength", [tool, "edit", tracks, "a.tck", "--include", "region.nii", "--minlength", "40", *quiet], ["tckedit", tracks, "b.tck", "-include", "region.nii", "-minlength", "40", *mrtrix], 2),
+        ("edit, tckedit -include -minlength", [tool, "edit", tracks, "a.tck", "--include", "region.nii", "--min-length", "40", *quiet], ["tckedit", tracks, "b.tck", "-include", "region.nii", "-minlength", "40", *mrtrix], 2),
         ("edit --points 100, tckresample", [tool, "edit", tracks, "a.tck", "--points", "100", *quiet], ["tckresample", tracks, "b.tck", "-num_points", "100", *mrtrix], 1),
         ("stats, tckstats", [tool, "stats", tracks, *quiet], ["tckstats", tracks, *mrtrix], 1),
     ]

@@ -28,6 +28,31 @@ succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -q -o w.trx
 warns "covers the whole grid" "$dwi" "$bval" "$bvec" "$work/all.nii" "$roi"
 warns "neither 0 nor 1 (one is 2)" "$dwi" "$bval" "$bvec" "$mask" "$work/labels.nii"
 warns "of the seed mask are at or below --fa-threshold" "$dwi" "$bval" "$bvec" "$mask" "$mask"
+# a map of FA in other units stops nothing; in its own it does, and a mask of one value is none
+python3 - "$mask" "$work/fa.nii" "$work/mask255.nii" <<'PYTHON'
+import gzip, struct, sys
+data = gzip.open(sys.argv[1]).read()
+head = bytearray(data[:352])
+struct.pack_into("<2h", head, 70, 4, 16)  # int16
+values = data[352:]
+open(sys.argv[2], "wb").write(head + struct.pack(f"<{len(values)}h", *[v * (100 + i % 800) for i, v in enumerate(values)]))
+open(sys.argv[3], "wb").write(head + struct.pack(f"<{len(values)}h", *[255 * v for v in values]))
+PYTHON
+warns "fa.nii: has values up to 899, FA goes to 1: --fa-threshold 0.1 " "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$work/fa.nii"
+for words in "--fa $work/fa.nii --fa-threshold 150" "--fa $work/mask255.nii"; do
+    # shellcheck disable=SC2086
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -q -o w.trx $words
+    ! grep -q "FA goes to 1" "$work/stderr" || note "a warning of units: $words"
+done
+# sides that the two forms of a header swap are told in every command, without -v
+python3 - "$mask" "$work/flipped.nii" <<'PYTHON'
+import gzip, struct, sys
+data = bytearray(gzip.open(sys.argv[1]).read())
+struct.pack_into("<2h", data, 252, 1, 1)
+struct.pack_into("<f", data, 76, -struct.unpack_from("<f", data, 76)[0])  # qfac: the other sense of the third axis
+open(sys.argv[2], "wb").write(data)
+PYTHON
+warns "flipped.nii: the sform has the axes LAS, the qform LAI: one of them is wrong" "$dwi" "$bval" "$bvec" "$work/flipped.nii" "$roi"
 warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --response-fa 0 --response-radius 0
 warns "were cut at --max-length 30 mm" "$dwi" "$bval" "$bvec" "$mask" "$roi" --max-length 30
 # the same brain with voxels of 20 mm

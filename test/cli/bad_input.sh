@@ -1,5 +1,12 @@
 # Inputs that are missing, damaged or do not fit. Sourced by run.sh.
 fails 3 "$b/none.nii.gz" track "$b/none.nii.gz" "$bval" "$bvec" "$mask" "$roi"
+# a series that is not there has no table beside it either
+for command in "track $b/none.nii.gz" "fit $b/none.nii.gz f" "response $b/none.nii.gz r" "track $b"; do
+    # shellcheck disable=SC2086
+    fails 3 "cannot be read: " $command
+done
+fails 3 "cannot be read: No such file" track "$b/none.mif"
+fails 3 "no gradient table lies beside it" track "$mask"
 fails 3 "$b/none.bval" track "$dwi" "$b/none.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.bvec" track "$dwi" "$bval" "$b/none.bvec" "$mask" "$roi"
 cp "$bval" "$b/of_dsi.b_table.txt"
@@ -17,6 +24,32 @@ fails 3 "$dwi" track "$dwi" "$bval" "$bvec" "$dwi" "$roi"
 fails 3 "$b/short.bval" track "$dwi" "$b/short.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/words.bval" track "$dwi" "$b/words.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/no_b0.bval" track "$dwi" "$b/no_b0.bval" "$bvec" "$mask" "$roi"
+# b-values in other units, and such that make no shell: what is wrong with which file, and what to do
+for model in opdt csa csd msmt; do
+    fails 3 "$b/ms_um2.bval: no diffusion-weighted volume: the largest of 34 b-values is 2 s/mm2" fit "$dwi" "$b/ms_um2.bval" "$bvec" "$mask" f --model $model
+    grep -q -e '--b0-threshold 50); if they are in ms/um2, multiply them by 1000' "$work/stderr" || note "ms/um2 with $model"
+done
+fails 3 "$dwi: CSD needs a shell" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd
+fails 3 "$dwi: 1 diffusion-weighted volume is too few" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model opdt
+fails 3 "three volumes or more of nearly one b-value; the weighted volumes, 1 of b = 1000 to 1000" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd
+fails 3 "three volumes or more of nearly one b-value make one" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd --shells 1000
+fails 3 "three volumes or more of nearly one b-value: take --model opdt" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model msmt
+fails 3 "three weighted volumes or more of nearly one b-value" response "$dwi" "$b/one.bval" "$bvec" "$mask" r --algorithm tournier
+fails 3 "the shells are: 300 (30 volumes); --shells B takes one" fit "$dwi" "$b/low.bval" "$bvec" "$mask" f --model csd
+# responses that cannot be estimated: options that the command has
+fails 3 "lower --fa-threshold (--algorithm fa)" response "$dwi" "$bval" "$bvec" "$mask" r --algorithm fa --fa-threshold 0.99
+python3 - "$roi" "$b/few.nii.gz" <<'PYTHON'
+import gzip, sys
+data = bytearray(gzip.open(sys.argv[1]).read())
+for i in [i for i in range(352, len(data)) if data[i]][3:]: data[i] = 0
+gzip.open(sys.argv[2], "wb").write(data)
+PYTHON
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+fails 3 "$dwi: responses: a tissue has no voxels" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
+fails 3 "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
+# a byte order mark is no number
+succeeds fit "$dwi" "$b/marked.bval" "$bvec" "$mask" f
+clean
 for file in short nan two_rows; do
     fails 3 "$b/$file.bvec" track "$dwi" "$bval" "$b/$file.bvec" "$mask" "$roi"
 done

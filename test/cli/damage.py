@@ -31,7 +31,7 @@ def columns(path):
 
 
 def write_rows(path, rows):
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.writelines(" ".join(row) + "\n" for row in rows)
 
 
@@ -97,6 +97,11 @@ def tables(source, out):
     write_rows(f"{out}/short.bval", [bval[:-1]])
     write_rows(f"{out}/no_b0.bval", [["2000"] * len(bval)])
     write_rows(f"{out}/words.bval", [["b"] + bval[1:]])
+    # other units, and volumes that make no shell
+    write_rows(f"{out}/ms_um2.bval", [[str(float(b) / 1000) for b in bval]])
+    write_rows(f"{out}/one.bval", [["0"] * (len(bval) - 1) + ["1000"]])
+    write_rows(f"{out}/low.bval", [["300" if float(b) > 50 else "0" for b in bval]])
+    write_rows(f"{out}/marked.bval", [["\ufeff0"] + bval[1:]])
     write_rows(f"{out}/short.bvec", [row[:-1] for row in bvec])
     nan, long = [list(row) for row in bvec], [list(row) for row in bvec]
     nan[1][-1] = "nan"

@@ -1,5 +1,5 @@
 /* A driver that fails, for test/cli/drivers.sh: an EGL vendor library with one GPU, whose display crashes, hangs, ends
- * the process or is refused when it is initialised, or when the GPUs are counted, as GLSLINES_TEST_DRIVER says. */
+ * the process or is refused when it is initialised, or when the GPUs are counted, as GLS_TEST_DRIVER says. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <glvnd/libeglabi.h>
@@ -17,7 +17,7 @@ static int gpu, display; /* handles are their addresses */
 
 static void fail(const char *where)
 {
-    const char *how = getenv("GLSLINES_TEST_DRIVER");
+    const char *how = getenv("GLS_TEST_DRIVER");
     size_t n = strlen(where);
     if (!how || strncmp(how, where, n) != 0 || how[n] != '-') return;
     if (strcmp(how + n, "-crash") == 0) raise(SIGSEGV);

@@ -13,7 +13,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0:detect_leaks=0" UBSAN_OPTIO
 
 note() {
     failures=$((failures + 1))
-    echo "FAIL: $GLSLINES_TEST_DRIVER: $1"
+    echo "FAIL: $GLS_TEST_DRIVER: $1"
     head -n 8 stdout stderr
 }
 
@@ -39,7 +39,7 @@ try() {
 
 # driver; seconds that it gets, which only one that hangs uses up; what is left out; why
 while IFS='|' read -r driver seconds place reason; do
-    export GLSLINES_PROBE="$seconds" GLSLINES_TEST_DRIVER="$driver" XDG_CACHE_HOME="$work/cache-$driver"
+    export GLSLINES_PROBE="$seconds" GLS_TEST_DRIVER="$driver" XDG_CACHE_HOME="$work/cache-$driver"
     # a run that is the first to meet it
     try 0 --device auto
     says "^glslines: warning: $place is left out: $reason" stderr
@@ -58,7 +58,7 @@ count-exit|100|EGL device enumeration|the driver ended the process
 open-hang|4|/dev/dri/renderD255|the driver did not answer within 4 s
 CASES
 
-export GLSLINES_PROBE=100 GLSLINES_TEST_DRIVER=open-crash XDG_CACHE_HOME="$work/cache-open-crash"
+export GLSLINES_PROBE=100 GLS_TEST_DRIVER=open-crash XDG_CACHE_HOME="$work/cache-open-crash"
 run 0 track --phantom --dg det --nseeds 5 -o x.trx
 [ -s x.trx ] || note "nothing was tracked"
 run 0 devices --doctor
@@ -72,7 +72,7 @@ says '^glslines: no GPU offers' stderr
 try 5 --device /dev/dri/renderD255
 says '^glslines: /dev/dri/renderD255: the driver crashed' stderr
 # a driver that works again is taken again once 'glslines devices' has tried it
-export GLSLINES_TEST_DRIVER=none
+export GLS_TEST_DRIVER=none
 try 0 --device auto
 says 'renderD255 is left out' stderr
 run 0 devices
@@ -85,7 +85,7 @@ try 0 --device auto
 ! grep -q 'is left out' stderr || note "an old note is believed"
 
 # what is kept is of use: a run that has it starts no other process, which a crash in this one shows
-export GLSLINES_TEST_DRIVER=open-crash
+export GLS_TEST_DRIVER=open-crash
 timeout 100 "$tool" track --phantom --dry-run --nseeds 5 -o y.trx > stdout 2> stderr
 [ $? -eq 139 ] || note "a driver that is known to work is tried in another process"
 GLSLINES_PROBE=0 timeout 100 "$tool" devices > stdout 2> stderr

@@ -86,6 +86,7 @@ static const cmd_option table[] = {
      .name = "thin",
      .type = CMD_DOUBLE,
      .metavar = "[L=0.1]",
+     .unit = "mm",
      .min = 0,
      .max = 5,
      FIELD(thin),
@@ -104,6 +105,7 @@ static const cmd_command command = {.name = "test",
                                     .description = "d",
                                     .max_positionals = 2,
                                     .options = table,
+                                    .aliases = (const char *const[]){"bend", "angle", "old-kind", "kind", NULL},
                                     .values_size = sizeof(values),
                                     .set_defaults = set_defaults};
 
@@ -123,6 +125,13 @@ static bool parse(const char *first, ...)
     set_defaults(&got);
     *error = '\0';
     return cmd_options_parse(&command, argc, (char **)argv, 2, &got, &arguments, error, sizeof error);
+}
+
+static void rejects(const char *text, const char *a, const char *b)
+{
+    assert_false(parse(a, b, NULL));
+    if (!strstr(error, text)) fail_msg("'%s' is not in '%s'", text, error);
+    assert_null(strchr(error, '\n'));
 }
 
 static void accepts_every_form(void **state)
@@ -151,6 +160,43 @@ static void accepts_every_form(void **state)
     assert_false(cmd_options_given(&command, &arguments, "flag"));
 }
 
+static void aliases_are_taken(void **state)
+{
+    (void)state;
+    assert_true(parse("--bend", "45", "--old-kind=one", NULL) && got.d == 45 && got.choice == 0);
+    assert_true(cmd_options_given(&command, &arguments, "angle"));
+    rejects("did you mean --kind", "--kinds", "one");
+    rejects("here it is --kind", "--old_kind", "one");
+    rejects("here it is --angle", "-bend", "5");
+    /* listed nowhere */
+    char *help = NULL;
+    size_t size;
+    FILE *out = open_memstream(&help, &size);
+    cmd_help(out, &command, 80);
+    fclose(out);
+    assert_non_null(strstr(help, "--angle"));
+    assert_null(strstr(help, "bend"));
+    free(help);
+}
+
+static void numbers_may_have_their_unit(void **state)
+{
+    (void)state;
+    assert_true(parse("--angle", "45degrees", NULL) && got.d == 45);
+    assert_true(parse("--thin=0.5mm", NULL) && got.thin == 0.5);
+    rejects("not a number (in degrees)", "--angle", "45rad");
+    rejects("not a number (in degrees)", "--angle", "degrees");
+    rejects("not a whole number", "--int", "5mm");
+}
+
+static void choices_may_be_in_capitals(void **state)
+{
+    (void)state;
+    assert_true(parse("--kind", "Two", NULL) && got.choice == 1);
+    assert_string_equal(arguments.taken, "--kind Two: taken as two\n");
+    assert_true(parse("--kind", "two", NULL) && !*arguments.taken);
+}
+
 static void positionals_stand_anywhere(void **state)
 {
     (void)state;
@@ -166,13 +212,6 @@ static void positionals_stand_anywhere(void **state)
     assert_non_null(strstr(error, "'c'"));
 }
 
-static void rejects(const char *text, const char *a, const char *b)
-{
-    assert_false(parse(a, b, NULL));
-    if (!strstr(error, text)) fail_msg("'%s' is not in '%s'", text, error);
-    assert_null(strchr(error, '\n'));
-}
-
 static void values_in_brackets_may_be_left_out(void **state)
 {
     (void)state;
@@ -183,8 +222,9 @@ static void values_in_brackets_may_be_left_out(void **state)
     assert_true(parse("--thin=2", "0.5", NULL) && got.thin == 2);
     assert_string_equal(arguments.positional[0], "0.5");
     assert_true(parse("--thin", NULL) && got.thin == 0.1);
-    assert_true(parse("--thin", "0.5mm", NULL) && got.thin == 0.1);
-    assert_string_equal(arguments.positional[0], "0.5mm");
+    assert_true(parse("--thin", "0.5mm", NULL) && got.thin == 0.5);
+    assert_true(parse("--thin", "0.5cm", NULL) && got.thin == 0.1);
+    assert_string_equal(arguments.positional[0], "0.5cm");
     assert_true(parse("--thin", "-f", NULL) && got.thin == 0.1 && got.flag);
     assert_true(parse("--thin", "--angle", "5", NULL) && got.thin == 0.1 && got.d == 5);
     rejects("0 to 5", "--thin", "-1");
@@ -283,6 +323,14 @@ static void check_table(const cmd_command *c)
     char initial[CMD_MAX_VALUES] __attribute__((aligned(16))) = {0}, text[300];
     assert_true(c->values_size <= CMD_MAX_VALUES && cmd_options_count(c->options) <= CMD_MAX_OPTIONS);
     c->set_defaults(initial);
+    for (const char *const *alias = c->aliases; alias && *alias; alias += 2) {
+        bool known = false;
+        for (size_t i = 0; c->options[i].name; i++) {
+            assert_string_not_equal(alias[0], c->options[i].name);
+            known = known || strcmp(alias[1], c->options[i].name) == 0;
+        }
+        assert_true(known);
+    }
     for (size_t i = 0; c->options[i].name; i++) {
         const cmd_option *o = &c->options[i];
         bool value = o->type != CMD_FLAG && o->type != CMD_COUNT;
@@ -327,12 +375,7 @@ static void tables_are_sound(void **state)
 {
     (void)state;
     check_table(&command);
-    check_table(&cmd_track);
-    check_table(&cmd_merge);
-    check_table(&cmd_fit);
-    check_table(&cmd_phantom);
-    check_table(&cmd_score);
-    check_table(&cmd_devices);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) check_table(*c);
 }
 
 static void every_status_has_an_exit_code(void **state)
@@ -351,6 +394,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_form),
+        cmocka_unit_test(aliases_are_taken),
+        cmocka_unit_test(numbers_may_have_their_unit),
+        cmocka_unit_test(choices_may_be_in_capitals),
         cmocka_unit_test(positionals_stand_anywhere),
         cmocka_unit_test(values_in_brackets_may_be_left_out),
         cmocka_unit_test(rejects_bad_values),

@@ -63,6 +63,7 @@ contains t.html '<h1>glslines: t</h1>'
 contains t.html 'constrained spherical deconvolution'
 contains t.html '@article{csd,'
 contains t.html '<tr class="changed"><th scope="row">nseeds</th><td>400</td>'
+contains t.html 'Reasons that did not occur: '
 contains t.html '<tr><th scope="row">min_length_mm</th>'
 contains t.html '<tr><th scope="row">sh_order</th>'
 expect 4 report t.trx

@@ -115,13 +115,13 @@ expect 2 density t.trx g.nii.gz --image data/mask.nii.gz
 expect 2 density t.trx g.nii.gz --contrast nothing
 expect 3 density t.trx g.nii.gz --contrast dps:nothing
 expect 2 density t.trx g.nii.gz --stat-vox mean
-expect 2 density t.trx g.nii.gz --voxel 1,2
-expect 7 density t.trx g.nii.gz --voxel 0.001
+expect 2 density t.trx g.nii.gz --voxel-size 1,2
+expect 7 density t.trx g.nii.gz --voxel-size 0.001
 expect 2 density t.trx g.nii.gz --dec --mapping ends
 expect 2 density t.trx g.nii.gz --upsample 3
 expect 2 density t.trx g.nii.gz --threshold 3
 expect 3 density t.trx g.nii.gz --groups
-expect 0 density t.trx vox.nii.gz --voxel 3 --contrast invlength --stat-vox max --normalize max --mask-out vox_mask.nii.gz --threshold 0.5
+expect 0 density t.trx vox.nii.gz --voxel-size 3 --contrast invlength --stat-vox max --normalize max --mask-out vox_mask.nii.gz --threshold 0.5
 expect 3 density t.trx g.nii.gz --weights short.txt
 expect 3 density t.trx g.nii.gz --weights dps:nothing
 expect 3 density t.trx g.nii.gz --template missing.nii
@@ -261,17 +261,17 @@ expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
 cmp c.csv parts.csv || note "the sum of the matrices of shards"
 
 # --- edit ---
-expect 0 edit t.trx e.trx --include 0,0,0,12 --minlength 15
+expect 0 edit t.trx e.trx --include 0,0,0,12 --min-length 15
 expect 4 edit t.trx e.trx --include 0,0,0,12
 expect 4 edit t.trx t.trx --force
-expect 0 edit t.trx rest.trx --include 0,0,0,12 --minlength 15 --inverse
+expect 0 edit t.trx rest.trx --include 0,0,0,12 --min-length 15 --inverse
 expect 0 edit e.trx rest.trx both.trx --group-by-file
 expect 0 edit both.trx e2.trx --group e --fields seeds,seed_index
 cmp e.trx e2.trx || note "a group that was made from a file"
-expect 0 edit t.trx r.trx --random 50 --seed 3
-expect 0 edit t.trx r2.trx --random 50 --seed 3
+expect 0 edit t.trx r.trx --random 50 --rng-seed 3
+expect 0 edit t.trx r2.trx --random 50 --rng-seed 3
 cmp r.trx r2.trx || note "--random with one seed"
-OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --minlength 15 -q --force
+OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --min-length 15 -q --force
 cmp e.trx one.trx || note "edit with one thread and several"
 expect 0 edit t.trx p.trx --points 20 --crop data/mask.nii.gz --orient x --compress 0.1
 expect 0 edit t.trx thin.trx --compress 0.1
@@ -292,9 +292,17 @@ expect 3 edit e.trx x.trx --edges-to-groups --assignments n.txt
 expect 3 edit t.trx x.trx --connect 3,14 --assignments data/bundles
 expect 3 edit t.trx x.trx --warp data/mask.nii.gz
 expect 2 edit t.trx x.trx --step-from middle
-expect 0 edit t.trx middle.trx --step 3 --step-from middle
+expect 0 edit t.trx middle.trx --step-size 3 --step-from middle
+# earlier names of options are taken, and mean the same
+end=0,0,0,40
+expect 0 edit t.trx now.tck --include-end $end --include-both-ends $end --exclude-end 0,0,60,5 --min-length 15 --max-length 80 --max-angle 50 --random 9 --rng-seed 2 --step-size 1mm
+expect 0 edit t.trx then.tck --include-ends $end --both-ends $end --exclude-ends 0,0,60,5 --minlength 15 --maxlength 80 --max-turn 50 --random 9 --seed 2 --step 1
+cmp now.tck then.tck || note "earlier names of the options of edit"
+expect 0 density t.trx now.nii --voxel-size 3
+expect 0 density t.trx then.nii --voxel 3
+cmp now.nii then.nii || note "--voxel of density"
 expect 2 edit t.trx
-expect 2 edit t.trx x.trx --points 20 --step 1
+expect 2 edit t.trx x.trx --points 20 --step-size 1
 expect 2 edit t.trx x.trx --min-weight 1
 expect 2 edit t.trx x.trx --include 1,2,3
 expect 2 edit t.trx x.trx --random 0
@@ -336,7 +344,7 @@ expect 2 edit five.tck y.tck --ids places.txt --inverse --invalid drop --referen
 cp five.tck turned.tck
 expect 4 edit five.tck turned.tck --orient turned.tck --force
 cmp five.tck turned.tck || note "--orient was overwritten"
-expect 6 edit t.trx y.trx --minlength 100000 --fail-if-empty
+expect 6 edit t.trx y.trx --min-length 100000 --fail-if-empty
 printf '1 0 0 5\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > shift.txt
 expect 0 edit t.trx moved.trx --transform shift.txt
 expect 3 edit t.trx z.trx --transform short.txt
@@ -373,7 +381,7 @@ with open("stepped.tck", "ab") as f:
 END
 expect 0 stats stepped.tck --histogram stepped.tsv
 [ "$(tail -n 1 stepped.tsv)" = "$(printf 'stepped.tck\t4\t1')" ] && [ "$(wc -l < stepped.tsv)" -eq 10 ] || note "bins of the step that the file states"
-expect 0 edit t.trx none.tck --minlength 100000
+expect 0 edit t.trx none.tck --min-length 100000
 expect 0 stats none.tck
 tail -n 1 stdout | grep -qP '^none.tck\t0\t0\t0(\tnan){8}$' || note "lengths of no streamlines"
 expect 2 stats t.tck --shape
@@ -524,6 +532,41 @@ expect 0 track "$@" -o several.trx --segment several.tsv:several_again.tsv
 cmp -s nearest.tsv several_again.tsv && note "--segment-unique changes nothing"
 expect 2 track "$@" -o v.trx --segment-unique
 says "needs --segment"
+expect 3 connectome t.trx fa.nii.gz v.csv
+says "fa.nii.gz: has the value 0."
+says "but labels are whole numbers from 0 to 16777216"
+# names with the letters that join names: a backslash before them
+cp labels.nii 'a:b,c.nii'
+cp fa.nii.gz 'f,a:x.nii.gz'
+cp sinks.tsv 's:i.tsv'
+expect 0 track "$@" -o none --connectome 'a\:b,c.nii:o\:ut.csv' --sample 'f\,a\:x.nii.gz,data/roi.nii.gz:va\:l.tsv' --stat-tck mean --stat-tck max \
+    --segment 's\:i.tsv:t\:ab.tsv' --profile 'b.tsv:f\,a\:x.nii.gz:p\:r.csv'
+same c.csv o:ut.csv
+same sinks_table.tsv t:ab.tsv
+for pair in values.tsv=va:l.tsv prof.csv=p:r.csv; do
+    tail -n +2 "${pair%%=*}" > plain && tail -n +2 "${pair#*=}" > joined
+    cmp plain joined || note "$pair"
+done
+expect 2 track "$@" -o v.trx --connectome 'labels.nii\:v.csv'
+says 'names with a colon between them'
+# a byte order mark is no part of a table
+printf '\357\273\277' | cat - sinks.tsv > marked.tsv
+expect 0 segment t.trx marked.tsv --keep-all --table marked_table.tsv
+same sinks_table.tsv marked_table.tsv
+printf '\357\273\277' | cat - rules.json > marked.json
+expect 0 segment t.trx marked.json --folder data/bundles --table marked_counts.tsv
+same scil_counts.tsv marked_counts.tsv
+printf '\377\376b\0' > wide.tsv
+expect 3 segment t.trx wide.tsv --table wide_table.tsv
+says "wide.tsv: is a text in UTF-16: save it as UTF-8"
+# a file that was cut off, inside a point and between two: what is left can be read
+bytes=$(wc -c < t.tck)
+for less in 30 36; do
+    head -c $((bytes - less)) t.tck > cut.tck
+    expect 3 info cut.tck --count
+    says "--recover"
+    expect 0 info cut.tck --count --recover
+done
 # parts of a run: columns and groups merge, the rest says that it does not
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
 for part in 1 2 3; do expect 0 track "$@" -o parts.trx --sample fa.nii.gz --segment plain.tsv --shard $part/3; done

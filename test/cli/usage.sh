@@ -5,10 +5,10 @@ fails 2 --no-such-thing track --no-such-thing
 fails 2 -x track -x
 # options and words of other programs
 bridged() { # WHAT STANDS HERE, COMMAND LINE
-    here=$1
+    stands=$1
     shift
     fails 2 "here it is" "$@"
-    grep -qF -e "$here" "$work/stderr" || note "$*: no word of $here"
+    grep -qF -e "$stands" "$work/stderr" || note "$*: no word of $stands"
 }
 bridged --max-angle track -angle 45
 bridged --max-angle track --max_angle 45
@@ -36,10 +36,24 @@ taken() { # TEXT OF THE PLAN, OPTIONS
 taken 'model  *opdt' --model default
 taken 'model  *csd' --dg prob --model default
 taken 'max-angle 45' --model csd --dg iFOD2
+taken 'max-angle 45' --model CSD --dg ifod2
+taken 'precision' --output-precision float32 --precision float16
 taken 'max-angle 25' --model csd --dg deterministic
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 bridged --fa fit --stopping_path x.nii.gz
+# values that mean another option here
+bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000
+bridged "--nseeds N without --select" track --phantom --select 0
+bridged "--seed-sphere x,y,z,r" track "$dwi" --roi 1,2,-3,4.5
+bridged "--fa-threshold X" track --phantom --fa 0.2
+bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
+bridged "--dg det" track --phantom --dg FACT
+fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
+# a file may have such a name
+printf '20 26 19\n' > "$work/7"
+(cd "$work" && "$tool" track --phantom --seeds 7 --dry-run > stdout 2> stderr) || note "--seeds 7, a file"
+checks=$((checks + 1))
 # a GPU, or nothing
 for name in metal cuda webgpu; do
     code=0
@@ -47,6 +61,38 @@ for name in metal cuda webgpu; do
     { [ $code -eq 5 ] && grep -q 'no GPU' "$work/stderr"; } || { [ $code -eq 0 ] && ! grep -q 'software renderer' "$work/stderr"; } ||
         note "--device $name: exit code $code"
 done
+# variables of the environment: those that the manual has are known, others are told
+variables=$(grep -o '^| `GLSLINES_[A-Z_]*`' "$here/../../src/doc/environment.md" | grep -o 'GLSLINES_[A-Z_]*')
+[ "$(echo "$variables" | wc -l)" -ge 12 ] || note "only these variables: $variables"
+for variable in $variables GLSLINES_ROOT; do
+    checks=$((checks + 1))
+    env "$variable=" "$tool" help getters > "$work/stdout" 2> "$work/stderr" && [ ! -s "$work/stderr" ] || note "$variable"
+done
+checks=$((checks + 1))
+GLSLINES_SHADERDIR=. GLSLINES_QUITE_ANOTHER=1 "$tool" help getters > "$work/stdout" 2> "$work/stderr" || note "unknown variables"
+grep -q '^glslines: warning: the variable GLSLINES_SHADERDIR .*did you mean GLSLINES_SHADER_DIR?' "$work/stderr" || note "GLSLINES_SHADERDIR"
+grep '^glslines: warning: the variable GLSLINES_QUITE_ANOTHER ' "$work/stderr" | grep -qv 'did you mean' || note "GLSLINES_QUITE_ANOTHER"
+[ "$(wc -l < "$work/stderr")" -eq 2 ] || note "more than a line for each unknown variable"
+# what the doctor notes are statements, not boxes to be ticked
+succeeds devices --doctor
+! grep -qF '[  ]' "$work/stdout" || note "the doctor has empty boxes"
+checks=$((checks + 1))
+container=1 "$tool" devices --doctor > "$work/stdout" 2> "$work/stderr" || note "the doctor in a container"
+grep -q '^  note glslines runs inside a container' "$work/stdout" || note "the doctor does not see the container"
+# the plan says which model and getter were chosen, and why
+chosen() { # MODEL, ITS REASON, GETTER, ITS REASON, ARGUMENTS
+    model=$1 why=$2 getter=$3 because=$4
+    shift 4
+    succeeds track "$@" --dry-run
+    grep -q "^model  *$model,.* (--model: the default $why)" "$work/stdout" || note "$*: model $model is not told"
+    grep -q "^direction  *$getter (--dg: the default with $because)" "$work/stdout" || note "$*: getter $getter is not told"
+}
+chosen msmt "where glslines makes the mask or the seed region" ifod2 msmt "$dwi"
+chosen opdt "where mask and seed region are given" boot "opdt and csa" "$dwi" --mask "$mask" --roi "$roi"
+chosen opdt "with --dg boot" boot "opdt and csa" "$dwi" --dg boot
+succeeds track "$dwi" --mask "$mask" --roi "$roi" --model csd --dry-run
+grep -q '^model  *csd[^(]*$' "$work/stdout" || note "a model that was named is told as a default"
+grep -q '^direction  *prob (--dg: the default with csd' "$work/stdout" || note "the getter of csd is not told"
 fails 2 trak trak
 fails 2 --max-angle track --max-angle 95
 fails 2 --max-angle track --max-angle=0
@@ -104,6 +150,8 @@ fails 5 nobody track --phantom --device llvmpipe,nobody
 # models and direction getters
 fails 2 csd track --dg boot --model csd
 fails 2 --sh track --dg boot --sh "$dwi" --fa "$mask" --roi "$roi"
+fails 2 "--dg prob ends streamlines by a map of FA: add --fa FILE, or take --dg ifod2" track --sh "$dwi" --roi "$roi" --select 100
+fails 2 "add --fa FILE, or the series" track --odf "$dwi" --roi "$roi"
 fails 2 --fa track --sh "$dwi"
 fails 2 --roi track --sh "$dwi" --fa "$mask"
 fails 2 --sh track --sh "$dwi" --odf "$dwi" --fa "$mask" --roi "$roi"
@@ -126,6 +174,21 @@ fails 2 --shells track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --shell
 fails 2 fit fit "$dwi" "$bval" "$bvec"
 fails 2 PREFIX fit "$dwi" "$bval" "$bvec" "$mask"
 fails 2 PREFIX response "$dwi" "$bval" "$bvec" "$mask"
+# a mask has one option in all commands that take a series
+fails 2 "--mask FILE and --roi FILE" track "$dwi" "$mask"
+fails 2 "--mask FILE" fit "$dwi" "$mask" f
+fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
+fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
+fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
+for words in "fit $dwi" "response $dwi --algorithm tournier"; do
+    # shellcheck disable=SC2086
+    succeeds $words by_option --mask "$mask"
+    # shellcheck disable=SC2086
+    succeeds ${words%% *} "$dwi" "$bval" "$bvec" "$mask" by_place ${words#* "$dwi"}
+    require cmp "$work/out/by_option_response.txt" "$work/out/by_place_response.txt"
+    require test ! -e "$work/out/by_option_mask.nii.gz"
+    clean
+done
 fails 2 --voxels response "$dwi" r --voxels 100
 fails 2 --wm-percent response "$dwi" r --algorithm fa --wm-percent 1
 fails 2 --response-wm track --model csd --response-wm "$bval"

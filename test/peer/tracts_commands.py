@@ -85,7 +85,7 @@ def check_edit():
 
 def check_resample():
     for theirs, mine in (
-        ("-upsample 2", "--upsample 2"), ("-downsample 2", "--downsample 2"), ("-step_size 0.9", "--step 0.9 --step-from middle"),
+        ("-upsample 2", "--upsample 2"), ("-downsample 2", "--downsample 2"), ("-step_size 0.9", "--step-size 0.9 --step-from middle"),
         ("-num_points 10", "--points 10"), ("-endpoints", "--endpoints"),
     ):
         run("tckresample", "tracks.tck", "theirs.tck", *theirs.split(), "-force", "-quiet")
@@ -114,7 +114,7 @@ def check_sample():
 
 def check_maps():
     for theirs, mine, bound in (
-        ("-template fa.nii", "--template fa.nii", 0), ("-vox 1", "--voxel 1", 0), ("-template fa.nii -dec", "--template fa.nii --dec", SHARE),
+        ("-template fa.nii", "--template fa.nii", 0), ("-vox 1", "--voxel-size 1", 0), ("-template fa.nii -dec", "--template fa.nii --dec", SHARE),
     ):
         run("tckmap", "tracks.tck", "theirs.nii", *theirs.split(), "-force", "-quiet")
         glslines("density", "tracks.tck", "mine.nii", "--like", "mrtrix", *mine.split())

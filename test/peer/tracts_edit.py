@@ -110,23 +110,23 @@ def keeps(line, o, weight):
         return False
     if len(line) < o.get("min-points", 0):
         return False
-    if length < o.get("minlength", 0) - 1e-4 or length > o.get("maxlength", np.inf) + 1e-4:
+    if length < o.get("min-length", 0) - 1e-4 or length > o.get("max-length", np.inf) + 1e-4:
         return False
     d = step[mm > 0] / mm[mm > 0][:, None]
     turns = np.degrees(np.arccos(np.clip((d[1:] * d[:-1]).sum(1), -1, 1)))
-    if len(turns) and turns.max() > o.get("max-turn", np.inf) or turns.sum() > o.get("max-winding", np.inf):
+    if len(turns) and turns.max() > o.get("max-angle", np.inf) or turns.sum() > o.get("max-winding", np.inf):
         return False
     vertex = o.get("roi-test") == "vertex"
     regions = {role: [Region(text, o.get("distance", 0)) for text in o.get(role, [])] for role in ROLES}
     ends = np.array([line[0], line[-1]])
-    two = [region.has(ends) for region in regions["include-ends"]]
+    two = [region.has(ends) for region in regions["include-end"]]
     if len(two) == 1 and not two[0].any():
         return False
     if len(two) == 2 and not (two[0][0] and two[1][1]) and not (two[0][1] and two[1][0]):
         return False
-    if regions["both-ends"] and not np.any([region.has(ends) for region in regions["both-ends"]], axis=0).all():
+    if regions["include-both-ends"] and not np.any([region.has(ends) for region in regions["include-both-ends"]], axis=0).all():
         return False
-    if any(region.has(ends).any() for region in regions["exclude-ends"]):
+    if any(region.has(ends).any() for region in regions["exclude-end"]):
         return False
     if not all(any(hit[2] for hit in region.hits(line, vertex)) for region in regions["include"]):
         return False
@@ -138,7 +138,7 @@ def keeps(line, o, weight):
     return not ordered or in_order(ordered, line, vertex) or ("either-way" in o and in_order(ordered, line[::-1], vertex))
 
 
-ROLES = ("include", "exclude", "include-ordered", "include-ends", "exclude-ends", "both-ends", "all")
+ROLES = ("include", "exclude", "include-ordered", "include-end", "exclude-end", "include-both-ends", "all")
 
 
 def random_options(rng):
@@ -154,13 +154,13 @@ def random_options(rng):
             o[role] = [region() for _ in range(rng.integers(1, 3))]
     if "include-ordered" in o and rng.random() < 0.5:
         o["either-way"] = True
-    for name, share, value in (("minlength", 0.3, lambda: rng.uniform(0, 30)), ("maxlength", 0.2, lambda: rng.uniform(20, 60)),
-                               ("min-points", 0.1, lambda: int(rng.integers(2, 20))), ("max-turn", 0.1, lambda: rng.uniform(20, 60)),
+    for name, share, value in (("min-length", 0.3, lambda: rng.uniform(0, 30)), ("max-length", 0.2, lambda: rng.uniform(20, 60)),
+                               ("min-points", 0.1, lambda: int(rng.integers(2, 20))), ("max-angle", 0.1, lambda: rng.uniform(20, 60)),
                                ("max-winding", 0.1, lambda: rng.uniform(100, 600)), ("min-weight", 0.2, lambda: rng.uniform(0, 0.5)),
                                ("max-weight", 0.2, lambda: rng.uniform(0.4, 1)), ("distance", 0.1, lambda: rng.uniform(1, 5))):
         if rng.random() < share:
             o[name] = value()
-    for least, most in (("minlength", "maxlength"), ("min-weight", "max-weight")):
+    for least, most in (("min-length", "max-length"), ("min-weight", "max-weight")):
         if least in o and most in o:  # a range that is none is refused
             o[least], o[most] = sorted((o[least], o[most]))
     if rng.random() < 0.4:
@@ -210,7 +210,7 @@ def check_tckedit():
         ("skip, number", ["--include", "mask2.nii.gz", "--skip", "3", "--number", "40"], ["-include", "mask2.nii.gz", "-skip", "3", "-number", "40"]),
         ("inverse", ["--include", "mask3.nii.gz", "--inverse"], ["-include", "mask3.nii.gz", "-inverse"]),
         ("mask", ["--crop", "mask0.nii.gz"], ["-mask", "mask0.nii.gz"]),
-        ("lengths", ["--minlength", "21.37", "--maxlength", "50.41"], ["-minlength", "21.37", "-maxlength", "50.41"]),
+        ("lengths", ["--min-length", "21.37", "--max-length", "50.41"], ["-minlength", "21.37", "-maxlength", "50.41"]),
     ):
         glslines("edit", "plain.tck", "mine.tck", "--like", "mrtrix", *mine)
         run("tckedit", "plain.tck", "theirs.tck", "-force", "-quiet", *theirs)
@@ -252,7 +252,7 @@ def check_sets(lines):
     ):
         glslines("edit", "a.tck", "mine.tck", *words)
         report(f"edit: {name}", same_lines(load("mine.tck"), expected), f"{len(load('mine.tck'))} streamlines")
-    glslines("edit", "a.tck", "mine.tck", "--random", "30", "--seed", "5")
+    glslines("edit", "a.tck", "mine.tck", "--random", "30", "--rng-seed", "5")
     got = load("mine.tck")
     report("edit: random", len(got) == 30, f"{len(got)} streamlines")
     glslines("edit", "a.tck", "b.tck", "mine.trx", "--group-by-file", "--reference", "LAS.nii.gz")

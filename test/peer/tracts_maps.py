@@ -62,14 +62,14 @@ def check_values(name, shape):
 def check_grids():
     for side in ((1.0,), (1.5, 2.0, 3.1)):
         mrtrix = ",".join(map(str, side))
-        glslines("density", "lines.tck", "mine.nii.gz", "--voxel", *side, "--like", "mrtrix")
+        glslines("density", "lines.tck", "mine.nii.gz", "--voxel-size", *side, "--like", "mrtrix")
         run("tckmap", "lines.tck", "theirs.nii", "-vox", mrtrix, "-force", "-quiet")
-        compare(f"--voxel {mrtrix} against tckmap -vox", 0)
-    glslines("density", "lines.tck", "mine.nii.gz", "--template", "LAS.nii.gz", "--voxel", 1, "--like", "mrtrix")
+        compare(f"--voxel-size {mrtrix} against tckmap -vox", 0)
+    glslines("density", "lines.tck", "mine.nii.gz", "--template", "LAS.nii.gz", "--voxel-size", 1, "--like", "mrtrix")
     a, affine = load("mine.nii.gz")
     shape, old = grids()["LAS"]
     first = old[:3, 3] - 0.5 * old[:3, :3].sum(1)
-    report("density: --template with --voxel", a.shape == tuple(2 * n for n in shape) and np.allclose(affine[:3, 3] - 0.5 * affine[:3, :3].sum(1), first), "the corner of the first voxel stays")
+    report("density: --template with --voxel-size", a.shape == tuple(2 * n for n in shape) and np.allclose(affine[:3, 3] - 0.5 * affine[:3, :3].sum(1), first), "the corner of the first voxel stays")
 
 
 def points(name):
@@ -94,9 +94,9 @@ def check_edit(lines):
     run("tcktransform", "lines.tck", "warp.nii.gz", "theirs.tck", "-force", "-quiet")
     compare_lines("edit: --warp against tcktransform", "mine.tck", "theirs.tck", 1e-4)
     for step in (0.7, 2.5):
-        glslines("edit", "lines.tck", "mine.tck", "--step", step, "--step-from", "middle", "--interp", "hermite")
+        glslines("edit", "lines.tck", "mine.tck", "--step-size", step, "--step-from", "middle", "--interp", "hermite")
         run("tckresample", "lines.tck", "theirs.tck", "-step_size", step, "-force", "-quiet")
-        compare_lines(f"edit: --step {step} --step-from middle against tckresample -step_size", "mine.tck", "theirs.tck", 2e-5)
+        compare_lines(f"edit: --step-size {step} --step-from middle against tckresample -step_size", "mine.tck", "theirs.tck", 2e-5)
     labels = np.zeros((64, 64, 64), np.int16)
     for label in range(1, 13):
         labels[np.linalg.norm(at - np.random.default_rng(label).uniform(-40, 40, 3), axis=-1) < 18] = label

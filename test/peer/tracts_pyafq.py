@@ -47,7 +47,7 @@ nib.save(nib.Nifti1Image(smooth, affine), "image.nii")
 brains = sorted(name for name in os.listdir(".") if name.startswith("sub_"))
 for bundle in ("AF_L", "CST_R", "CC_ForcepsMajor"):
     glslines("edit", *[f"{brain}/{bundle}.trk" for brain in brains], "all.trk")
-    glslines("edit", "all.trk", "tracks.tck", "--step", 1.5)
+    glslines("edit", "all.trk", "tracks.tck", "--step-size", 1.5)
     lines = Streamlines(nib.streamlines.load("tracks.tck").streamlines)
     for distance, z in ((4, 4), (3, 4), (2.6, 2), (2, 1)):
         kept, ids = clean_bundle(lines, distance_threshold=distance, length_threshold=z, return_idx=True)

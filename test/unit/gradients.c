@@ -221,7 +221,7 @@ static void bad_files(void **state)
     expect_failure("5 0 1000 1e308", columns, 4, "volume 3 (counted from 0): the b-value 1e+308 s/mm2 is too large");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
     expect_failure("60 1000 1000 2000", columns, 4,
-                   "no b0 volume: the lowest of 4 b-values is 60, the b0 threshold 50");
+                   "no b0 volume: the lowest of 4 b-values is 60 s/mm2; --b0-threshold (50) counts");
     gls_grid grid = make_grid(1);
     gls_gradients_options options = gls_gradients_options_default();
     gls_gradients *g = NULL;

@@ -162,14 +162,21 @@ static void test_affine_rules(void **state)
     nifti_1_header h = make_header(NIFTI_TYPE_UINT8, 2, 2, 2, 1);
     read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
     assert_string_equal(log_text, "");
-    /* qform: half a turn about z, qfac -1 */
+    /* qform: half a turn about y, qfac -1: the axes of the sform, another place */
     h.qform_code = 1;
-    h.quatern_d = 1;
+    h.quatern_c = 1;
     h.qoffset_x = 7;
     read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
     assert_true(a[0][0] == -1.5 && a[0][3] == 90);
     assert_non_null(strstr(log_text, "2 ")); /* GLS_LOG_INFO */
     assert_non_null(strstr(log_text, "sform and qform differ by up to 126; the sform is used"));
+    /* about z: other axes */
+    h.quatern_c = 0;
+    h.quatern_d = 1;
+    read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
+    assert_true(a[0][0] == -1.5 && a[0][3] == 90);
+    assert_non_null(strstr(log_text, "1 ")); /* GLS_LOG_WARNING */
+    assert_non_null(strstr(log_text, "x.nii: the sform has the axes LAS, the qform LPI: one of them is wrong."));
     h.sform_code = 0;
     read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
     assert_string_equal(log_text, "");

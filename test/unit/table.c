@@ -39,9 +39,7 @@ static void test_layouts(void **state)
     expect("0 1000 2000.5\n-.25 1e-3 3E+4", 2, 3, six);
     expect("0\t1000\t2000.5\t\r\n\r\n  -0.25\t.001 30000\r\n", 2, 3, six);
     expect("# b-values\n0,1000, 2000.5,\n\n-0.25 ,1e-3,3e4 # the end", 2, 3, six);
-    expect("\xef\xbb\xbf"
-           "0\r1000\r2000.5\r-0.25\r1e-3\r3e4\r",
-           6, 1, six);
+    expect("0\r1000\r2000.5\r-0.25\r1e-3\r3e4\r", 6, 1, six);
     expect("0 1000 2000.5 -0.25 1e-3 +3e4", 1, 6, six);
     const double special[4] = {NAN, -INFINITY, NAN, INFINITY};
     expect("nan -inf\nNaN Infinity", 2, 2, special);
@@ -75,6 +73,20 @@ static void test_files(void **state)
     assert_int_equal(gls_table_read(scratch("a.bval"), &values, &rows, &cols), GLS_OK);
     assert_int_equal(cols, 3);
     free(values);
+    /* byte order marks, as editors and spreadsheets write them */
+    put_file(scratch("marked.bval"),
+             "\xef\xbb\xbf"
+             "0 1000",
+             9);
+    assert_int_equal(gls_table_read(scratch("marked.bval"), &values, &rows, &cols), GLS_OK);
+    assert_true(cols == 2 && values[1] == 1000);
+    free(values);
+    put_file(scratch("wide.bval"),
+             "\xff\xfe"
+             "0\0 \0",
+             6);
+    assert_int_equal(gls_table_read(scratch("wide.bval"), &values, &rows, &cols), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "wide.bval: is a text in UTF-16: save it as UTF-8"));
     assert_int_equal(gls_table_read(scratch("none.bval"), &values, &rows, &cols), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "/none.bval: cannot open: No such file or directory"));
     assert_int_equal(gls_table_read(scratch_folder, &values, &rows, &cols), GLS_ERR_INPUT);

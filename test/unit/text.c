@@ -1,4 +1,4 @@
-/* Text that grows by pieces of any length. */
+/* Text that grows by pieces of any length, and names that are joined in one text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "util/parse.h"
 #include "util/text.h"
 
 static void test_lengths(void **state)
@@ -27,8 +28,28 @@ static void test_lengths(void **state)
     }
 }
 
+static void test_names(void **state)
+{
+    (void)state;
+    static const char text[] = "a\\:b.nii,c\\,d\\\\,e\\f:g:h\\";
+    assert_string_equal(gls_names_first(text, ':'), ":g:h\\");
+    assert_string_equal(gls_names_last(text, ':'), ":h\\");
+    assert_null(gls_names_first("a\\:b", ':'));
+    assert_null(gls_names_last("", ':'));
+    char *list = gls_text_copy(text), *rest = list;
+    assert_string_equal(gls_names_next(&rest, ','), "a:b.nii");
+    assert_string_equal(gls_names_next(&rest, ','), "c,d\\");
+    /* a backslash before other letters is one of the name */
+    assert_string_equal(gls_names_next(&rest, ','), "e\\f:g:h\\");
+    assert_null(gls_names_next(&rest, ','));
+    free(list);
+    char *copy = gls_names_copy(text, 8);
+    assert_string_equal(copy, "a:b.nii");
+    free(copy);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

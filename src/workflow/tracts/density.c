@@ -88,7 +88,7 @@ static gls_status check(mapping *m)
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--voxel: one side or three, not %d", o->voxel.n);
+        return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: one side or three, not %d", o->voxel.n);
     if (o->dec && (o->stat_vox || o->groups || o->mapping == GLS_DENSITY_ENDS || o->mapping == GLS_DENSITY_PRECISE))
         return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --stat-vox, --groups, --mapping ends and --mapping precise");
     if (o->threshold != 0 && !o->mask_out) return gls_fail(GLS_ERR_ARGUMENT, "--threshold: needs --mask-out");
@@ -128,7 +128,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
     }
     if (o->voxel.n > 0) return gls_tract_grid_around(m->job, m->in, side, &m->grid);
     if (!info->has_grid)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template, or --voxel", m->in);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template, or --voxel-size", m->in);
     m->grid = info->grid;
     return GLS_OK;
 }

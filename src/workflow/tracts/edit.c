@@ -324,15 +324,15 @@ static gls_status check(const gls_edit_cli *o)
     int shapes = (o->points > 0) + (o->step > 0) + (o->downsample > 0) + (o->upsample > 0) + o->endpoints;
     if (shapes > 1)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--points, --step, --downsample, --upsample and --endpoints exclude each other");
+                        "--points, --step-size, --downsample, --upsample and --endpoints exclude each other");
     if ((isfinite(o->min_weight) || isfinite(o->max_weight)) && !o->weights)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-weight and --max-weight need --weights");
     if (o->min_length > o->max_length)
-        return gls_fail(GLS_ERR_ARGUMENT, "--minlength: %g mm is more than --maxlength %g mm", o->min_length,
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", o->min_length,
                         o->max_length);
     if ((o->connect.n > 0 || o->edges) != (o->assignments != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments and --connect or --edges-to-groups need each other");
-    if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step");
+    if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step-size");
     if (o->inverse && (o->ids || o->connect.n > 0) && o->invalid != INVALID_ERROR)
         return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect and --invalid: select, then drop");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");

@@ -94,7 +94,7 @@ static void set_options(weighting *w)
 #undef ROW
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
-    w->model.device_bytes = o->device_memory << 20;
+    w->model.device_bytes = o->device_memory * 1000000;
     /* two chunks on their way take a quarter */
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
@@ -234,8 +234,8 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
  * nor devices and times. NULL: no memory. */
 static char *describe_column(const weighting *w)
 {
-    static const char *const elsewhere[] = {
-        "output", "mu", "csv", "selection", "fixels", "device", "api", "device_memory_MiB", "ngpus", "force"};
+    static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
+                                            "device_memory_MB", "ngpus", "force"};
     cJSON *root = cJSON_CreateObject();
     cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->job->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)

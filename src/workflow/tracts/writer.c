@@ -8,6 +8,7 @@
 
 #include "tractogram/tractogram.h"
 #include "util/log.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "workflow/json.h"
 
@@ -122,7 +123,7 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
     if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     const gls_tractogram_info *info = o->info;
     gls_status status = GLS_OK;
-    for (char *name; !status && strcmp(o->fields, "none") != 0 && (name = strsep(&rest, ","));) {
+    for (char *name; !status && strcmp(o->fields, "none") != 0 && (name = gls_names_next(&rest, ','));) {
         bool known = gls_column_find(info->dps, info->n_dps, name) || gls_column_find(info->dpv, info->n_dpv, name) ||
                      gls_column_find(info->group, info->n_groups, name) || is_added(o, name);
         if (!known) status = gls_fail(GLS_ERR_INPUT, "%s: has no column or group \"%s\"", input, name);
