@@ -5,6 +5,7 @@
 
 #include "tracts/bundles.h"
 #include "tracts/lines.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #define MAX_TURNS 10
@@ -172,12 +173,6 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
         }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The weighted mean of finite values and their spread; the median with its plain spread. */
 static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median)
 {
@@ -198,8 +193,7 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     if (!median) return out;
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) value[m++] = value[i];
-    qsort(value, m, sizeof *value, by_value);
-    out.value = 0.5 * (value[(m - 1) / 2] + value[m / 2]);
+    out.value = gls_median(value, m);
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/quantile.h"
 #include "util/status.h"
 #include "workflow/cache.h"
 #include "workflow/json.h"
@@ -70,12 +71,6 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Warns where the b0 signal is far from that of the responses: the series was rescaled after they were made. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
@@ -91,8 +86,8 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
             if (gradients->is_b0[i]) sum += dwi->data[i * n + v];
         mean[inside++] = sum / (float)gradients->n_b0;
     }
-    qsort(mean, inside, sizeof *mean, ascending);
-    double median = inside ? mean[inside / 2] : 0, lowest = INFINITY, highest = 0;
+    double median = 0, lowest = INFINITY, highest = 0;
+    if (inside > 0) gls_quantiles_of_floats(mean, inside, (const double[]){0.5}, 1, &median);
     free(mean);
     for (size_t i = 0; i < t->n; i++) {
         double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);

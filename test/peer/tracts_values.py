@@ -5,6 +5,7 @@ usage: tracts_values.py GLSLINES WORK_DIR
 
 One line per check; exits with 1 if one fails.
 """
+import json
 import os
 import subprocess
 import sys
@@ -82,6 +83,21 @@ def check_sample(lines):
         report(f"sample: {name}, columns", worst < 1e-6, f"{worst:.1e}")
 
 
+def check_quartiles(lines):
+    """Of an even and an odd number of lengths, in the table and in the summary."""
+    save_tck("some.tck", lines)
+    glslines("stats", "some.tck", "-o", "some.tsv")
+    glslines("info", "some.tck", "--count", "--json", "some.json")
+    row, lengths = table("some.tsv"), [steps(line).sum() for line in lines]
+    with open(path("some.json")) as f:
+        info = json.load(f)["tractograms"][0]["counted"]["length_mm"]
+    theirs = float(subprocess.run(["tckstats", path("some.tck"), "-quiet", "-output", "median"], capture_output=True, text=True, check=True).stdout)
+    report(f"stats: median of {len(lines)} against tckstats", abs(row["median_mm"] / theirs - 1) < 1e-5, f"{row['median_mm']:.6g} and {theirs:.6g} mm")
+    for name, keys, values in (("stats", ("q25_mm", "median_mm", "q75_mm"), row), ("info", ("quartile_1", "median", "quartile_3"), info)):
+        worst = np.abs(np.array([float(values[key]) for key in keys]) / np.quantile(lengths, [0.25, 0.5, 0.75]) - 1).max()
+        report(f"{name}: quartiles of {len(lines)} against numpy", worst < 1e-9, f"{worst:.1e}")
+
+
 def check_stats(lines):
     glslines("stats", "plain.tck", "-o", "stats.tsv")
     row = table("stats.tsv")
@@ -89,6 +105,8 @@ def check_stats(lines):
     mine = [float(row[key]) for key in ("mean_mm", "sd_mm", "min_mm", "max_mm", "count")]
     worst = max(abs(a - float(b)) / max(1, abs(a)) for a, b in zip(mine, out))
     report("stats: against tckstats", worst < 1e-4, f"{worst:.1e}")
+    for n in (len(lines) // 2 * 2, len(lines) // 2 * 2 - 1, 2):
+        check_quartiles(lines[:n])
     glslines("stats", "plain.tck", "--shape", "--template", "oblique.nii.gz", "-o", "shape.tsv")
     row = table("shape.tsv")
     image = nib.load(path("oblique.nii.gz"))
