@@ -512,7 +512,7 @@ import json
 counts = json.load(open("groups100.json"))["counts"]
 rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()[1:]]
 assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
-assert counts["sampled"]["points"] == 4 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
+assert counts["sampled"]["points"] == 2 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
 END
 # each streamline in one bundle alone
 printf 'bundle\tinclude\nroi\tdata/roi.nii.gz\nmask\tdata/mask.nii.gz\nagain\tdata/roi.nii.gz\n' > several.tsv
