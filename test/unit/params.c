@@ -205,6 +205,7 @@ static void sizes(void **state)
     HAS_SIZE(gls_connectome_options);
     HAS_SIZE(gls_qball_options);
     HAS_SIZE(gls_bundles_options);
+    HAS_SIZE(gls_crop_options);
     HAS_SIZE(gls_sample_options);
     HAS_SIZE(gls_render_options);
     HAS_SIZE(gls_report_options);
