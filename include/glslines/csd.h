@@ -15,7 +15,8 @@ extern "C" {
 /* Response function: the signal of a single fibre bundle along z, in one of two forms. */
 typedef struct gls_response {
     bool is_zonal;   /* true: zonal[] holds it; false: evals and s0 */
-    double evals[2]; /* mm2/s: diffusivity along the bundle and across it, evals[0] > evals[1] > 0 */
+    double evals[2]; /* mm2/s: diffusivity along the bundle and across it, evals[0] > evals[1] > 0. An evals[0] that
+                        water cannot have, above 0.006 or below 5e-5, is GLS_ERR_INPUT */
     double s0;       /* signal without diffusion weighting, raw signal units, > 0 */
     double zonal[GLS_CSD_MAX_ORDER / 2 +
                  1]; /* SH coefficients (l, m = 0) of the signal of a shell, l = 0, 2, ..., raw signal units */
@@ -45,7 +46,7 @@ GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double r
 /* Mean of the tensors' first two eigenvalues and of the raw b0 signal over the voxels of the central cube that exceed
  * the FA threshold, or of highest FA. gradients describes the volumes volume[0 .. gradients->n - 1] of the series
  * (NULL: all, in order), as from gls_gradients_select_shell(). GLS_ERR_INPUT with the largest FA there is where too few
- * voxels exceed it. */
+ * voxels exceed it, and for eigenvalues that water cannot have, as of b-values in other units. */
 GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                          const gls_response_options *options, gls_response *response);
 

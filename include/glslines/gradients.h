@@ -49,7 +49,8 @@ GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what 
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
  * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file
- * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table
+ * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table of
+ * weighted volumes whose largest b-value is below 50 or above 1e6, as in other units; a table
  * without a b0; a vector of a weighted volume that is zero or not finite. All others are normalised, see
  * gls_bvalue_scaling; those of b0 volumes that differ from length 1 by more than 1 % are set to zero. grid may be NULL
  * for GLS_BVEC_IMAGE.

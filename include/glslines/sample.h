@@ -38,17 +38,21 @@ typedef enum gls_sample_edge {
 typedef enum gls_sample_weight {
     GLS_SAMPLE_BY_LENGTH, /* each point by half of the steps at it. As tcksample -stat_tck mean */
     GLS_SAMPLE_BY_POINT,  /* all points alike */
-    GLS_SAMPLE_BY_VOXEL   /* not points but voxels, each by the mm inside it, without interpolation */
+    GLS_SAMPLE_BY_VOXEL,  /* not points but voxels, each by the mm inside it, without interpolation; the median, too */
+    GLS_SAMPLE_BY_SPLINE  /* the same along the spline of GLS_DENSITY_PRECISE, and the median is the value below the
+                             middle. As tcksample -precise */
 } gls_sample_weight;
 
 typedef struct gls_sample_options {
     size_t size;              /* of this struct */
     bool nearest;             /* the value of the nearest voxel; default false: trilinear */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
-    bool outside_zero;        /* outside, and in voxels that are not finite, the value is 0; default false: NaN, which
-                                 no statistic counts */
+    bool outside_zero;        /* outside the image the value is 0; default false: NaN, which no statistic counts */
+    bool keep_not_finite;     /* voxels that are not finite have their value, which makes means, sums and deviations
+                                 NaN; other statistics leave NaN out. As tcksample. Default false: their value is NaN,
+                                 which no statistic counts */
     gls_sample_weight weight; /* of means and deviations; default GLS_SAMPLE_BY_LENGTH */
-    const double *total;      /* GLS_SAMPLE_BY_VOXEL: for each voxel of the images, which have one grid, the mm of all
+    const double *total;      /* by voxel or spline: for each voxel of the images, which have one grid, the mm of all
                                  streamlines in it; a value counts by the streamline's share of them. Borrowed until the
                                  filter is finished. Default NULL: as it is */
 } gls_sample_options;
@@ -69,8 +73,10 @@ typedef struct gls_sample_column {
 
 typedef struct gls_sample_counts {
     uint64_t streamlines;
-    uint64_t points, outside; /* of all images; outside them, or not finite */
-    uint64_t without_value;   /* streamlines all of whose values are NaN in some column */
+    uint64_t points;        /* at which images were sampled; successive columns of one image sample it once */
+    uint64_t outside;       /* of them: outside their image */
+    uint64_t not_finite;    /* inside, at a voxel that is NaN or infinite in some volume */
+    uint64_t without_value; /* streamlines all of whose values are NaN in some column */
 } gls_sample_counts;
 
 /* A filter that adds n columns in front of the others, in place of those of the same name. Several threads sample.

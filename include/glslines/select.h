@@ -91,16 +91,25 @@ GLS_API const char *gls_selection_graded_region(const gls_selection *selection);
 /* Accepts NULL. */
 GLS_API void gls_selection_destroy(gls_selection *selection);
 
-/* What becomes of the pieces of a streamline inside a region. */
+/* What is kept of streamlines: what lies inside a region, or what lies outside. */
+typedef enum gls_crop_side { GLS_CROP_INSIDE, GLS_CROP_OUTSIDE } gls_crop_side;
+/* What becomes of the pieces of a streamline there. */
 typedef enum gls_crop_pieces {
     GLS_CROP_ALL,     /* each is a streamline of its own, with the columns and groups of the whole */
     GLS_CROP_LONGEST, /* the one with most mm */
-    GLS_CROP_ENDS     /* only what lies outside before the first and behind the last piece is cut off */
+    GLS_CROP_ENDS     /* only what lies before the first and behind the last piece is cut off */
 } gls_crop_pieces;
-/* A filter that keeps what lies inside a region; pieces of fewer than two points are dropped. GLS_ROI_TEST_SEGMENT puts
- * a point where the streamline passes a face, GLS_ROI_TEST_VERTEX keeps whole points, as tckedit -mask does. */
-GLS_API gls_status gls_filter_crop_create(const char *region, gls_roi_test test, gls_crop_pieces pieces,
-                                          const gls_sink *next, gls_sink *filter);
+typedef struct gls_crop_options {
+    size_t size;            /* of this struct */
+    gls_roi_test test;      /* GLS_ROI_TEST_SEGMENT (default) puts a point where the streamline passes a face,
+                               GLS_ROI_TEST_VERTEX keeps whole points, as tckedit -mask does */
+    gls_crop_side side;     /* default GLS_CROP_INSIDE */
+    gls_crop_pieces pieces; /* default GLS_CROP_ALL */
+} gls_crop_options;
+GLS_API gls_crop_options gls_crop_options_default(void); /* also what NULL options mean */
+/* A filter that crops streamlines at a region; pieces of fewer than two points are dropped. */
+GLS_API gls_status gls_filter_crop_create(const char *region, const gls_crop_options *options, const gls_sink *next,
+                                          gls_sink *filter);
 
 /* Moves points, and seeds, to where an image of three volumes says: the world position of each voxel's centre,
  * interpolated between them. A point that leaves the image, or lies beside a voxel that is not finite, is NaN. The

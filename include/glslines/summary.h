@@ -14,8 +14,8 @@ typedef struct gls_spread {
     uint64_t n;
     double mean, sd; /* sd: divisor n - 1; 0 for a single value */
     double min, max;
-    double median;      /* to 2 parts in 100,000; the upper one of an even number */
-    double quartile[2]; /* a quarter, and three quarters, of the values are below; as exact as the median */
+    double median;      /* of more than 65,536 values to 2 parts in 100,000; as numpy.median() */
+    double quartile[2]; /* as exact as the median; as numpy.quantile() */
 } gls_spread;
 
 typedef enum gls_column_kind { GLS_COLUMN_DPS, GLS_COLUMN_DPV, GLS_COLUMN_GROUP } gls_column_kind;
@@ -50,7 +50,7 @@ typedef struct gls_summary_result {
 typedef struct gls_summary gls_summary;
 
 /* grid: of the image to which the streamlines belong, or NULL; outside it is what lies beyond the outer faces of its
- * voxels. Memory: 32 MiB, whatever the number of streamlines. */
+ * voxels. Memory: 33 MiB, whatever the number of streamlines. */
 GLS_API gls_status gls_summary_create(const gls_grid *grid, gls_summary **summary);
 /* The summary as a sink. It stays with the caller: finishing or aborting the sink does nothing. All streamlines have to
  * have the same columns. */

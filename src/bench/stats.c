@@ -5,24 +5,13 @@
 #include <string.h>
 
 #include "util/parse.h"
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_median_of(double *value, size_t n)
-{
-    qsort(value, n, sizeof *value, compare);
-    return 0.5 * (value[(n - 1) / 2] + value[n / 2]);
-}
+#include "util/quantile.h"
 
 bench_spread bench_spread_of(const double *value, int n)
 {
     double sorted[n];
     memcpy(sorted, value, (size_t)n * sizeof *sorted);
-    double median = bench_median_of(sorted, (size_t)n);
+    double median = gls_median(sorted, (size_t)n);
     return (bench_spread){.median = median, .min = sorted[0], .max = sorted[n - 1]};
 }
 

@@ -9,8 +9,6 @@ typedef struct bench_spread {
     double median, min, max;
 } bench_spread;
 bench_spread bench_spread_of(const double *value, int n);
-/* The same median; sorts the values. */
-double bench_median_of(double *value, size_t n);
 
 /* Streamlines whose two ends lie on different sides of the plane x = 0 of world space: x < 0 at one, x > 0 at the
  * other. The phantom is centred there. */

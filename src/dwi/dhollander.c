@@ -8,6 +8,7 @@
 #include "dwi/tensor_axes.h"
 #include "dwi/threshold.h"
 #include "util/log.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -176,7 +177,7 @@ static double median_sdm(const study *s, const uint8_t *set)
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
         if (set[i]) s->work[n++] = s->sdm[i];
-    return gls_threshold_median(s->work, n);
+    return n > 0 ? gls_median(s->work, n) : 0;
 }
 
 /* The best threshold of sign * (metric - from) over a set; +infinity where that does not vary. */
@@ -214,7 +215,7 @@ static void refine_wm(study *s)
     double middle = median_sdm(s, s->wm);
     for (size_t i = 0; i < s->n; i++)
         if (s->wm[i]) s->work[n++] = fabs(s->sdm[i] - middle);
-    double limit = middle + 2 * MAD_FACTOR * gls_threshold_median(s->work, n);
+    double limit = middle + 2 * MAD_FACTOR * gls_median(s->work, n);
     for (size_t i = 0; i < s->n; i++) {
         s->outlier[i] = s->wm[i] && s->sdm[i] > limit;
         s->wm[i] = s->wm[i] && !s->outlier[i];

@@ -7,6 +7,7 @@
 #include "dwi/msmt_plan.h"
 #include "dwi/peak_climb.h"
 #include "dwi/threshold.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
         for (size_t t = 0; t < dwi->n_volumes; t++) mean[i] += dwi->data[t * voxels + voxel[i]];
         mean[i] /= (double)dwi->n_volumes;
     }
-    double c = sqrt(4 * M_PI) * gls_threshold_median(mean, n);
+    double c = sqrt(4 * M_PI) * gls_median(mean, n);
     free(mean);
     gls_status status = gls_tissue_response_create(csf->n_shells, SHARP_ORDER, response);
     for (size_t s = 0; s < csf->n_shells && status == GLS_OK; s++)

@@ -1,6 +1,7 @@
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
+#include "dwi/units.h"
 #include "util/table.h"
 #include "util/affine.h"
 #include "util/log.h"
@@ -215,6 +216,7 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
         status = set_bvals(table, scaled, options->b0_threshold, options->without_b0, bval_name);
     }
     free(scaled);
+    if (status == GLS_OK) status = gls_units_check_bvals(table, bval_name);
     if (status == GLS_OK) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
     if (status != GLS_OK) {
         gls_gradients_destroy(table);

@@ -3,6 +3,7 @@
 #include "util/affine.h"
 #include "util/blas.h"
 #include "util/log.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -102,12 +103,6 @@ static double weighted_sum(const study *s, size_t i)
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Marks what counts: within range interquartile ranges of the quartiles of the logarithm. True if that changed. */
 static bool find_outliers(study *s, double range)
 {
@@ -115,7 +110,7 @@ static bool find_outliers(study *s, double range)
         s->log_sum[i] = log(weighted_sum(s, i) / s->field[i]);
         s->sorted[i] = isnan(s->log_sum[i]) ? -INFINITY : s->log_sum[i];
     }
-    qsort(s->sorted, s->n, sizeof *s->sorted, ascending);
+    gls_sort(s->sorted, s->n);
     double first = s->sorted[(size_t)round((double)s->n * 0.25)], third = s->sorted[(size_t)round((double)s->n * 0.75)];
     double low = first - range * (third - first), high = third + range * (third - first);
     bool changed = false;

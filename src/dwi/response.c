@@ -5,6 +5,7 @@
 #include <glslines/tensor.h>
 
 #include "dwi/csd_shell.h"
+#include "dwi/units.h"
 #include "image/image.h"
 #include "util/log.h"
 #include "util/blas.h"
@@ -162,6 +163,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     if (!(mean.s0 > 0) || !isfinite(mean.s0))
         status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,
                           mean.s0);
+    if (status == GLS_OK) status = gls_units_check_eigenvalues("response", mean.evals, true);
     if (status != GLS_OK) goto fail;
     gls_log(GLS_LOG_INFO,
             "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %.6g in the %s %d x %d x %d",
@@ -220,8 +222,10 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
             GLS_ERR_INPUT,
             "a response of eigenvalues %g, %g mm2/s and S0 %g: needs the first above the second and all above 0",
             response->evals[0], response->evals[1], response->s0);
+    gls_status status = gls_units_check_eigenvalues("CSD", response->evals, false);
+    if (status != GLS_OK) return status;
     size_t n = gradients->n - gradients->n_b0, rows = n > k ? n : k, i = 0;
-    gls_status status = GLS_ERR_MEMORY;
+    status = GLS_ERR_MEMORY;
     double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),
            *singular = malloc(k * sizeof *singular);
     if (!basis || !signal || !singular) {

@@ -4,6 +4,7 @@
 #include "dwi/gradients_table.h"
 #include "util/table.h"
 #include "dwi/response_file.h"
+#include "dwi/units.h"
 #include "util/output.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -25,7 +26,7 @@ static gls_status take_evals(const char *path, const double *value, gls_response
         return gls_fail(GLS_ERR_INPUT, "%s: %g %g %g %g is no response: eigenvalues l1 > l2 = l3 and S0 are expected",
                         path, value[0], value[1], value[2], value[3]);
     *response = (gls_response){.evals = {value[0], value[1]}, .s0 = value[3]};
-    return GLS_OK;
+    return gls_units_check_eigenvalues(path, response->evals, false);
 }
 
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)

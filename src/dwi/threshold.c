@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/quantile.h"
+
 #define GOLDEN 0.61803399f
 #define TOLERANCE 0.01f
 #define MARGIN 0.001f /* of the range, kept off its ends */
@@ -79,21 +81,8 @@ bool gls_threshold_optimal(const float *value, size_t n, float *threshold)
     return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double gls_threshold_median(double *value, size_t n)
-{
-    if (n == 0) return 0;
-    qsort(value, n, sizeof *value, ascending);
-    return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
-}
-
 double gls_threshold_nth_largest(double *value, size_t count, size_t n)
 {
-    qsort(value, count, sizeof *value, ascending);
+    gls_sort(value, count);
     return value[count - n];
 }

@@ -1,4 +1,4 @@
-/* Statistics of voxel values: medians, order, and the threshold that splits them best. */
+/* Order of voxel values, and the threshold that splits them best. */
 #ifndef GLS_DWI_THRESHOLD_H
 #define GLS_DWI_THRESHOLD_H
 
@@ -8,9 +8,6 @@
  * golden section to 1 %: the steps and their single precision are MRtrix3's, because the tolerance shows. Values that
  * are not finite do not count. False if the values do not vary. */
 bool gls_threshold_optimal(const float *value, size_t n, float *threshold);
-
-/* The mean of the two middle values; 0 for none. Sorts in place. */
-double gls_threshold_median(double *value, size_t n);
 
 /* The n-th largest (from 1) of count values. Sorts in place. */
 double gls_threshold_nth_largest(double *value, size_t count, size_t n);

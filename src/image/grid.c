@@ -18,6 +18,9 @@
 /* So that sizes of what is kept for each voxel cannot overflow. */
 #define MOST_VOXELS (UINT64_C(1) << 48)
 
+/* In an affine, so that products of two are numbers of single precision. */
+#define MOST_NUMBER 1e15
+
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
 {
     GLS_REQUIRE(grid && dim && affine);
@@ -35,8 +38,16 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
         return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
+    double inverse[3][4];
     for (int r = 0; r < 3; r++) {
         if (!isfinite(affine[r][3])) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");
+    }
+    gls_affine_invert(affine, inverse);
+    for (int i = 0; i < 12; i++) {
+        const double number = fmax(fabs(affine[i / 4][i % 4]), fabs(inverse[i / 4][i % 4]));
+        if (!(number <= MOST_NUMBER))
+            return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid, or its inverse, has the number %g: at most %g",
+                            number, MOST_NUMBER);
     }
     memcpy(grid->dim, dim, sizeof grid->dim);
     memcpy(grid->affine, affine, sizeof grid->affine);

@@ -161,11 +161,13 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
     const int space = sform ? nim->sform_code : nim->qform_code;
     grid->space = space >= NIFTI_XFORM_SCANNER_ANAT && space <= NIFTI_XFORM_TEMPLATE_OTHER ? space : 0;
     if (status == GLS_OK) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: the affine (%s) is singular or not finite, or there are more than 2^48 voxels",
-                    path,
-                    sform   ? "sform"
-                    : qform ? "qform"
-                            : "voxel sizes");
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "%s: the affine (%s) is singular or not finite or has numbers beyond 1e+15, or there are more than 2^48 voxels",
+        path,
+        sform   ? "sform"
+        : qform ? "qform"
+                : "voxel sizes");
 }
 
 /* Undoes what makes the library complain on stderr; such fields carry no information. */

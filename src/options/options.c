@@ -109,6 +109,7 @@ static bool check_range(parser *p, const cmd_option *option, const char *text, d
     char range[128];
     gls_range valid = range_of(option);
     if (gls_range_has(&valid, v)) return true;
+    if (!gls_is_single(v)) return fail(p, "--%s: %s is out of range: must be " GLS_SINGLE_TEXT, option->name, text);
     cmd_range_text(option, range, sizeof range);
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }

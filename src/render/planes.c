@@ -5,6 +5,7 @@
 
 #include "render/colour.h"
 #include "util/affine.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 /* Depths lie around this, so that all are positive. */
@@ -48,12 +49,6 @@ float gls_sampler_at(const gls_sampler *sampler, const float world[3])
     return (float)sample(sampler, p);
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat)
 {
     size_t voxels = gls_grid_voxels(&image->grid), n = 0;
@@ -61,9 +56,10 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu voxels", voxels);
     for (size_t i = 0; i < voxels; i++)
         if (isfinite(image->data[i]) && image->data[i] != 0) sorted[n++] = image->data[i];
-    qsort(sorted, n, sizeof *sorted, compare_floats);
-    window->low = n ? sorted[(size_t)(0.02 * (double)(n - 1))] : 0;
-    window->high = n ? sorted[(size_t)(0.98 * (double)(n - 1))] : 1;
+    double range[2] = {0, 1};
+    if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){0.02, 0.98}, 2, range);
+    window->low = range[0];
+    window->high = range[1];
     /* a mask has one value in its voxels and zero around them */
     if (n > 0 && n < voxels && window->low > 0) window->low = fmin(window->low, 0);
     *flat = !(window->high > window->low) || n == 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/planes.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
@@ -116,12 +117,6 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
         scene->colour[i] = gls_colormap_at(map, high > low ? (scene->value[i] - low) / (high - low) : 0.5);
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2])
 {
     float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
@@ -129,9 +124,9 @@ gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high
     if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu values", scene->n_points);
     for (size_t i = 0; i < scene->n_points && scene->value; i++)
         if (isfinite(scene->value[i])) sorted[n++] = scene->value[i];
-    qsort(sorted, n, sizeof *sorted, compare_floats);
-    range[0] = n ? sorted[(size_t)(low * (double)(n - 1))] : 0;
-    range[1] = n ? sorted[(size_t)(high * (double)(n - 1))] : 1;
+    range[0] = 0;
+    range[1] = 1;
+    if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){low, high}, 2, range);
     free(sorted);
     return GLS_OK;
 }

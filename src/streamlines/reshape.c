@@ -44,6 +44,12 @@ struct reshaper {
     } * place; /* of new points */
 };
 
+static gls_status too_many_steps(const reshaper *f, double length)
+{
+    return gls_fail(GLS_ERR_ARGUMENT, "a step of %g mm gives a streamline of %g mm more than %g points", f->step,
+                    length, MOST_STEPS);
+}
+
 static void apply(const double map[3][4], float p[3])
 {
     double q[3] = {p[0], p[1], p[2]};
@@ -247,8 +253,7 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     uint64_t to;
     if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
     const double length = gls_builder_length(s, i);
-    if (!(length / f->step < MOST_STEPS))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", length, f->step);
+    if (!(length / f->step < MOST_STEPS)) return too_many_steps(f, length);
     f->n_places = 0;
     gls_status status = walk_from(f, s, i, (int64_t)(n / 2), true);
     const size_t before = f->n_places;
@@ -360,9 +365,7 @@ static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
     if (status != GLS_OK) return status;
     gls_parallel(s->n, 64, f->n_threads, count_some, &(reshaping){f, s, 0});
     for (size_t i = 0; i < s->n; i++)
-        if (f->n_new[i] == UINT64_MAX)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", gls_builder_length(s, i),
-                            f->step);
+        if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
     for (size_t i = 0; i < s->n && status == GLS_OK;) status = reshape_some(f, s, i, &i);
     return status;
 }

@@ -78,9 +78,10 @@ double gls_track_max_curvature(const gls_track_params *p)
 static gls_status require_range(const char *name, double value, const gls_range *range, const char *unit)
 {
     char text[128];
-    if (isfinite(value) && gls_range_has(range, value)) return GLS_OK;
+    if (gls_range_has(range, value)) return GLS_OK;
     gls_range_text(range, unit, text, sizeof text);
-    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s", name, value, *text ? text : "finite");
+    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s", name, value,
+                    gls_is_single(value) ? text : GLS_SINGLE_TEXT);
 }
 
 static gls_status check_choices(const gls_track_params *p)

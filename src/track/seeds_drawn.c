@@ -8,6 +8,7 @@
 
 #include "image/tissue.h"
 #include "util/affine.h"
+#include "util/format.h"
 #include "util/philox.h"
 #include "util/status.h"
 
@@ -51,8 +52,8 @@ gls_status gls_seeds_create_sphere(const double centre[3], double radius, const 
                                    uint64_t rng_seed, gls_seeds **out)
 {
     GLS_REQUIRE(centre && grid && out);
-    GLS_REQUIRE(count > 0 && radius > 0 && isfinite(radius));
-    GLS_REQUIRE(isfinite(centre[0]) && isfinite(centre[1]) && isfinite(centre[2]));
+    GLS_REQUIRE(count > 0 && radius > 0 && gls_is_single(radius));
+    GLS_REQUIRE(gls_is_single(centre[0]) && gls_is_single(centre[1]) && gls_is_single(centre[2]));
     gls_seeds *s = make(grid, count, rng_seed);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
     memcpy(s->sphere, centre, 3 * sizeof *centre);

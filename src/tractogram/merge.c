@@ -5,6 +5,7 @@
 #include "tractogram/shard_read.h"
 #include "tractogram/tractogram.h"
 #include "util/log.h"
+#include "util/quantile.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -54,23 +55,15 @@ static gls_status lengths_add(lengths *l, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Steps of the streamline of rank i, 0 the shortest. */
-static uint64_t ranked(const lengths *l, uint64_t i)
-{
-    uint64_t bin = 0;
-    for (uint64_t below = l->bin[0]; below <= i; below += l->bin[bin]) bin++;
-    return bin;
-}
-
 static gls_merge_result lengths_result(const lengths *l)
 {
     const uint64_t n = l->streamlines;
     gls_merge_result r = {.streamlines = n, .points = l->points};
     if (n == 0) return r;
     r.mean_steps = (double)(l->points - n) / (double)n;
-    r.median_steps = 0.5 * (double)(ranked(l, (n - 1) / 2) + ranked(l, n / 2));
-    r.min_steps = ranked(l, 0);
-    r.max_steps = ranked(l, n - 1);
+    r.median_steps = gls_histogram_median(l->bin, l->n_bins, n);
+    r.min_steps = gls_histogram_bin(l->bin, l->n_bins, 0);
+    r.max_steps = gls_histogram_bin(l->bin, l->n_bins, n - 1);
     return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include "tracts/bundles.h"
 #include "tracts/lines.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #define MAX_TURNS 10
@@ -172,19 +173,15 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
         }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The weighted mean of finite values and their spread; the median with its plain spread. */
-static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median)
+/* The weighted mean of finite values and their spread; the median with its plain spread. all: NaN with a value that is
+ * not finite. */
+static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median, bool all)
 {
     gls_profile_node out = {NAN, NAN, 0};
     double total = 0, sum = 0, square = 0;
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
+        if (!isfinite(value[i]) && all) return (gls_profile_node){NAN, NAN, 0};
         if (!isfinite(value[i])) continue;
         total += weight[i];
         sum += weight[i] * value[i];
@@ -198,11 +195,11 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     if (!median) return out;
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) value[m++] = value[i];
-    qsort(value, m, sizeof *value, by_value);
-    out.value = 0.5 * (value[(m - 1) / 2] + value[m / 2]);
+    out.value = gls_median(value, m);
     return out;
 }
 
+/* Weights that sum up to 1. Streamlines that run through the core itself share all weight. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;
@@ -214,9 +211,10 @@ static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_pr
     alike =
         alike || !gls_mahalanobis(b->node + (size_t)k * 3, b->n, (size_t)nodes * 3, how == GLS_PROFILE_DIPY, weight);
     double total = 0;
+    size_t n_core = 0;
+    for (size_t i = 0; i < b->n && !alike; i++) n_core += weight[i] == 0;
     for (size_t i = 0; i < b->n; i++) {
-        weight[i] = alike ? 1 : 1 / weight[i];
-        if (how == GLS_PROFILE_MAHALANOBIS && !isfinite(weight[i])) weight[i] = 0;
+        weight[i] = alike ? 1 : n_core > 0 ? weight[i] == 0 : 1 / weight[i];
         total += weight[i];
     }
     for (size_t i = 0; i < b->n; i++) weight[i] /= total;
@@ -237,7 +235,7 @@ gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_i
     for (uint32_t k = 0; k < nodes; k++) {
         for (size_t m = 0; m < b->n; m++) gls_sample_at(&one, &o, gls_bundle_nodes(b, m, nodes)[k], &value[m]);
         if (b->n > 0) find_weights(b, nodes, k, weights, weight);
-        out[k] = summarise(value, weight, b->n, weights == GLS_PROFILE_MEDIAN);
+        out[k] = summarise(value, weight, b->n, weights == GLS_PROFILE_MEDIAN, o.keep_not_finite);
     }
     free(value);
     return GLS_OK;

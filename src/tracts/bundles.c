@@ -10,6 +10,7 @@
 #include "streamlines/builder.h"
 #include "tracts/lines.h"
 #include "util/parallel.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 gls_bundles_options gls_bundles_options_default(void)
@@ -302,12 +303,6 @@ uint64_t gls_bundles_streamlines(const gls_bundles *b)
     return b->streamlines;
 }
 
-static int by_length(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 {
     const gls_bundle *bundle = &b->bundle[i];
@@ -323,10 +318,7 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
     info.mean_length = sum / (double)bundle->n;
     for (size_t k = 0; k < bundle->n; k++) square += pow(bundle->member[k].length - info.mean_length, 2);
     info.sd_length = bundle->n > 1 ? sqrt(square / (double)(bundle->n - 1)) : bundle->n == 1 ? 0 : NAN;
-    if (length && bundle->n > 0) {
-        qsort(length, bundle->n, sizeof *length, by_length);
-        info.median_length = length[bundle->n / 2];
-    }
+    if (length) info.median_length = gls_median(length, bundle->n);
     free(length);
     memcpy(info.failed, bundle->failed, sizeof info.failed);
     return info;

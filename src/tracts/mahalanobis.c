@@ -54,13 +54,16 @@ static void pseudo_inverse(const double c[3][3], double out[3][3])
         }
 }
 
+/* Of the upper triangle; an axis along which the points do not vary is left out, where DIPY fails. */
 static void triangle_inverse(const double c[3][3], double out[3][3])
 {
+    const double least = DBL_EPSILON * fmax(c[0][0], fmax(c[1][1], c[2][2]));
+    double one[3];
     memset(out, 0, 9 * sizeof(double));
-    for (int i = 0; i < 3; i++) out[i][i] = 1 / c[i][i];
-    out[0][1] = -c[0][1] / (c[0][0] * c[1][1]);
-    out[1][2] = -c[1][2] / (c[1][1] * c[2][2]);
-    out[0][2] = (c[0][1] * c[1][2] - c[0][2] * c[1][1]) / (c[0][0] * c[1][1] * c[2][2]);
+    for (int i = 0; i < 3; i++) out[i][i] = one[i] = c[i][i] > least ? 1 / c[i][i] : 0;
+    out[0][1] = -c[0][1] * one[0] * one[1];
+    out[1][2] = -c[1][2] * one[1] * one[2];
+    out[0][2] = c[0][1] * c[1][2] * one[0] * one[1] * one[2] - c[0][2] * one[0] * one[2];
 }
 
 bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance)
@@ -81,7 +84,7 @@ bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle,
             c[r][k] /= (double)n;
             flat = flat && fabs(c[r][k]) <= 1e-8;
         }
-    if (flat && !triangle) return false;
+    if (flat) return false;
     if (triangle)
         triangle_inverse((const double(*)[3])c, inverse);
     else
@@ -91,7 +94,7 @@ bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle,
         for (int r = 0; r < 3; r++) d[r] = point[i * stride + (size_t)r] - mean[r];
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++) sum += d[r] * inverse[r][k] * d[k];
-        distance[i] = sqrt(triangle ? sum : fmax(sum, 0));
+        distance[i] = sqrt(fmax(sum, 0));
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/status.h"
 
 /* Doubles from 0 on are in the order of their bits, which are divided evenly: in the first pass those from 2^-16 to
@@ -127,12 +128,6 @@ gls_status gls_ranks_add(gls_ranks *r, double value)
     return GLS_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The part of a range that has the rank becomes the range. part: how many numbers each of them has. */
 static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_first)
 {
@@ -183,7 +178,7 @@ static gls_status look(gls_ranks *r, range *g, uint64_t rank)
     } else if (g->n_kept != g->n) {
         return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
     } else {
-        qsort(g->kept, g->n_kept, sizeof *g->kept, by_value);
+        gls_sort(g->kept, g->n_kept);
         g->from = bits_of(g->kept[rank - g->below]);
         g->found = true;
         return GLS_OK;
@@ -225,7 +220,7 @@ const double *gls_ranks_sorted(gls_ranks *r, size_t *n)
 {
     *n = r->n_kept;
     if (r->part || !r->kept) return NULL;
-    if (!r->sorted) qsort(r->kept, r->n_kept, sizeof *r->kept, by_value);
+    if (!r->sorted) gls_sort(r->kept, r->n_kept);
     r->sorted = true;
     return r->kept;
 }

@@ -9,7 +9,7 @@
 
 #include <glslines/common.h>
 
-#define GLS_RANKS_MOST 4 /* ranks that can be asked for */
+#define GLS_RANKS_MOST 6 /* ranks that can be asked for */
 
 typedef struct gls_ranks gls_ranks;
 

@@ -18,8 +18,7 @@ struct reshaper {
     /* crop */
     gls_rois *rois;
     gls_roi_hits hits;
-    gls_roi_test test;
-    gls_crop_pieces pieces;
+    gls_crop_options cropping;
     /* orientation */
     gls_orientation orientation;
     double centre[3];
@@ -56,7 +55,7 @@ static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, dou
     double at = 0;
     uint64_t to;
     position a = {s->offset[i], 0}, b;
-    if (f->test == GLS_ROI_TEST_VERTEX) {
+    if (f->cropping.test == GLS_ROI_TEST_VERTEX) {
         a.point += (uint64_t)from;
         b = (position){s->offset[i] + (uint64_t)until - 1, 0};
     } else {
@@ -77,21 +76,25 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
 {
     gls_roi_hits *h = &f->hits;
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-    double from = INFINITY, until = 0;
+    const gls_crop_pieces pieces = f->cropping.pieces;
+    double from = INFINITY, until = 0, begin = 0;
+    bool inside = false;
     gls_status status = GLS_OK;
     if (n < 2) return GLS_OK;
     gls_rois_find(f->rois, h, s->point + s->offset[i], n);
     if (h->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
-    for (size_t k = 0; k < h->n && !status; k++) {
-        if (!h->event[k].set) continue;
-        double begin = h->event[k].at, end = k + 1 < h->n ? h->event[k + 1].at : h->length;
-        if (f->pieces == GLS_CROP_ALL) status = add_piece(f, s, i, begin, end);
-        if (f->pieces == GLS_CROP_ENDS || end - begin > until - from || isinf(from)) {
-            from = f->pieces == GLS_CROP_ENDS ? fmin(from, begin) : begin;
+    for (size_t k = 0; k <= h->n && !status; k++) {
+        const double end = k < h->n ? h->event[k].at : h->length;
+        const bool kept = inside == (f->cropping.side == GLS_CROP_INSIDE) && end > begin;
+        if (kept && pieces == GLS_CROP_ALL) status = add_piece(f, s, i, begin, end);
+        if (kept && (pieces == GLS_CROP_ENDS || end - begin > until - from || isinf(from))) {
+            from = pieces == GLS_CROP_ENDS ? fmin(from, begin) : begin;
             until = end;
         }
+        begin = end;
+        inside = k < h->n && h->event[k].set;
     }
-    return status || f->pieces == GLS_CROP_ALL || isinf(from) ? status : add_piece(f, s, i, from, until);
+    return status || pieces == GLS_CROP_ALL || isinf(from) ? status : add_piece(f, s, i, from, until);
 }
 
 static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
@@ -191,13 +194,20 @@ static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *f
     return GLS_OK;
 }
 
-gls_status gls_filter_crop_create(const char *region, gls_roi_test test, gls_crop_pieces pieces, const gls_sink *next,
+gls_crop_options gls_crop_options_default(void)
+{
+    return (gls_crop_options){.size = sizeof(gls_crop_options)};
+}
+
+gls_status gls_filter_crop_create(const char *region, const gls_crop_options *options, const gls_sink *next,
                                   gls_sink *filter)
 {
-    GLS_REQUIRE(region && next && next->append && filter && (unsigned)pieces <= GLS_CROP_ENDS);
-    reshaper f = {.reshape = crop, .test = test, .pieces = pieces};
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(region && next && next->append && filter);
+    reshaper f = {.reshape = crop, .cropping = options ? *options : gls_crop_options_default()};
+    GLS_REQUIRE((unsigned)f.cropping.pieces <= GLS_CROP_ENDS);
     size_t index;
-    gls_status status = gls_rois_create(test, &f.rois);
+    gls_status status = gls_rois_create(f.cropping.test, &f.rois);
     if (!status) status = gls_rois_add(f.rois, "crop", region, 0, &index);
     if (!status) status = create(&f, next, filter);
     if (status) gls_rois_destroy(f.rois);

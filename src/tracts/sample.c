@@ -10,7 +10,10 @@
 #include "tracts/visits.h"
 #include "util/affine.h"
 #include "util/parallel.h"
+#include "util/quantile.h"
 #include "util/status.h"
+
+#define SAME_WEIGHT 1e-9 /* of the whole: half of the weight lies on each side of a value's edge */
 
 gls_sample_options gls_sample_options_default(void)
 {
@@ -30,25 +33,21 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* v: voxel coordinates. */
-static void sample_nearest(const gls_image *image, const double v[3], double empty, double *out)
+/* v: voxel coordinates. False outside the image, where out stays. */
+static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
     for (int a = 2; a >= 0; a--) {
         double i = floor(v[a] + 0.5);
-        if (!(i >= 0 && i < image->grid.dim[a])) {
-            fill(out, image->n_volumes, empty);
-            return;
-        }
+        if (!(i >= 0 && i < image->grid.dim[a])) return false;
         at = at * (size_t)image->grid.dim[a] + (size_t)i;
     }
-    for (size_t t = 0; t < image->n_volumes; t++) {
-        double value = image->data[t * n + at];
-        out[t] = isfinite(value) ? value : empty;
-    }
+    for (size_t t = 0; t < image->n_volumes; t++) out[t] = image->data[t * n + at];
+    return true;
 }
 
-static void sample_linear(const gls_image *image, const double v[3], bool zero_edge, double empty, double *out)
+/* The same. all: a voxel without weight counts, too, where it is not finite, as in MRtrix3 and DIPY. */
+static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
     const int32_t *dim = image->grid.dim;
@@ -56,10 +55,7 @@ static void sample_linear(const gls_image *image, const double v[3], bool zero_e
     double weight[3][2];
     for (int a = 0; a < 3; a++) {
         double reach = zero_edge ? 1 : 0.5, low = floor(v[a]);
-        if (!(v[a] > -reach && v[a] < dim[a] - 1 + reach)) {
-            fill(out, image->n_volumes, empty);
-            return;
-        }
+        if (!(v[a] > -reach && v[a] < dim[a] - 1 + reach)) return false;
         for (int k = 0; k < 2; k++) {
             double i = low + k, inside = fmin(fmax(i, 0), dim[a] - 1);
             weight[a][k] = k ? v[a] - low : 1 - (v[a] - low);
@@ -71,23 +67,37 @@ static void sample_linear(const gls_image *image, const double v[3], bool zero_e
     for (int c = 0; c < 8; c++) {
         double w = weight[0][c & 1] * weight[1][c >> 1 & 1] * weight[2][c >> 2];
         size_t at = (index[2][c >> 2] * (size_t)dim[1] + index[1][c >> 1 & 1]) * (size_t)dim[0] + index[0][c & 1];
-        if (w == 0) continue;
+        if (w == 0 && !all) continue;
         for (size_t t = 0; t < image->n_volumes; t++) out[t] += w * image->data[t * n + at];
     }
-    for (size_t t = 0; t < image->n_volumes; t++)
-        if (!isfinite(out[t])) out[t] = empty;
+    return true;
 }
 
-static void sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o,
-                   const float point[3], double *out)
+/* Values that are not finite become NaN unless they are kept. True if there is one. */
+static bool mend_values(double *value, size_t n, bool keep)
 {
-    const double p[3] = {point[0], point[1], point[2]}, empty = o->outside_zero ? 0 : NAN;
+    bool found = false;
+    for (size_t t = 0; t < n; t++) {
+        if (isfinite(value[t])) continue;
+        found = true;
+        if (!keep) value[t] = NAN;
+    }
+    return found;
+}
+
+enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
+
+static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
+                  double *out)
+{
+    const double p[3] = {point[0], point[1], point[2]};
     double v[3];
     gls_affine_apply(inverse, p, v);
-    if (o->nearest)
-        sample_nearest(image, v, empty, out);
-    else
-        sample_linear(image, v, o->edge == GLS_EDGE_ZERO, empty, out);
+    const bool inside = o->nearest ? sample_nearest(image, v, out)
+                                   : sample_linear(image, v, o->edge == GLS_EDGE_ZERO, o->keep_not_finite, out);
+    if (inside) return mend_values(out, image->n_volumes, o->keep_not_finite) ? SAMPLE_NOT_FINITE : SAMPLE_FINITE;
+    fill(out, image->n_volumes, o->outside_zero ? 0 : NAN);
+    return SAMPLE_OUTSIDE;
 }
 
 void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3], double *out)
@@ -97,12 +107,18 @@ void gls_sample_at(const gls_image *image, const gls_sample_options *options, co
     sample(image, (const double(*)[4])inverse, options, point, out);
 }
 
+/* A value in the order of values. */
+typedef struct place {
+    double value, weight;
+} place;
+
 /* Room of one thread: values of one streamline, n of them for each volume, and their weights. */
 typedef struct room {
     size_t capacity;
-    double *value, *weight, *sorted;
+    double *value, *weight;
+    place *sorted;
     gls_visits visits;
-    uint64_t points, outside, without;
+    uint64_t points, outside, not_finite, without;
     bool failed;
 } room;
 
@@ -130,11 +146,39 @@ static bool reserve(room *r, size_t values, size_t n)
     if (value) r->value = value;
     double *weight = realloc(r->weight, capacity * sizeof *weight);
     if (weight) r->weight = weight;
-    double *sorted = realloc(r->sorted, capacity * sizeof *sorted);
+    place *sorted = realloc(r->sorted, capacity * sizeof *sorted);
     if (sorted) r->sorted = sorted;
     r->failed |= !value || !weight || !sorted;
     if (!r->failed) r->capacity = capacity;
     return !r->failed;
+}
+
+static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
+{
+    return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
+}
+
+/* The values of the voxels that a streamline passes, and the mm inside them. Returns how many there are. */
+static size_t collect_voxels(const sampler *s, room *r, size_t k, const float (*point)[3], size_t n)
+{
+    const gls_image *image = s->column[k].image;
+    const size_t volumes = image->n_volumes, voxels = gls_grid_voxels(&image->grid);
+    const gls_density_options options = {.size = sizeof options,
+                                         .mapping = s->o.weight == GLS_SAMPLE_BY_SPLINE ? GLS_DENSITY_PRECISE
+                                                                                        : GLS_DENSITY_LENGTH,
+                                         .upsample = 1};
+    gls_visits_find(&r->visits, &s->grid[k], &options, point, n);
+    r->failed |= r->visits.failed;
+    if (r->failed || !reserve(r, r->visits.n * volumes, r->visits.n)) return 0;
+    for (size_t i = 0; i < r->visits.n; i++) {
+        const uint64_t voxel = r->visits.voxel[i];
+        const double mm = r->visits.mm[i], share = s->o.total ? mm / s->o.total[voxel] : 1;
+        r->weight[i] = mm;
+        for (size_t t = 0; t < volumes; t++) r->value[i * volumes + t] = image->data[t * voxels + voxel] * share;
+        r->not_finite += mend_values(r->value + i * volumes, volumes, s->o.keep_not_finite);
+    }
+    r->points += r->visits.n;
+    return r->visits.n;
 }
 
 /* Values and weights of a streamline of n points: value[k * volumes + t]. Returns how many there are. */
@@ -142,22 +186,7 @@ static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[
 {
     const gls_sample_column *c = &s->column[k];
     const size_t volumes = c->image->n_volumes;
-    if (s->o.weight == GLS_SAMPLE_BY_VOXEL && !c->per_vertex) {
-        const gls_density_options options = {.size = sizeof options, .mapping = GLS_DENSITY_LENGTH, .upsample = 1};
-        gls_visits_find(&r->visits, &s->grid[k], &options, point, n);
-        r->failed |= r->visits.failed;
-        if (r->failed || !reserve(r, r->visits.n * volumes, r->visits.n)) return 0;
-        for (size_t i = 0; i < r->visits.n; i++) {
-            r->weight[i] = r->visits.mm[i];
-            for (size_t t = 0; t < volumes; t++) {
-                double value = c->image->data[t * gls_grid_voxels(&c->image->grid) + r->visits.voxel[i]];
-                if (s->o.total) value *= r->visits.mm[i] / s->o.total[r->visits.voxel[i]];
-                r->value[i * volumes + t] = isfinite(value) ? value : s->o.outside_zero ? 0 : NAN;
-            }
-        }
-        r->points += r->visits.n;
-        return r->visits.n;
-    }
+    if (is_by_voxel(s, c)) return collect_voxels(s, r, k, point, n);
     if (!reserve(r, n * volumes, n)) return 0;
     const bool weighted = s->o.weight == GLS_SAMPLE_BY_LENGTH && gls_sample_steps(point, n, r->weight) != 0;
     for (size_t i = 0; i < n && !weighted; i++) r->weight[i] = 1;
@@ -165,8 +194,9 @@ static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[
     if (quick) gls_sample_line(c->image, (const double(*)[4])s->inverse[k], point, n, r->value);
     for (size_t i = 0; i < n; i++) {
         if (quick && !isnan(r->value[i])) continue;
-        sample(c->image, (const double(*)[4])s->inverse[k], &s->o, point[i], r->value + i * volumes);
-        r->outside += isnan(r->value[i * volumes]);
+        const int found = sample(c->image, (const double(*)[4])s->inverse[k], &s->o, point[i], r->value + i * volumes);
+        r->outside += found == SAMPLE_OUTSIDE;
+        r->not_finite += found == SAMPLE_NOT_FINITE;
     }
     r->points += n;
     return n;
@@ -174,8 +204,8 @@ static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[
 
 static int by_value(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const place *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
 }
 
 static double of_ends(gls_track_stat stat, double first, double last)
@@ -204,18 +234,18 @@ static double correlate(const double *a, const double *b, size_t n)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Of the values of a streamline in volume t: sums over those that are numbers. */
+/* Of the values of a streamline in volume t: sums over those that are numbers, or over all. */
 typedef struct sums {
     size_t m, nonzero;
     double total, weighted, plain;
 } sums;
 
-static sums add_up(const room *r, size_t n, size_t volumes, size_t t)
+static sums add_up(const room *r, size_t n, size_t volumes, size_t t, bool all)
 {
     sums s = {0};
     for (size_t i = 0; i < n; i++) {
         double v = r->value[i * volumes + t], w = r->weight[i];
-        if (isnan(v)) continue;
+        if (isnan(v) && !all) continue;
         s.m++;
         s.nonzero += v != 0;
         s.total += w;
@@ -235,25 +265,44 @@ static double extreme_of(const room *r, size_t n, size_t volumes, size_t t, bool
     return found;
 }
 
-static double median_of(room *r, size_t n, size_t volumes, size_t t, bool upper)
+/* Where half of the weight lies below; between two values their mean. below: as tcksample -precise, the value before
+ * the one with which more than half is reached. */
+static double weighted_median(const place *sorted, size_t n, bool below)
+{
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) total += sorted[i].weight;
+    for (size_t i = 0; i < n; i++) {
+        sum += sorted[i].weight;
+        const double over = sum - 0.5 * total;
+        if (!below && fabs(over) <= SAME_WEIGHT * total && i + 1 < n)
+            return 0.5 * (sorted[i].value + sorted[i + 1].value);
+        if (over > 0) return sorted[below && i > 0 ? i - 1 : i].value;
+    }
+    return sorted[n - 1].value;
+}
+
+static double median_of(const sampler *s, room *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (!isnan(r->value[i * volumes + t])) r->sorted[m++] = r->value[i * volumes + t];
+        if (!isnan(r->value[i * volumes + t])) r->sorted[m++] = (place){r->value[i * volumes + t], r->weight[i]};
     if (m == 0) return NAN;
     qsort(r->sorted, m, sizeof *r->sorted, by_value);
-    if (upper) return n / 2 < m ? r->sorted[n / 2] : NAN;
-    return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
+    if (upper) return n / 2 < m ? r->sorted[n / 2].value : NAN;
+    if (s->o.weight >= GLS_SAMPLE_BY_VOXEL) return weighted_median(r->sorted, m, s->o.weight == GLS_SAMPLE_BY_SPLINE);
+    const gls_quantile at = gls_quantile_find(m, 0.5);
+    return gls_quantile_between(&at, r->sorted[at.lower].value, r->sorted[at.upper].value);
 }
 
-static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
+static double statistic(const sampler *sampler, room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
 {
+    const bool keep = sampler->o.keep_not_finite;
     if (n > 0 && stat == GLS_TRACK_ENDS_CORR) return correlate(r->value, r->value + (n - 1) * volumes, volumes);
     if (n > 0 && stat >= GLS_TRACK_ENDS_MIN) return of_ends(stat, r->value[t], r->value[(n - 1) * volumes + t]);
     if (stat == GLS_TRACK_MIN || stat == GLS_TRACK_MAX) return extreme_of(r, n, volumes, t, stat == GLS_TRACK_MIN);
     if (stat == GLS_TRACK_MEDIAN || stat == GLS_TRACK_UPPER_MEDIAN)
-        return median_of(r, n, volumes, t, stat == GLS_TRACK_UPPER_MEDIAN);
-    const sums s = add_up(r, n, volumes, t);
+        return median_of(sampler, r, n, volumes, t, stat == GLS_TRACK_UPPER_MEDIAN);
+    const sums s = add_up(r, n, volumes, t, keep);
     if (s.m == 0) return NAN;
     double mean = s.total > 0 ? s.weighted / s.total : s.plain / (double)s.m, square = 0;
     if (stat == GLS_TRACK_MEAN) return mean;
@@ -261,7 +310,7 @@ static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, 
     if (stat == GLS_TRACK_MEAN_NONZERO) return s.nonzero > 0 ? s.plain / (double)s.nonzero : NAN;
     for (size_t i = 0; i < n; i++) {
         double d = r->value[i * volumes + t] - mean;
-        if (!isnan(d)) square += (s.total > 0 ? r->weight[i] : 1) * d * d;
+        if (keep || !isnan(d)) square += (s.total > 0 ? r->weight[i] : 1) * d * d;
     }
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
@@ -271,13 +320,22 @@ static size_t components_of(const gls_sample_column *c)
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;
 }
 
+/* Whether a column has the values of the one before. */
+static bool has_same_values(const sampler *s, size_t k)
+{
+    return k > 0 && s->column[k - 1].image == s->column[k].image &&
+           is_by_voxel(s, &s->column[k - 1]) == is_by_voxel(s, &s->column[k]);
+}
+
 static void sample_line(const sampler *s, room *r, const gls_streamlines *in, size_t i)
 {
     const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
+    size_t m = 0;
     bool without = false;
     for (size_t k = 0; k < s->n && !r->failed; k++) {
         const gls_sample_column *c = &s->column[k];
-        const size_t volumes = c->image->n_volumes, m = n > 0 ? collect(s, r, k, in->point + in->offset[i], n) : 0;
+        const size_t volumes = c->image->n_volumes;
+        if (n > 0 && !has_same_values(s, k)) m = collect(s, r, k, in->point + in->offset[i], n);
         if (c->per_vertex) {
             float *out = (float *)s->data[k] + in->offset[i] * volumes;
             for (size_t j = 0; j < m * volumes; j++) out[j] = (float)r->value[j];
@@ -286,7 +344,8 @@ static void sample_line(const sampler *s, room *r, const gls_streamlines *in, si
         const size_t components = components_of(c);
         double *out = (double *)s->data[k] + i * components;
         for (size_t t = 0; t < components; t++) {
-            out[t] = statistic(r, c->stat, m, volumes, t);
+            out[t] = statistic(s, r, c->stat, m, volumes, t);
+            if (!isfinite(out[t])) out[t] = NAN;
             without |= isnan(out[t]);
         }
     }
@@ -353,8 +412,9 @@ static gls_status append(void *user, const gls_streamlines *in)
         if (r->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the values of a streamline");
         s->counts->points += r->points;
         s->counts->outside += r->outside;
+        s->counts->not_finite += r->not_finite;
         s->counts->without_value += r->without;
-        r->points = r->outside = r->without = 0;
+        r->points = r->outside = r->not_finite = r->without = 0;
     }
     gls_streamlines out = *in;
     out.dps = s->list;
@@ -397,7 +457,7 @@ gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n, 
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(columns && n >= 1 && next && next->append && filter);
-    GLS_REQUIRE(!options || !options->total || options->weight == GLS_SAMPLE_BY_VOXEL);
+    GLS_REQUIRE(!options || !options->total || options->weight >= GLS_SAMPLE_BY_VOXEL);
     for (size_t k = 0; k < n; k++)
         GLS_REQUIRE(columns[k].image && columns[k].name && (unsigned)columns[k].stat < GLS_TRACK_STATS);
     sampler *s = calloc(1, sizeof *s);

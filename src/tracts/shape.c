@@ -9,6 +9,7 @@
 #include "tracts/ranks.h"
 #include "tracts/visits.h"
 #include "util/affine.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 #define PI 3.14159265358979323846
@@ -19,6 +20,7 @@
 #define STEP_LOWEST (127 - 16)
 
 enum { BODY, START, END, N_MASKS };
+enum { N_QUARTILES = 3 };
 
 struct gls_bundle_stats {
     uint64_t n, points, empty;
@@ -81,18 +83,21 @@ static void add_step(gls_bundle_stats *s, const float *p, const float *q)
     s->n_steps++;
 }
 
+/* The middle of the bin that has the step of this rank. */
+static double ranked_step(const gls_bundle_stats *s, uint64_t rank)
+{
+    const size_t bin = gls_histogram_bin(s->steps, STEP_BINS, rank);
+    const uint32_t bits = (uint32_t)((bin + ((size_t)STEP_LOWEST << STEP_BITS)) << (23 - STEP_BITS)) + (1u << 10);
+    float mm;
+    memcpy(&mm, &bits, sizeof mm);
+    return (double)mm;
+}
+
 static double median_step(const gls_bundle_stats *s)
 {
-    uint64_t below = 0;
-    for (size_t bin = 0; bin < STEP_BINS; bin++) {
-        below += s->steps[bin];
-        if (below <= s->n_steps / 2) continue;
-        uint32_t bits = (uint32_t)((bin + ((size_t)STEP_LOWEST << STEP_BITS)) << (23 - STEP_BITS)) + (1u << 10);
-        float mm;
-        memcpy(&mm, &bits, sizeof mm);
-        return (double)mm;
-    }
-    return 0;
+    if (s->n_steps == 0) return 0;
+    const gls_quantile at = gls_quantile_find(s->n_steps, 0.5);
+    return gls_quantile_between(&at, ranked_step(s, at.lower), ranked_step(s, at.upper));
 }
 
 static void mark(uint8_t *mask, uint64_t voxel)
@@ -182,11 +187,22 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
     return s->has_shape ? add_shape(s, point, n, length) : GLS_OK;
 }
 
+static gls_quantile quartile(const gls_bundle_stats *s, int k)
+{
+    return gls_quantile_find(s->n, 0.25 * (k + 1));
+}
+
 gls_status gls_bundle_stats_end_pass(gls_bundle_stats *s, bool *again)
 {
-    const uint64_t rank[] = {s->n / 4, s->n / 2, s->n - 1 - s->n / 4};
+    uint64_t rank[2 * N_QUARTILES];
     *again = false;
-    return s->n > 0 && s->ranks ? gls_ranks_end_pass(s->ranks, rank, 3, again) : GLS_OK;
+    if (s->n == 0 || !s->ranks) return GLS_OK;
+    for (int k = 0; k < N_QUARTILES; k++) {
+        const gls_quantile at = quartile(s, k);
+        rank[2 * k] = at.lower;
+        rank[2 * k + 1] = at.upper;
+    }
+    return gls_ranks_end_pass(s->ranks, rank, 2 * N_QUARTILES, again);
 }
 
 gls_status gls_bundle_stats_add_again(gls_bundle_stats *s, double length)
@@ -208,10 +224,10 @@ gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *s)
     l.sd = s->n > 1 && divisor != 0 ? sqrt(s->square / divisor) : 0;
     l.min = s->min;
     l.max = s->max;
-    if (s->ranks) {
-        l.q25 = gls_ranks_get(s->ranks, 0);
-        l.median = gls_ranks_get(s->ranks, 1);
-        l.q75 = gls_ranks_get(s->ranks, 2);
+    double *const to[N_QUARTILES] = {&l.q25, &l.median, &l.q75};
+    for (size_t k = 0; k < N_QUARTILES && s->ranks; k++) {
+        const gls_quantile at = quartile(s, (int)k);
+        *to[k] = gls_quantile_between(&at, gls_ranks_get(s->ranks, 2 * k), gls_ranks_get(s->ranks, 2 * k + 1));
     }
     l.step = median_step(s);
     return l;

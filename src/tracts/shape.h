@@ -10,7 +10,7 @@ typedef struct gls_lengths {
     uint64_t n, points, empty;         /* empty: without points, which count nowhere else */
     double weight;                     /* sum of weights; n without */
     double mean, sd;                   /* weighted; sd as tckstats: divisor (n - 1) / n times the sum of weights */
-    double min, q25, median, q75, max; /* without weights; of an even number the upper one */
+    double min, q25, median, q75, max; /* without weights; quartiles as numpy's, see util/quantile.h */
     double step;                       /* median of the steps, to 1 part in 4,000 */
 } gls_lengths;
 
@@ -31,7 +31,7 @@ typedef struct gls_shape {
 typedef struct gls_bundle_stats gls_bundle_stats;
 
 /* grid NULL: no shape. kept: how many lengths are kept; with more, a second pass is needed for quartiles, see
- * tracts/ranks.h; 0: no quartiles are wanted. Memory: 24 bytes for each that is kept, 4 MB, and 3 bits a voxel. */
+ * tracts/ranks.h; 0: no quartiles are wanted. Memory: 48 bytes for each that is kept, 4 MB, and 3 bits a voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
 /* Adds n points, n >= 0. */

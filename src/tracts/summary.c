@@ -1,5 +1,5 @@
-/* Summaries of tractograms of any size in constant memory: medians come from histograms over the leading bits of
- * float32 values, which grow with them. */
+/* Summaries of tractograms of any size in constant memory: quartiles come from the values themselves, of which some are
+ * kept, or, once there are more, from histograms over the leading bits of float32 values, which grow with them. */
 #include <glslines/summary.h>
 
 #include <math.h>
@@ -7,16 +7,20 @@
 #include <string.h>
 
 #include "util/affine.h"
+#include "util/quantile.h"
 #include "util/status.h"
 
 /* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */
 #define BIN_SHIFT 9
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
+#define MOST_KEPT ((size_t)1 << 16)
 
 typedef struct spread {
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean, by Welford's method */
     uint32_t *bin;
+    double *kept; /* the first MOST_KEPT */
+    bool sorted;  /* they are */
 } spread;
 
 struct gls_summary {
@@ -37,6 +41,19 @@ static uint32_t bits_of(double value)
     return bits;
 }
 
+static bool spread_init(spread *s)
+{
+    s->bin = calloc(BINS, sizeof *s->bin);
+    s->kept = malloc(MOST_KEPT * sizeof *s->kept);
+    return s->bin && s->kept;
+}
+
+static void spread_finish(spread *s)
+{
+    free(s->bin);
+    free(s->kept);
+}
+
 static void spread_add(spread *s, double value)
 {
     s->n++;
@@ -46,14 +63,17 @@ static void spread_add(spread *s, double value)
     if (s->n == 1 || value < s->min) s->min = value;
     if (s->n == 1 || value > s->max) s->max = value;
     s->bin[bits_of(value) >> BIN_SHIFT]++;
+    if (s->n > MOST_KEPT) return;
+    s->kept[s->n - 1] = value;
+    s->sorted = false;
 }
 
-/* The value of this rank, counted from 0: the middle of its bin. */
+/* The value of this rank, counted from 0, or, where not all are kept, the middle of its bin. */
 static double value_of_rank(const spread *s, uint64_t rank)
 {
     uint64_t before = 0;
     size_t b = 0;
-    if (s->n == 0) return 0;
+    if (s->n <= MOST_KEPT) return s->kept[rank];
     while (b + 1 < BINS && before + s->bin[b] <= rank) before += s->bin[b++];
     uint32_t bits = (uint32_t)(b << BIN_SHIFT) + (b > 0 ? 1u << (BIN_SHIFT - 1) : 0);
     float value;
@@ -61,13 +81,22 @@ static double value_of_rank(const spread *s, uint64_t rank)
     return fmin(fmax(value, s->min), s->max);
 }
 
-static gls_spread spread_get(const spread *s)
+static double quantile(const spread *s, double q)
+{
+    const gls_quantile at = gls_quantile_find(s->n, q);
+    return gls_quantile_between(&at, value_of_rank(s, at.lower), value_of_rank(s, at.upper));
+}
+
+static gls_spread spread_get(spread *s)
 {
     gls_spread r = {.n = s->n, .mean = s->mean, .min = s->min, .max = s->max};
+    if (s->n == 0) return r;
     if (s->n > 1) r.sd = sqrt(s->m2 / (double)(s->n - 1));
-    r.median = value_of_rank(s, s->n / 2);
-    r.quartile[0] = value_of_rank(s, s->n / 4);
-    r.quartile[1] = value_of_rank(s, s->n - s->n / 4 - (s->n > 0));
+    if (s->n <= MOST_KEPT && !s->sorted) gls_sort(s->kept, s->n);
+    s->sorted = true;
+    r.median = quantile(s, 0.5);
+    r.quartile[0] = quantile(s, 0.25);
+    r.quartile[1] = quantile(s, 0.75);
     return r;
 }
 
@@ -182,11 +211,7 @@ gls_status gls_summary_create(const gls_grid *grid, gls_summary **summary)
 {
     GLS_REQUIRE(summary);
     gls_summary *m = calloc(1, sizeof *m);
-    if (m) {
-        m->length.bin = calloc(BINS, sizeof *m->length.bin);
-        m->step.bin = calloc(BINS, sizeof *m->step.bin);
-    }
-    if (!m || !m->length.bin || !m->step.bin) {
+    if (!m || !spread_init(&m->length) || !spread_init(&m->step)) {
         gls_summary_destroy(m);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a summary");
     }
@@ -216,7 +241,7 @@ void gls_summary_destroy(gls_summary *m)
     if (!m) return;
     for (size_t k = 0; k < m->result.n_columns; k++) free((char *)m->column[k].name);
     free(m->column);
-    free(m->length.bin);
-    free(m->step.bin);
+    spread_finish(&m->length);
+    spread_finish(&m->step);
     free(m);
 }

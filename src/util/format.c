@@ -1,5 +1,6 @@
 #include "util/format.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,9 +95,16 @@ char *gls_format_double(double v, char *buffer, size_t size)
     return buffer;
 }
 
+bool gls_is_single(double v)
+{
+    return fabs(v) <= (double)FLT_MAX;
+}
+
 bool gls_range_has(const gls_range *r, double v)
 {
-    if (isfinite(r->min) && (r->min_open ? v <= r->min : v < r->min)) return false;
+    if (!gls_is_single(v)) return false;
+    /* a number just above an open bound must not become the bound in single precision */
+    if (isfinite(r->min) && (r->min_open ? v <= r->min || (double)(float)v <= r->min : v < r->min)) return false;
     return !(isfinite(r->max) && v > r->max);
 }
 

@@ -24,7 +24,11 @@ typedef struct gls_range {
     double min, max; /* INFINITY: no bound */
     bool min_open;   /* min itself is not valid */
 } gls_range;
+/* Whether it is valid as a number of single precision, too, which is what devices calculate with. */
 bool gls_range_has(const gls_range *range, double value);
+/* Whether single precision has a number as large. */
+bool gls_is_single(double value);
+#define GLS_SINGLE_TEXT "from -3.4e+38 to 3.4e+38"
 /* "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. unit: NULL or "": none. */
 void gls_range_text(const gls_range *range, const char *unit, char *buffer, size_t size);
 

@@ -6,6 +6,7 @@
 
 #include "track/params.h"
 #include "util/log.h"
+#include "util/quantile.h"
 #include "workflow/params.h"
 
 /* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
@@ -98,12 +99,6 @@ static void advise_of_seeds(const gls_study *in, double threshold)
             100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* tckgen's cutoff presumes FODs of multi-tissue deconvolution: a voxel that is white matter alone has 0.2821. */
 static void advise_of_scale(const gls_study *in, const gls_track_params *params)
 {
@@ -114,8 +109,8 @@ static void advise_of_scale(const gls_study *in, const gls_track_params *params)
     for (size_t i = 0; i < n; i++)
         if ((!in->mask || in->mask->data[i] > 0) && isfinite(sh->data[i]) && sh->data[i] != 0)
             first[count++] = sh->data[i];
-    qsort(first, count, sizeof *first, ascending);
-    double median = count ? first[count / 2] : USUAL_FOD;
+    double median = USUAL_FOD;
+    if (count > 0) gls_quantiles_of_floats(first, count, (const double[]){0.5}, 1, &median);
     free(first);
     if (median >= LEAST_FOD && median <= MOST_FOD) return;
     gls_log(GLS_LOG_WARNING,

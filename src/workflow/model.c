@@ -1,14 +1,18 @@
 #include "workflow/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dwi/csd_shell.h"
+#include "dwi/units.h"
 #include "workflow/cache.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
+
+#define MOST_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball of some thousand at most */
 
 const gls_gradients *gls_series_model_gradients(const gls_model *m)
 {
@@ -163,6 +167,21 @@ static gls_response_options response_options(const gls_model_options *o)
     return options;
 }
 
+/* Whether a response that was given has about the signal of the series. */
+static gls_status compare_gain(const gls_model *m, const gls_image *mask)
+{
+    const gls_response *r = &m->response;
+    const gls_gradients *g = m->selected;
+    const double signal = r->is_zonal ? r->zonal[0] / sqrt(4 * M_PI) : r->s0;
+    double gain;
+    bool *is_used = malloc(g->n * sizeof *is_used);
+    if (!is_used) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", g->n);
+    for (size_t i = 0; i < g->n; i++) is_used[i] = g->is_b0[i] != r->is_zonal;
+    gls_status status = gls_units_gain(m->series->dwi, m->volume, is_used, g->n, mask, signal, &gain);
+    free(is_used);
+    return status ? status : gls_units_check_gain(m->options->response, signal, gain);
+}
+
 gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
@@ -180,6 +199,8 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
         if (!m->has_response)
             status = gls_series_fail(
                 m->series, gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response));
+        else if (o->response)
+            status = compare_gain(m, mask);
         m->has_response = !status;
     } else {
         gls_qball_options options = {.size = sizeof options,
@@ -245,6 +266,28 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     return key;
 }
 
+/* Of a fit that is no number anywhere, or beyond all that a response makes of a signal. */
+static gls_status check_fit(const gls_model *m, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;
+    float most = 0;
+    for (size_t v = 0; v < n; v++) {
+        if (mask && !(mask->data[v] > 0)) continue;
+        inside++;
+        if (!isfinite(m->sh->data[v])) continue;
+        finite++;
+        most = fmaxf(most, fabsf(m->sh->data[v]));
+    }
+    if (inside > 0 && (finite == 0 || most > MOST_COEFFICIENT))
+        return gls_fail(
+            GLS_ERR_INPUT, "%s: the fit of --model %s gives coefficients %s: its response or the series is not usable",
+            m->series->name, gls_model_name(m->kind), finite == 0 ? "that are not finite in any voxel" : "above 1e+06");
+    if (finite < inside)
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu voxels have coefficients that are not finite", m->series->name,
+                inside - finite, inside);
+    return GLS_OK;
+}
+
 static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
     cJSON *key = cache ? sh_key(m, mask) : NULL;
@@ -253,9 +296,10 @@ static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *c
         gls_tissues_fit(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, m->order,
                         (const double(*)[3])m->direction, m->n_directions,
                         gls_fit_on_device(m->options) ? m->options->fit_device : NULL, cache, key, monitor);
-    if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
     m->sh = m->tissues.image[0];
     m->sh_kept = m->tissues.kept;
+    if (!status && !m->sh_kept) status = check_fit(m, mask);
+    if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
     if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
     if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     gls_monitor_end(monitor, GLS_PHASE_FIT);
@@ -275,6 +319,7 @@ gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char 
     if (!m->sh_kept) {
         gls_monitor_begin(monitor, GLS_PHASE_FIT);
         status = fit(m, mask, monitor);
+        if (!status) status = check_fit(m, mask);
         if (!status && key) gls_fit_cache_write(cache, name, key, m->sh);
         if (gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");

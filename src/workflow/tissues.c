@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/units.h"
 #include "util/log.h"
+#include "util/quantile.h"
 #include "util/status.h"
 #include "workflow/cache.h"
 #include "workflow/json.h"
@@ -25,6 +27,8 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
 {
     const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
     t->given = true;
+    t->forced = o->force_response;
+    t->name = o->response_wm;
     for (int kind = 0; kind < GLS_N_TISSUES; kind++) {
         if (!path[kind]) continue;
         t->kind[t->n] = kind;
@@ -76,17 +80,12 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Warns where the b0 signal is far from that of the responses: the series was rescaled after they were made. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&dwi->grid), inside = 0;
+    double gain;
     if (gradients->n_b0 == 0) return GLS_OK;
     float *mean = malloc(n * sizeof *mean);
     if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the b0 signal");
@@ -97,14 +96,17 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
             if (gradients->is_b0[i]) sum += dwi->data[i * n + v];
         mean[inside++] = sum / (float)gradients->n_b0;
     }
-    qsort(mean, inside, sizeof *mean, ascending);
-    double median = inside ? mean[inside / 2] : 0, lowest = INFINITY, highest = 0;
+    double median = 0, lowest = INFINITY, highest = 0;
+    if (inside > 0) gls_quantiles_of_floats(mean, inside, (const double[]){0.5}, 1, &median);
     free(mean);
     for (size_t i = 0; i < t->n; i++) {
         double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);
         lowest = fmin(lowest, signal);
         highest = fmax(highest, signal);
     }
+    gls_status status = gls_units_gain(dwi, NULL, gradients->is_b0, gradients->n, mask, highest, &gain);
+    if (!status && !t->forced) status = gls_units_check_gain(t->name, highest, gain);
+    if (status) return status;
     if (median < LEAST_GAIN * lowest || median > MOST_GAIN * highest)
         gls_log(GLS_LOG_WARNING,
                 "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "

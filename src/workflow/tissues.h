@@ -15,6 +15,8 @@ typedef struct gls_tissues {
     size_t n;
     int kind[GLS_N_TISSUES]; /* GLS_WM first */
     bool given, kept;        /* responses from files; images from the cache */
+    bool forced;             /* responses that do not fit the series are used all the same */
+    const char *name;        /* of the white matter's file */
     gls_tissue_response *response[GLS_N_TISSUES];
     gls_image *image[GLS_N_TISSUES]; /* coefficients along the voxel axes, of white matter borrowed from the model */
     bool is_normalised;

@@ -198,6 +198,7 @@ static void add_maps(cJSON *counts, const gls_maps *maps)
         cJSON *object = cJSON_AddObjectToObject(counts, "sampled");
         gls_json_uint(object, "points", maps->sample.counts.points);
         gls_json_uint(object, "outside", maps->sample.counts.outside);
+        gls_json_uint(object, "not_finite", maps->sample.counts.not_finite);
         gls_json_uint(object, "without_value", maps->sample.counts.without_value);
     }
     if (!maps->segment.bundles) return;

@@ -11,6 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/stats.h"
+#include "util/quantile.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
@@ -128,7 +129,7 @@ static gls_status find_cutoff(const bench_run *run, const gls_odf_source *odf, d
             largest[n++] = top;
         }
     }
-    if (!status && n > 0) *cutoff = gls_track_params_default().pmf_threshold * bench_median_of(largest, n);
+    if (!status && n > 0) *cutoff = gls_track_params_default().pmf_threshold * gls_median(largest, n);
     free(rows);
     free(largest);
     return status;

@@ -169,6 +169,9 @@ static void try_all_bad(const cmd_command *command, const cmd_option *option)
     const bool text_only = option->type == CMD_STRING || option->type == CMD_STRINGS;
     try_bad(command, option, text_only ? "" : "no:such:value");
     if (!is_number(option)) return;
+    try_bad(command, option, "1e39"); /* single precision has no such number */
+    try_bad(command, option, "-1e39");
+    if (r.min == 0 && r.min_open) try_bad(command, option, "1e-60");
     if (isfinite(r.min)) {
         snprintf(text, sizeof text, "%.9g", r.min_open ? r.min : r.min - 1);
         try_bad(command, option, text);

@@ -80,6 +80,34 @@ run fit "$dwi" "$bval" "$bvec" "$mask" f
 [ "$code" -eq 4 ] || note "fit over existing files: exit code $code, not 4"
 cksum "$work/out"/* | cmp -s - "$work/before" || note "fit changed existing files"
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" g --sh-basis descoteaux07 --response f_response.txt --shells 1995
+# responses and b-values in other units, a table in another order than the volumes
+python3 - "$work" "$dwi" "$bval" <<'PYTHON'
+import gzip, struct, sys
+work, dwi, bval = sys.argv[1:]
+values = [line.split() for line in open(work + "/out/f_response.txt") if line[0] != "#"][0]
+for name, scale, s0 in (("um2", 1000, 1), ("mm2_per_ms", 0.001, 1), ("signal", 1, 1e6)):
+    print(*[float(v) * scale for v in values[:3]], float(values[3]) * s0, file=open(f"{work}/{name}.txt", "w"))
+print("1e-3 -3e-4 1e-4 -2e-5 3e-6", file=open(work + "/zonal.txt", "w"))
+b = [float(v) for v in open(bval).read().split()]
+print(*[v / 1000 for v in b], file=open(work + "/ms_um2.bval", "w"))
+data = bytearray(gzip.open(dwi).read())
+start = int(struct.unpack_from("<f", data, 108)[0])
+n = (len(data) - start) // len(b)
+for t, v in enumerate(b):
+    if v < 50: data[start + t * n:start + (t + 1) * n] = bytes(n)
+open(work + "/dark.nii", "wb").write(data)
+PYTHON
+mv "$work/out" "$work/fitted" && mkdir "$work/out"
+fails 3 "um2.txt: the response has eigenvalues" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/um2.txt"
+fails 3 "in um2/ms, divide them by 1000" track $files --model csd --response "$work/um2.txt"
+fails 3 "in mm2/ms, multiply them by 1000" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/mm2_per_ms.txt"
+fails 3 "signal.txt: the response has a signal of" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/signal.txt"
+fails 3 "zonal.txt: the response has a signal of" track $files --model csd --response "$work/zonal.txt"
+for model in opdt csa csd msmt; do
+    fails 3 "ms_um2.bval: the largest b-value is" fit "$dwi" "$work/ms_um2.bval" "$bvec" "$mask" u --model $model --b0-threshold 0
+done
+fails 3 "dark.nii: no value of its b = 0 volumes" fit "$work/dark.nii" "$bval" "$bvec" "$mask" u --model opdt
+rmdir "$work/out" && mv "$work/fitted" "$work/out"
 succeeds track --sh f_sh.nii.gz --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o a.tck --sidecar none
 succeeds track --sh g_sh.nii.gz --sh-basis descoteaux07 --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o b.tck --sidecar none
 succeeds track $files --sh f_sh.nii.gz --fa f_fa.nii.gz --dg det $few -o c.tck --sidecar none

@@ -133,8 +133,8 @@ clean
 python3 - "$work" <<'PYTHON'
 import sys
 work = sys.argv[1]
-gain, upside = lambda i, j, x: 20 * x, lambda i, j, x: abs(x) if (i, j) == (1, 1) else x
-for source, name, change in (("r_wm", "gain", gain), ("r_csf", "gain_csf", gain), ("r_wm", "upside", upside)):
+gain, units, upside = lambda i, j, x: 20 * x, lambda i, j, x: 1000 * x, lambda i, j, x: abs(x) if (i, j) == (1, 1) else x
+for source, name, change in (("r_wm", "gain", gain), ("r_csf", "gain_csf", gain), ("r_wm", "units", units), ("r_csf", "units_csf", units), ("r_wm", "upside", upside)):
     rows = [line.split() for line in open(f"{work}/{source}.txt") if line[0] != "#"]
     with open(f"{work}/{name}.txt", "w") as out:
         for i, row in enumerate(rows): print(*(change(i, j, float(x)) for j, x in enumerate(row)), file=out)
@@ -142,6 +142,9 @@ PYTHON
 fails 3 "upside.txt: row 2, b = 1000 s/mm2" track "$two" --response-wm "$work/upside.txt" --response-csf "$work/r_csf.txt"
 succeeds fit "$two" g --model msmt --response-wm "$work/gain.txt" --response-csf "$work/gain_csf.txt"
 grep -q '^glslines: warning: the median b0 signal' "$work/stderr" || note "no warning of a series that was rescaled"
+clean
+fails 3 "units.txt: the response has a signal of" fit "$two" g --model msmt --response-wm "$work/units.txt" --response-csf "$work/units_csf.txt"
+succeeds fit "$two" g --model msmt --response-wm "$work/units.txt" --response-csf "$work/units_csf.txt" --force-response
 clean
 succeeds fit "$two" f --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
 python3 - "$work/out" <<'PYTHON'

@@ -22,6 +22,22 @@ l=$r/labels.nii
 for text in 1,2,3 1,2,3,4,5 1,2,3,0 1,2,3,nan 1,2,x,4 "$l:" "$l:0" "$l:3-1"; do
     fails 2 "--include $text" track $rg --include "$text"
 done
+# numbers of a sphere that single precision does not hold, nor the squares of distances
+for sphere in 1e40,0,0,1 0,-1e39,0,1 1e307,0,0,1e308 0,0,0,1e39 0,0,1e16,1; do
+    fails 2 "--stop-at $sphere" track $rg --stop-at "$sphere"
+    fails 2 "--seed-sphere $sphere" track $dwi --sphere small --seed-sphere "$sphere"
+done
+python3 - "$r" <<'PYTHON'
+import struct, sys
+# voxels of 1e-38 mm: their inverse is no number of single precision
+head = bytearray(open(sys.argv[1] + "/labels.nii", "rb").read())
+struct.pack_into("<2h", head, 252, 0, 1)
+struct.pack_into("<12f", head, 280, 1e-38, 0, 0, 0, 0, 1e-38, 0, 0, 0, 0, 1e-38, 0)
+open(sys.argv[1] + "/tiny.nii", "wb").write(head)
+PYTHON
+fails 3 "tiny.nii: the affine (sform)" track $rg --include "$r/tiny.nii"
+succeeds track $rg --include 0,0,0,3e38 --include 1e15,0,0,2e15 --exclude=-1e15,0,0,1 -o far.tck
+clean
 fails 2 "value is empty" track $rg --stop-at=
 fails 3 "$b/none.nii" track $rg --include "$b/none.nii"
 fails 3 "$b/empty.nii.gz" track $rg --exclude "$b/empty.nii.gz"

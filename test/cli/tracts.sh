@@ -265,6 +265,8 @@ expect 0 edit t.trx e.trx --include 0,0,0,12 --min-length 15
 expect 4 edit t.trx e.trx --include 0,0,0,12
 expect 4 edit t.trx t.trx --force
 expect 0 edit t.trx rest.trx --include 0,0,0,12 --min-length 15 --inverse
+expect 2 edit t.trx x.trx --inverse
+says "there is nothing to invert"
 expect 0 edit e.trx rest.trx both.trx --group-by-file
 expect 0 edit both.trx e2.trx --group e --fields seeds,seed_index
 cmp e.trx e2.trx || note "a group that was made from a file"
@@ -340,6 +342,22 @@ for how in drop cut keep; do
 done
 expect 3 edit five.tck y.tck --ids far.txt --invalid drop --reference data/mask.nii.gz
 expect 2 edit five.tck y.tck --ids places.txt --inverse --invalid drop --reference data/mask.nii.gz
+# what a crop leaves and what its inverse leaves are the whole
+for how in all longest ends; do
+    expect 0 edit t.trx inside.trx --crop 0,0,0,12 --pieces $how --force
+    expect 0 edit t.trx outside.trx --crop 0,0,0,12 --pieces $how --inverse --force
+    for part in t inside outside; do expect 0 info $part.trx --count --json $part.json --force; done
+    python3 - $how << 'END' || note "edit --crop --inverse --pieces $how"
+import json, sys
+mm = {}
+for part in ("t", "inside", "outside"):
+    length = json.load(open(part + ".json"))["tractograms"][0]["counted"]["length_mm"]
+    mm[part] = length["n"] * length["mean"]
+both = mm["inside"] + mm["outside"]
+assert min(mm["inside"], mm["outside"]) > 0.02 * mm["t"], mm
+assert {"all": abs(both / mm["t"] - 1) < 1e-4, "longest": both < mm["t"], "ends": both > mm["t"]}[sys.argv[1]], mm
+END
+done
 # what a streamline is turned by is an input
 cp five.tck turned.tck
 expect 4 edit five.tck turned.tck --orient turned.tck --force
@@ -520,7 +538,7 @@ import json
 counts = json.load(open("groups100.json"))["counts"]
 rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()[1:]]
 assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
-assert counts["sampled"]["points"] == 4 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
+assert counts["sampled"]["points"] == 2 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
 END
 # each streamline in one bundle alone
 printf 'bundle\tinclude\nroi\tdata/roi.nii.gz\nmask\tdata/mask.nii.gz\nagain\tdata/roi.nii.gz\n' > several.tsv

@@ -165,7 +165,7 @@ def random_options(rng):
             o[least], o[most] = sorted((o[least], o[most]))
     if rng.random() < 0.4:
         o["roi-test"] = "vertex"
-    if rng.random() < 0.15:
+    if rng.random() < 0.15 and o.keys() - {"roi-test", "distance", "either-way"}:
         o["inverse"] = True
     return o
 
@@ -209,7 +209,9 @@ def check_tckedit():
         ("ordered", ["--include-ordered", "mask0.nii.gz", "--include-ordered", "5,5,5,9"], ["-include_ordered", "mask0.nii.gz", "-include_ordered", "5,5,5,9"]),
         ("skip, number", ["--include", "mask2.nii.gz", "--skip", "3", "--number", "40"], ["-include", "mask2.nii.gz", "-skip", "3", "-number", "40"]),
         ("inverse", ["--include", "mask3.nii.gz", "--inverse"], ["-include", "mask3.nii.gz", "-inverse"]),
-        ("mask", ["--crop", "mask0.nii.gz"], ["-mask", "mask0.nii.gz"]),
+        *[(f"mask, {region}", ["--crop", region], ["-mask", region]) for region in ("mask0.nii.gz", "mask3.nii.gz", "0,0,0,9")],
+        *[(f"mask, {region}, inverse", ["--crop", region, "--inverse"], ["-mask", region, "-inverse"]) for region in ("mask0.nii.gz", "mask3.nii.gz", "0,0,0,9")],
+        ("mask and tests, inverse", ["--include", "mask3.nii.gz", "--exclude", "mask1.nii.gz", "--max-length", "50.41", "--crop", "mask0.nii.gz", "--inverse"], ["-include", "mask3.nii.gz", "-exclude", "mask1.nii.gz", "-maxlength", "50.41", "-mask", "mask0.nii.gz", "-inverse"]),
         ("lengths", ["--min-length", "21.37", "--max-length", "50.41"], ["-minlength", "21.37", "-maxlength", "50.41"]),
     ):
         glslines("edit", "plain.tck", "mine.tck", "--like", "mrtrix", *mine)

@@ -5,6 +5,7 @@ usage: tracts_values.py GLSLINES WORK_DIR
 
 One line per check; exits with 1 if one fails.
 """
+import json
 import os
 import subprocess
 import sys
@@ -82,6 +83,57 @@ def check_sample(lines):
         report(f"sample: {name}, columns", worst < 1e-6, f"{worst:.1e}")
 
 
+def make_holes(shape, affine, nan):
+    """An image with voxels that are NaN or infinite. At the lower border tcksample makes NaN of infinity."""
+    rng = np.random.default_rng(11)
+    volume = rng.random(shape).astype(np.float32) - 0.3
+    for value, share, margin in ((np.nan, nan, 0), (np.inf, 0.002, 1), (-np.inf, 0.002, 1)):
+        inner = np.pad(np.ones(np.array(shape) - 2 * margin, bool), margin)
+        volume[(rng.random(shape) < share) & inner] = value
+    nib.save(nib.Nifti1Image(volume, affine), path("holes.nii"))
+
+
+def check_not_finite(lines):
+    """Every statistic of streamlines that leave the image, by points and by voxels."""
+    for name, (shape, _) in t.grids().items():
+        affine = nib.load(path(f"{name}.nii.gz")).affine
+        inverse = np.linalg.inv(affine)
+        inside = [np.all((v > -0.45) & (v < np.array(shape) - 0.55), axis=1).any() for v in (line.astype(float) @ inverse[:3, :3].T + inverse[:3, 3] for line in lines)]
+        save_tck("holes.tck", lines)
+        # tcksample -precise takes what memory holds for the median of no voxel
+        save_tck("inside.tck", [line for line, ok in zip(lines, inside) if ok])
+        kinds = [([], "holes.tck", []), (["--interp", "nearest"], "holes.tck", ["-nointerp"]), (["--by", "voxel"], "inside.tck", ["-precise"])]
+        kinds.append(([*kinds[2][0], "--fraction"], "inside.tck", [*kinds[2][2], "-use_tdi_fraction"]))
+        for words, file, flags in kinds:
+            precise = "-precise" in flags
+            for stat in ("mean", "median", "min", "max"):
+                # tcksample -precise sorts NaN among the numbers
+                make_holes(shape, affine, 0 if precise and stat == "median" else 0.01)
+                glslines("sample", file, "holes.nii", "--like", "mrtrix", *words, "--stat-tck", stat, "-o", "mine.txt")
+                run("tcksample", file, "holes.nii", "theirs.txt", "-stat_tck", stat, *flags, "-force", "-quiet")
+                a, b = np.loadtxt(path("mine.txt")), np.loadtxt(path("theirs.txt")).ravel()
+                nan = np.isnan(b).sum()
+                off = ((np.isnan(a) != np.isnan(b)) | (np.abs(a - b) > 1e-5)).sum()
+                # whether a voxel is touched at its corner is a matter of rounding
+                same = len(a) == len(b) > 300 and off <= 2 * precise
+                report(f"sample: {name}, {stat} with holes against tcksample {' '.join(flags)}", same and (stat != "mean" or nan > 20), f"{nan} of {len(b)} nan, {off} others, median difference {np.nanmedian(np.abs(a - b)):.1e}")
+
+
+def check_quartiles(lines):
+    """Of an even and an odd number of lengths, in the table and in the summary."""
+    save_tck("some.tck", lines)
+    glslines("stats", "some.tck", "-o", "some.tsv")
+    glslines("info", "some.tck", "--count", "--json", "some.json")
+    row, lengths = table("some.tsv"), [steps(line).sum() for line in lines]
+    with open(path("some.json")) as f:
+        info = json.load(f)["tractograms"][0]["counted"]["length_mm"]
+    theirs = float(subprocess.run(["tckstats", path("some.tck"), "-quiet", "-output", "median"], capture_output=True, text=True, check=True).stdout)
+    report(f"stats: median of {len(lines)} against tckstats", abs(row["median_mm"] / theirs - 1) < 1e-5, f"{row['median_mm']:.6g} and {theirs:.6g} mm")
+    for name, keys, values in (("stats", ("q25_mm", "median_mm", "q75_mm"), row), ("info", ("quartile_1", "median", "quartile_3"), info)):
+        worst = np.abs(np.array([float(values[key]) for key in keys]) / np.quantile(lengths, [0.25, 0.5, 0.75]) - 1).max()
+        report(f"{name}: quartiles of {len(lines)} against numpy", worst < 1e-9, f"{worst:.1e}")
+
+
 def check_stats(lines):
     glslines("stats", "plain.tck", "-o", "stats.tsv")
     row = table("stats.tsv")
@@ -89,6 +141,8 @@ def check_stats(lines):
     mine = [float(row[key]) for key in ("mean_mm", "sd_mm", "min_mm", "max_mm", "count")]
     worst = max(abs(a - float(b)) / max(1, abs(a)) for a, b in zip(mine, out))
     report("stats: against tckstats", worst < 1e-4, f"{worst:.1e}")
+    for n in (len(lines) // 2 * 2, len(lines) // 2 * 2 - 1, 2):
+        check_quartiles(lines[:n])
     glslines("stats", "plain.tck", "--shape", "--template", "oblique.nii.gz", "-o", "shape.tsv")
     row = table("shape.tsv")
     image = nib.load(path("oblique.nii.gz"))
@@ -157,6 +211,18 @@ def check_profile():
     theirs = afq_profile(volume, oriented, image.affine, weights=gaussian_weights)
     mine = table("mine.csv", ",")["smooth_LAS"]
     report("profile: --like dipy against afq_profile", np.nanmax(np.abs(mine - theirs)) < 1e-6, f"{np.nanmax(np.abs(mine - theirs)):.1e}")
+    holes = np.where(rng.random(volume.shape) < 0.01, np.nan, volume)
+    nib.save(nib.Nifti1Image(holes.astype(np.float32), image.affine), path("profile_holes.nii"))
+    glslines("profile", "bundle.tck", "profile_holes.nii", "--like", "dipy", "--orient", "standard.tck", "-o", "mine.csv")
+    theirs, mine = afq_profile(holes, oriented, image.affine, weights=gaussian_weights), table("mine.csv", ",")["profile_holes"]
+    nan = np.isnan(theirs)
+    report("profile: --like dipy with NaN voxels against afq_profile", np.array_equal(np.isnan(mine), nan) and 0 < nan.sum() < 100 and np.abs(mine - theirs)[~nan].max() < 1e-6, f"{nan.sum()} of 100 nodes nan")
+    for name, lines in (("equal", [bundle[0]] * 3), ("meeting", [bundle[0], bundle[0] + [0.5, 0.25, 0], bundle[0] - [0.25, 0, 0.5]])):
+        lines = [np.vstack([bundle[0][:1], line[1:]]).astype(np.float32) for line in lines]
+        save_tck("degenerate.tck", lines)
+        glslines("profile", "degenerate.tck", "smooth_LAS.nii", "--like", "dipy", "--orient", "none", "-o", "mine.csv")
+        theirs, mine = afq_profile(volume, Streamlines(lines), image.affine, weights=gaussian_weights), table("mine.csv", ",")["smooth_LAS"]
+        report(f"profile: --like dipy of {name} streamlines against afq_profile", np.isfinite(theirs).all() and np.abs(mine - theirs).max() < 1e-6, f"{np.abs(mine - theirs).max():.1e}")
     glslines("profile", "bundle.tck", "smooth_LAS.nii", "--orient", "standard.tck", "-o", "mine.csv")
     mine = table("mine.csv", ",")["smooth_LAS"]
     nodes = np.array(set_number_of_points(oriented, 100))
@@ -189,6 +255,7 @@ def main():
     lines = [line for line in t.random_lines(800, 1.0, 8) if len(line) > 3]
     save_tck("plain.tck", lines)
     check_sample(lines)
+    check_not_finite(lines)
     check_stats(lines)
     check_profile()
     return outcome()

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "bench/stats.h"
+#include "util/quantile.h"
 
 static void expect_spread(const double *value, int n, double median, double min, double max)
 {
@@ -22,7 +23,7 @@ static void test_spread(void **state)
     expect_spread((const double[]){8, 1, 2, 100}, 4, 5, 1, 100);
     expect_spread((const double[]){2, 2, 2, 1, 2}, 5, 2, 1, 2);
     double values[] = {7, 3, 5, 1};
-    assert_true(bench_median_of(values, 4) == 4);
+    assert_true(gls_median(values, 4) == 4);
     assert_true(values[0] == 1 && values[3] == 7);
 }
 

@@ -220,6 +220,8 @@ static void bad_files(void **state)
     expect_failure("5 -5 1000 2000", columns, 4, "volume 1 (counted from 0): negative b-value -5");
     expect_failure("5 0 1000 1e308", columns, 4, "volume 3 (counted from 0): the b-value 1e+308 s/mm2 is too large");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
+    expect_failure("0 3e6 1000 2000", columns, 4,
+                   "the largest b-value is 3e+06, where s/mm2 are expected: if they are in s/m2");
     expect_failure("60 1000 1000 2000", columns, 4,
                    "no b0 volume: the lowest of 4 b-values is 60 s/mm2; --b0-threshold (50) counts");
     gls_grid grid = make_grid(1);
@@ -233,6 +235,12 @@ static void bad_files(void **state)
 static void thresholds(void **state)
 {
     (void)state;
+    gls_gradients_options exact = gls_gradients_options_default();
+    gls_gradients *none = NULL;
+    exact.b0_threshold = 0;
+    assert_int_equal(read_texts("0 1 2 3", columns, &exact, 4, &none), GLS_ERR_INPUT);
+    assert_non_null(
+        strstr(gls_last_error(), "the largest b-value is 3, where s/mm2 are expected: if they are in ms/um2"));
     const double bval[3] = {0, 60, 1000}, bvec[3][3] = {{0}, {1, 0, 0}, {0, 1, 0}};
     gls_gradients_options options = {.size = sizeof options, .b0_threshold = -1, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;

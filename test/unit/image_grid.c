@@ -35,6 +35,12 @@ static void test_init(void **state)
     assert_int_equal(gls_grid_init(&g, bad, (const double(*)[4])a), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])singular), GLS_ERR_ARGUMENT);
     assert_non_null(strstr(gls_last_error(), "singular"));
+    /* as numbers of single precision, the inverse too */
+    const double far[3][4] = {{1, 0, 0, 1e30}, {0, 1, 0, 0}, {0, 0, 1, 0}},
+                 small[3][4] = {{1e-38, 0, 0, 0}, {0, 1e-38, 0, 0}, {0, 0, 1e-38, 0}};
+    assert_int_equal(gls_grid_init(&g, g.dim, far), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_grid_init(&g, g.dim, small), GLS_ERR_ARGUMENT);
+    assert_non_null(strstr(gls_last_error(), "1e+38"));
     a[1][3] = NAN;
     assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])a), GLS_ERR_ARGUMENT);
     a[1][3] = 0;

@@ -152,6 +152,14 @@ static void test_ranges(void **state)
     p = gls_track_params_default();
     p.probe_count = 33;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    /* what single precision does not hold, or rounds to a bound that is excluded */
+    p = gls_track_params_default();
+    p.stop_threshold = 1e39;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    p.stop_threshold = 3e38;
+    assert_int_equal(gls_track_params_check(&p), GLS_OK);
+    p.probe_length = 1e-60;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
 }
 
 /* What is no number of a list, no direction, or too many turns of a loop to be counted. */
@@ -168,7 +176,7 @@ static void test_refused(void **state)
     p.mapping = GLS_MAPPING_COUNT;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
     p = gls_track_params_default();
-    p.ptt_substep = 1e-300; /* of another getter */
+    p.ptt_substep = 1e-30; /* of another getter */
     assert_int_equal(gls_track_params_check(&p), GLS_OK);
     p.dg = GLS_DG_PTT;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
@@ -205,6 +213,7 @@ static void sizes(void **state)
     HAS_SIZE(gls_connectome_options);
     HAS_SIZE(gls_qball_options);
     HAS_SIZE(gls_bundles_options);
+    HAS_SIZE(gls_crop_options);
     HAS_SIZE(gls_sample_options);
     HAS_SIZE(gls_render_options);
     HAS_SIZE(gls_report_options);

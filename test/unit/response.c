@@ -13,6 +13,7 @@
 #include <glslines/log.h>
 
 #include "csd_series.h"
+#include "dwi/units.h"
 #include "files.h"
 
 static void assert_same(const gls_response *a, const gls_response *b)
@@ -238,6 +239,11 @@ static void files(void **state)
            "given.txt: 0.0003 0.0017 0.0017 950 is no response");
     expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "is no response: eigenvalues l1 > l2 = l3");
+    expect(
+        read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+        "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, those of water are below 0.004: if they are in "
+        "um2/ms, divide them by 1000");
+    expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "if they are in mm2/ms, multiply");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 2 rows, one is expected");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, table, 1000, &r), GLS_ERR_INPUT,
@@ -248,11 +254,38 @@ static void files(void **state)
     gls_gradients_destroy(table);
 }
 
+/* Units that are wrong by 1000: of a response that is no file, of the b-values from which one is estimated, of the
+ * signal. */
+static void units(void **state)
+{
+    gls_gradients *table = make_table(30, 1000);
+    gls_image *dwi = tensor_image(table, (const int32_t[]){6, 6, 6}, 1), *sh = NULL;
+    gls_response_options options = gls_response_options_default();
+    gls_response r = {.evals = {1.7, 0.3}, .s0 = 1000}, zonal;
+    double gain;
+    (void)state;
+    expect(gls_response_to_zonal(&r, table, 8, &zonal), GLS_ERR_INPUT, "eigenvalues of 1.7 and 0.3 mm2/s");
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &r, NULL, NULL, NULL, &sh), GLS_ERR_INPUT, "below 0.004");
+    assert_int_equal(gls_units_gain(dwi, NULL, table->is_b0, table->n, NULL, 1000, &gain), GLS_OK);
+    assert_true(gain > 1.2 && gain < 1.22); /* 1000 + 0 .. 215 */
+    assert_int_equal(gls_units_check_gain("r.txt", 1000, gain), GLS_OK);
+    assert_int_equal(gls_units_gain(dwi, NULL, table->is_b0, table->n, NULL, 1, &gain), GLS_OK);
+    expect(gls_units_check_gain("r.txt", 1, gain), GLS_ERR_INPUT, "r.txt: the response has a signal of 1, ");
+    expect(gls_units_check_gain("r.txt", 1e6, 1e-3), GLS_ERR_INPUT, "different units");
+    for (size_t t = 0; t < table->n; t++) table->bval[t] /= 1000;
+    options.roi_radius = 0;
+    expect(gls_response_estimate(dwi, table, NULL, &options, &r), GLS_ERR_INPUT,
+           "are its b-values in s/mm2, and not in ms/um2, which are 1000 times smaller?");
+    gls_image_destroy(dwi);
+    gls_gradients_destroy(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cubes),      cmocka_unit_test(selection),  cmocka_unit_test(real_data),
         cmocka_unit_test(zonal_form), cmocka_unit_test(round_trip), cmocka_unit_test(files),
+        cmocka_unit_test(units),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/status.h"
 
 static gls_status make(gls_track_histogram *h, uint64_t most)
@@ -35,14 +36,12 @@ static void join(gls_track_histogram *h, const gls_track_histogram *from)
 /* The value of the streamline of rank i. */
 static size_t ranked(const gls_track_histogram *h, uint64_t i)
 {
-    size_t bin = 0;
-    for (uint64_t below = h->bin[0]; below <= i && bin + 1 < h->n_bins; below += h->bin[bin]) bin++;
-    return bin;
+    return gls_histogram_bin(h->bin, h->n_bins, i);
 }
 
 static double median(const gls_track_histogram *h, uint64_t n)
 {
-    return 0.5 * (double)(ranked(h, (n - 1) / 2) + ranked(h, n / 2));
+    return gls_histogram_median(h->bin, h->n_bins, n);
 }
 
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts)

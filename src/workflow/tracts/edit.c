@@ -130,6 +130,15 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
+/* Whether there is a test that --inverse turns round. */
+static bool has_tests(const gls_edit_cli *o)
+{
+    const int named = o->include.n + o->exclude.n + o->ordered.n + o->include_ends.n + o->exclude_ends.n +
+                      o->both_ends.n + o->all.n + o->group.n + o->not_group.n + o->connect.n;
+    return named > 0 || o->ids || o->min_points > 0 || o->min_length > 0 || isfinite(o->max_length) ||
+           isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
+}
+
 static gls_status create_selection(edit *e)
 {
     const gls_edit_cli *o = e->o;
@@ -162,7 +171,7 @@ static gls_status create_selection(edit *e)
     options.n_groups = (size_t)o->group.n;
     options.not_group = o->not_group.value;
     options.n_not_groups = (size_t)o->not_group.n;
-    options.inverse = o->inverse;
+    options.inverse = o->inverse && has_tests(o); /* else of the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
     if (!status && options.id && o->invalid != INVALID_ERROR) {
@@ -202,7 +211,10 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     const gls_edit_cli *o = e->o;
     const bool mrtrix = o->like == LIKE_MRTRIX;
     gls_interpolation how = mrtrix ? GLS_INTERPOLATE_HERMITE : (gls_interpolation)o->interp;
-    gls_roi_test at = mrtrix || o->crop_at ? GLS_ROI_TEST_VERTEX : GLS_ROI_TEST_SEGMENT;
+    gls_crop_options cropping = gls_crop_options_default();
+    cropping.test = mrtrix || o->crop_at ? GLS_ROI_TEST_VERTEX : GLS_ROI_TEST_SEGMENT;
+    cropping.side = o->inverse ? GLS_CROP_OUTSIDE : GLS_CROP_INSIDE;
+    cropping.pieces = (gls_crop_pieces)o->pieces;
     gls_status status = GLS_OK;
     IN_FRONT(true, gls_filter_valid_create(&e->written, &next, sink));
     IN_FRONT(o->compress > 0, gls_filter_compress_create(o->compress, o->max_segment, &next, sink));
@@ -213,7 +225,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     IN_FRONT(o->downsample > 0, gls_filter_downsample_create((uint32_t)o->downsample, &next, sink));
     IN_FRONT(o->endpoints, gls_filter_downsample_create(0, &next, sink));
     IN_FRONT(o->orient, gls_filter_orient_create(&e->orient.orientation, &e->n_turned, &next, sink));
-    IN_FRONT(o->crop, gls_filter_crop_create(o->crop, at, (gls_crop_pieces)o->pieces, &next, sink));
+    IN_FRONT(o->crop, gls_filter_crop_create(o->crop, &cropping, &next, sink));
     return status;
 }
 
@@ -333,6 +345,10 @@ static gls_status check(const gls_edit_cli *o)
     if ((o->connect.n > 0 || o->edges) != (o->assignments != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments and --connect or --edges-to-groups need each other");
     if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step-size");
+    if (o->inverse && !o->crop && !has_tests(o))
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--inverse: there is nothing to invert: give a test, such as --include or --min-length, or --crop");
     if (o->inverse && (o->ids || o->connect.n > 0) && o->invalid != INVALID_ERROR)
         return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect and --invalid: select, then drop");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");

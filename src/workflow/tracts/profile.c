@@ -142,7 +142,7 @@ static gls_status write(profiling *p)
     if (o->like) {
         table.weights = GLS_PROFILE_DIPY;
         table.sampling.edge = GLS_EDGE_ZERO;
-        table.sampling.outside_zero = true;
+        table.sampling.outside_zero = table.sampling.keep_not_finite = true;
     }
     const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
     if (o->mode) return gls_buan_write(&buan, p->bundles, p->job, p->tracks, o->output);
@@ -232,7 +232,11 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
     for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
         gls_bundle_info b = gls_bundles_get(p.bundles, k);
         gls_tract_job_count(job, b.name, b.count);
-        if (b.count == 0) gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
+        if (b.count == 0)
+            gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
+        else if (p.weights == GLS_PROFILE_COLUMN && !(isfinite(b.weight) && b.weight != 0))
+            gls_log(GLS_LOG_WARNING, "%s: the values of %s in its streamlines sum up to %g: its profile is nan", b.name,
+                    p.column, b.weight);
     }
     if (!status) status = report_bundles(&p);
     if (!status) {

@@ -30,6 +30,12 @@ typedef struct sampling {
     gls_sample_rows table;
 } sampling;
 
+/* By voxels as tcksample -precise finds them. */
+static bool is_precise(const gls_sample_cli *o)
+{
+    return o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_VOXEL;
+}
+
 static gls_status choose_stats(sampling *s)
 {
     const gls_sample_cli *o = s->o;
@@ -97,7 +103,7 @@ static gls_status measure_total(sampling *s)
         if (memcmp(grid->dim, s->set.image[i]->grid.dim, sizeof grid->dim) != 0 ||
             memcmp(grid->affine, s->set.image[i]->grid.affine, sizeof grid->affine) != 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ", s->path[0], s->path[i]);
-    options.mapping = GLS_DENSITY_LENGTH;
+    options.mapping = is_precise(s->o) ? GLS_DENSITY_PRECISE : GLS_DENSITY_LENGTH;
     s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);
     gls_status status = s->total ? gls_density_create(grid, &options, &density) : GLS_ERR_MEMORY;
     if (!s->total) return gls_fail(status, "out of memory for a map");
@@ -119,8 +125,11 @@ static gls_status run(sampling *s)
     options.nearest = s->o->nearest;
     options.edge = s->o->like == LIKE_DIPY ? GLS_EDGE_ZERO : (gls_sample_edge)s->o->edge;
     options.outside_zero = s->o->outside || s->o->like == LIKE_MRTRIX;
+    options.keep_not_finite = s->o->like == LIKE_MRTRIX;
     options.total = s->total;
-    options.weight = s->o->like == LIKE_DIPY ? GLS_SAMPLE_BY_POINT : (gls_sample_weight)s->o->by;
+    options.weight = s->o->like == LIKE_DIPY ? GLS_SAMPLE_BY_POINT
+                     : is_precise(s->o)      ? GLS_SAMPLE_BY_SPLINE
+                                             : (gls_sample_weight)s->o->by;
     gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
     if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
     gls_sink next = sink;
@@ -138,8 +147,10 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
         return gls_fail(GLS_ERR_ARGUMENT, "--to-dps: one name for %zu images and %d statistics", n_images, o->stat.n);
     if (o->tsf && n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--tsf: one image, %zu were given", n_images);
     if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");
-    if (o->like && (o->edge || o->outside || o->by))
-        return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge, --outside and --by");
+    if (o->like && (o->edge || o->outside)) return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge and --outside");
+    if (o->like == LIKE_DIPY && o->by) return gls_fail(GLS_ERR_ARGUMENT, "--like dipy excludes --by");
+    if (o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_POINT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--like mrtrix excludes --by vertex");
     return GLS_OK;
 }
 
@@ -163,6 +174,7 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
         gls_tract_job_count(job, "points", c->points);
         gls_tract_job_count(job, "outside", c->outside);
         gls_tract_job_count(job, "without_value", c->without_value);
+        gls_tract_job_count(job, "not_finite", c->not_finite);
         gls_sample_warn(c, file[0]);
         if (s.copied.kept < s.copied.taken)
             gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", o->trx,

@@ -94,6 +94,9 @@ void gls_sample_warn(const gls_sample_counts *c, const char *name)
     if (c->outside * 100 > c->points)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", name, c->outside,
                 c->points);
+    if (c->not_finite * 100 > c->points)
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie where an image is NaN or infinite", name,
+                c->not_finite, c->points);
 }
 
 static gls_status append(void *user, const gls_streamlines *in)

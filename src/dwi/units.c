@@ -1,0 +1,77 @@
+#include "dwi/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/quantile.h"
+#include "util/status.h"
+
+/* mm2/s: free water at 37 degrees has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are 1e-4.
+ */
+#define MOST_DIFFUSIVITY 0.006
+#define LEAST_DIFFUSIVITY 5e-5
+/* s/mm2: of the largest b-value of a table. */
+#define LEAST_BVAL 50.0
+#define MOST_BVAL 1e6
+/* The signal of a series over that of a response. */
+#define MOST_GAIN 100.0
+#define BRIGHTEST 0.98 /* quantile of voxels */
+
+gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series)
+{
+    if (evals[0] >= LEAST_DIFFUSIVITY && evals[0] <= MOST_DIFFUSIVITY) return GLS_OK;
+    const bool high = evals[0] > MOST_DIFFUSIVITY;
+    const char *bound = high ? "below 0.004" : "above 5e-05";
+    if (of_series)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: the series gives eigenvalues of %.4g and %.4g mm2/s, those of water are %s: are its "
+                        "b-values in s/mm2%s?",
+                        who, evals[0], evals[1], bound,
+                        high ? ", and not in ms/um2, which are 1000 times smaller" : "");
+    return gls_fail(GLS_ERR_INPUT, "%s: the response has eigenvalues of %.4g and %.4g mm2/s, those of water are %s: %s",
+                    who, evals[0], evals[1], bound,
+                    high ? "if they are in um2/ms, divide them by 1000"
+                         : "if they are in mm2/ms, multiply them by 1000; if they are in cm2/s, by 100");
+}
+
+gls_status gls_units_check_bvals(const gls_gradients *g, const char *name)
+{
+    double highest = 0;
+    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
+    if (g->n_b0 == g->n || (highest >= LEAST_BVAL && highest <= MOST_BVAL)) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
+                    highest < LEAST_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
+                                           "count as b = 0)"
+                                         : "if they are in s/m2, divide them by 1e6");
+}
+
+gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
+                          const gls_image *mask, double signal, double *gain)
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    size_t inside = 0, n_used = 0;
+    float *mean = malloc(voxels * sizeof *mean);
+    if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the signal of %zu voxels", voxels);
+    for (size_t i = 0; i < n; i++) n_used += is_used[i];
+    for (size_t v = 0; v < voxels; v++) {
+        double sum = 0;
+        if (mask && !(mask->data[v] > 0)) continue;
+        for (size_t i = 0; i < n; i++)
+            if (is_used[i]) sum += dwi->data[(volume ? volume[i] : i) * voxels + v];
+        if (isfinite(sum)) mean[inside++] = (float)(sum / (double)n_used);
+    }
+    double brightest = signal;
+    if (inside > 0 && n_used > 0) gls_quantiles_of_floats(mean, inside, (const double[]){BRIGHTEST}, 1, &brightest);
+    free(mean);
+    *gain = brightest / signal;
+    return GLS_OK;
+}
+
+gls_status gls_units_check_gain(const char *who, double signal, double gain)
+{
+    if (gain <= MOST_GAIN && gain >= 1 / MOST_GAIN) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the response has a signal of %.4g, the brightest voxels of the series have %.4g: they are in "
+                    "different units: scale one of them, or estimate the response from the series",
+                    who, signal, gain * signal);
+}

@@ -1,0 +1,76 @@
+#include "util/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+void gls_sort(double *value, size_t n)
+{
+    if (n > 0) qsort(value, n, sizeof *value, compare);
+}
+
+gls_quantile gls_quantile_find(uint64_t n, double q)
+{
+    const double place = q * (double)(n - 1), whole = floor(place);
+    const uint64_t lower = (uint64_t)whole;
+    return (gls_quantile){.lower = lower, .upper = lower + (place > whole), .part = place - whole};
+}
+
+double gls_quantile_between(const gls_quantile *quantile, double lower, double upper)
+{
+    const double t = quantile->part;
+    if (t == 0 || lower == upper) return lower;
+    if (t == 0.5) return 0.5 * (lower + upper);
+    return t < 0.5 ? lower + t * (upper - lower) : upper - (1 - t) * (upper - lower);
+}
+
+double gls_quantile_of_sorted(const double *sorted, size_t n, double q)
+{
+    if (n == 0) return NAN;
+    const gls_quantile at = gls_quantile_find(n, q);
+    return gls_quantile_between(&at, sorted[at.lower], sorted[at.upper]);
+}
+
+double gls_median(double *value, size_t n)
+{
+    gls_sort(value, n);
+    return gls_quantile_of_sorted(value, n, 0.5);
+}
+
+void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out)
+{
+    if (n > 0) qsort(value, n, sizeof *value, compare_floats);
+    for (size_t i = 0; i < n_quantiles; i++) {
+        if (n == 0) {
+            out[i] = NAN;
+            continue;
+        }
+        const gls_quantile at = gls_quantile_find(n, q[i]);
+        out[i] = gls_quantile_between(&at, (double)value[at.lower], (double)value[at.upper]);
+    }
+}
+
+size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank)
+{
+    size_t b = 0;
+    for (uint64_t below = bin[0]; below <= rank && b + 1 < n_bins; below += bin[b]) b++;
+    return b;
+}
+
+double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n)
+{
+    const gls_quantile at = gls_quantile_find(n, 0.5);
+    return gls_quantile_between(&at, (double)gls_histogram_bin(bin, n_bins, at.lower),
+                                (double)gls_histogram_bin(bin, n_bins, at.upper));
+}
