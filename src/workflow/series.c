@@ -12,7 +12,6 @@
 
 #include "util/hash.h"
 #include "image/image.h"
-#include "image/mif.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -39,82 +38,14 @@ gls_status gls_input_file_hash(gls_input_file *file)
     return file->path ? gls_hash_file(file->path, &file->hash) : GLS_OK;
 }
 
-const char *gls_table_path(const char *path)
-{
-    return path && strcmp(path, "-") != 0 ? path : NULL;
-}
-
-/* The length of a path without .nii, .nii.gz and their like. */
-static size_t stem_length(const char *path)
-{
-    static const char *const suffixes[] = {".nii.gz", ".nii", ".hdr", ".img", ".gz"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && strcmp(path + n - k, suffixes[i]) == 0) return n - k;
-    }
-    return n;
-}
-
-gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
-{
-    static const char *const names[][2] = {
-        {".bval", ".bvec"}, {".bvals", ".bvecs"}, {"bvals", "bvecs"}, {"bval", "bvec"}};
-    if (gls_mif_is_name(dwi)) {
-        /* its header has the table */
-        *bval = strdup("-");
-        *bvec = strdup("-");
-        return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    }
-    if (strcmp(dwi, "-") == 0)
-        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
-    const char *slash = strrchr(dwi, '/');
-    int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int n = names[i][0][0] == '.' ? stem : folder;
-        *bval = *bvec = NULL;
-        if (asprintf(bval, "%.*s%s", n, dwi, names[i][0]) < 0) *bval = NULL;
-        if (asprintf(bvec, "%.*s%s", n, dwi, names[i][1]) < 0) *bvec = NULL;
-        if (!*bval || !*bvec) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        if (access(*bval, F_OK) == 0 && access(*bvec, F_OK) == 0) {
-            gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
-            return GLS_OK;
-        }
-        free(*bval);
-        free(*bvec);
-    }
-    *bval = *bvec = NULL;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no gradient table beside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): name "
-                    "its files",
-                    dwi, stem, dwi);
-}
-
 gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
 {
     gls_log(GLS_LOG_INFO, "no mask is given: it is made from %s", s->name);
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
-/* The series was corrected, and the directions were turned with it: those that were not are seldom meant. */
-static void warn_of_rotated(const char *dwi, const char *bvec)
-{
-    char *rotated = NULL;
-    size_t n = stem_length(dwi), used = strlen(bvec);
-    if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
-    if (asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
-    if (access(rotated, F_OK) == 0)
-        gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
-    free(rotated);
-}
-
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {.size = sizeof gradients,
-                                       .b0_threshold = options->b0_threshold,
-                                       .frame = (gls_bvec_frame)options->bvec_frame,
-                                       .scaling = options->bvalue_scaling,
-                                       .without_b0 = options->response_wm != NULL};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;
@@ -124,16 +55,7 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
-    if (!files[1].path && (files[2].path || !gls_mif_is_name(files[0].path)))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif",
-                        files[0].path);
-    s->frame = files[2].path ? gradients.frame : GLS_BVEC_WORLD; /* tables of one file are in scanner axes */
-    if (files[2].path) warn_of_rotated(files[0].path, files[2].path);
-    if (files[2].path)
-        return gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
-    return gls_gradients_read_table(files[1].path ? files[1].path : files[0].path, &gradients, grid, s->dwi->n_volumes,
-                                    &s->gradients);
+    return gls_series_read_table(s, files, options);
 }
 
 typedef struct volume_look {
