@@ -64,7 +64,7 @@ bool gls_mrtrix_split(char *line, char **key, char **value)
     *colon = '\0';
     *key = trim(line);
     *value = trim(colon + 1);
-    return **key != '\0';
+    return true;
 }
 
 void gls_mrtrix_type(const char *name, size_t *n, bool *swapped)

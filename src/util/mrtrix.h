@@ -14,7 +14,7 @@ size_t gls_mrtrix_header_bytes(const char *text, size_t n, bool whole);
 char *gls_mrtrix_lines(char *text, size_t n);
 /* Cuts the next line off *rest: without blanks around it. NULL: that was the line END, or the last one. */
 char *gls_mrtrix_next(char **rest);
-/* Cuts a line into key and value, without its comment. false: it is no such pair, and MRtrix3 passes over it. */
+/* Cuts a line into key and value, without its comment. false: it has no colon, and MRtrix3 passes over it. */
 bool gls_mrtrix_split(char *line, char **key, char **value);
 
 /* Splits the order of bytes, LE or BE, from the name of a type: *n is the length of the rest, *swapped says that it is

@@ -124,6 +124,45 @@ assert sum(map(math.isnan, read("rows.tsf")[1])) == 3
 assert len(open("rows.tsv").readlines()) == 4
 END
 
+# files as MRtrix3 writes them (blanks behind the first line, no mark at the end), and of other types
+python3 - << 'END'
+import re
+import struct
+
+data = open("ends_v.tsf", "rb").read()
+stamp = re.search(rb"timestamp: (\S+)", data).group(1)
+values = struct.unpack("<7f", data[256:])
+
+
+def write(path, kind, letters, end=values, stamp=stamp, key=b"datatype"):
+    head = b"mrtrix track scalars    \ntimestamp: " + stamp + b"\n# no pair\n" + key + b": " + kind + b"  \nfile: . 300\ncount: 2\nEND\n"
+    open(path, "wb").write(head.ljust(300, b"\0") + struct.pack(letters[0] + str(len(end)) + letters[1], *end))
+
+
+write("theirs.tsf", b"Float32LE", "<f", values[:-1])
+write("big.tsf", b"float32be", ">f")
+write("wide.tsf", b"FLOAT64LE", "<d", values[:-1], key=b"DataType")
+write("wide_big.tsf", b"Float64BE", ">d")
+write("less.tsf", b"Float32LE", "<f", values[:-2])
+write("more.tsf", b"Float32LE", "<f", values[:-1] + values[:4])
+write("stranger.tsf", b"Float32LE", "<f", stamp=b"7.0")
+END
+expect 0 convert ends.tck v.tck --tsf ends_v.tsf=v
+for kind in theirs big wide wide_big; do
+    expect 0 convert ends.tck u.tck --tsf $kind.tsf=v --force
+    same u_v.tsf v_v.tsf
+    says "points"
+    grep -q timestamp stderr && note "a warning of a timestamp that is right"
+done
+expect 0 convert ends.tck u.tck --tsf stranger.tsf=v --force
+says "stranger.tsf: has the timestamp of another tractogram than ends.tck"
+expect 3 convert ends.tck z.tck --tsf less.tsf=v
+says "less.tsf: its values do not fit the vertices of streamline 1"
+expect 3 convert ends.tck z.tck --tsf more.tsf=v
+says "more.tsf: has values for more than 2 streamlines"
+expect 3 convert ends.tck z.tck --tsf ends.tck=v
+says "ends.tck: is no track scalar file"
+
 # x and x_1 are columns of their own; x_0 and x_1 are one of two values
 python3 -c "
 print('x\\tx_1\\ty_0\\ty_1')
