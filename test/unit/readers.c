@@ -476,6 +476,22 @@ static void test_vtk(void **state)
     static const char other[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n";
     put_file(scratch("a.vtk"), other, strlen(other));
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");
+    static const char *const without[] = {
+        "# vtk DataFile Version 3.0\nspace=ras\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 1 2 3 4 5 6 7 8\n%s",
+        "# vtk DataFile Version 5.1\nspace=ras\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 1 2 3 4 5 6 7 8\n%s"};
+    static const char *const cells[][2] = {
+        {"POLYGONS 1 4\n3 0 1 2\n", "POLYGONS 2 3\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 1 2\n"},
+        {"", "LINES 0 0\nOFFSETS vtktypeint64\nCONNECTIVITY vtktypeint64\n"}};
+    for (int version = 0; version < 2; version++)
+        for (int k = 0; k < 2; k++) {
+            int length = snprintf(data, sizeof data, version ? without[1] : without[0], cells[k][version]);
+            put_file(scratch("a.vtk"), data, (size_t)length);
+            refuses(scratch("a.vtk"), NULL, "is no tractogram but a mesh: it has 3 points and ");
+        }
+    static const char none[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 0 float\n";
+    put_file(scratch("a.vtk"), none, strlen(none));
+    assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader), GLS_OK);
+    gls_tractogram_reader_close(reader);
 }
 
 /* A caller in Turkey, where "lines" is not "LINES". */
