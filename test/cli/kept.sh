@@ -182,6 +182,29 @@ text = open("header.tck", "rb").read().decode(errors="replace")
 assert "step_size: 0.5\n" in text and set(left) == {"", "tab", "roi"} and left["roi"].count("\n") == 299, left
 END
 
+# --- limits of length with the slack of tckedit: a tenth of the step, or the half of one after downsampling ---
+python3 - << 'END'
+import struct
+
+nan, inf = float("nan"), float("inf")
+for name, lines in (("step", b"step_size: 1\n"), ("down", b"step_size: 1\ndownsample_factor: 2\n"), ("other", b"step_size: 2\n"), ("bare", b"")):
+    data = b""
+    for length in (8.7, 8.8, 8.95, 9.05, 10.95, 11.05, 11.2, 11.3):
+        data += struct.pack("<9f", 0, 0, 0, length, 0, 0, nan, nan, nan)
+    head = b"mrtrix tracks\ndatatype: Float32LE\n" + lines + b"file: . 128\nEND\n"
+    open(name + ".tck", "wb").write(head.ljust(128, b"\0") + data + struct.pack("<3f", inf, inf, inf))
+END
+for case in bare:2 step:4 down:6 "step step:8" "step other:4" "bare step:8"; do
+    tracks=
+    for name in ${case%:*}; do tracks="$tracks $name.tck"; done
+    expect 0 edit $tracks limits.tck --like mrtrix --minlength 9 --maxlength 11 --force
+    expect 0 info limits.tck
+    says "header       ${case#*:} streamlines"
+done
+expect 0 edit step.tck limits.tck --minlength 9 --maxlength 11 --force
+expect 0 info limits.tck
+says "header       2 streamlines"
+
 # --- inputs are never overwritten ---
 expect 4 info apart.tck --json apart.json --force
 expect 4 info ends.trx --json head.nii --reference head.nii --force
