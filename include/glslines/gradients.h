@@ -10,8 +10,8 @@ extern "C" {
 
 /* Frame in which the vectors of a bvecs file are given. */
 typedef enum gls_bvec_frame {
-    GLS_BVEC_FSL,   /* voxel axes, x negated where the affine's determinant is positive (the rule of FSL's tools): the
-                       default */
+    GLS_BVEC_FSL,   /* voxel axes as stored, x negated where the affine's determinant is positive (the rule of FSL's
+                       tools): the default */
     GLS_BVEC_IMAGE, /* voxel axes as they are (what DIPY and GPUStreamlines do) */
     GLS_BVEC_WORLD  /* scanner (RAS+) axes, rotated into the voxel frame */
 } gls_bvec_frame;

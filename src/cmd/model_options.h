@@ -32,10 +32,10 @@ int model_options_check(const cmd_command *command, const model_options *options
 #define CMD_SERIES_POSITIONALS                                                                                       \
     "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
         "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \
-        "in a .mif. Default: found beside DWI.",                                                                     \
+        "in a .mif. Default: in the header of DWI, or beside it.",                                                   \
         "BVEC",                                                                                                      \
-        "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found "             \
-        "beside DWI."
+        "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: in the header "     \
+        "of DWI, or beside it."
 
 /* --mask, in the table of a command that takes these arguments; CMD_OWNER has the field mask. */
 #define CMD_MASK_OPTION                                                                        \

@@ -15,9 +15,10 @@ typedef struct reader {
     const char *path; /* of the values */
     const gls_mif_header *header;
     gls_stream *stream;
-    float *out;
-    size_t n[GLS_MIF_AXES], step[GLS_MIF_AXES]; /* sizes and distances in the image, the fastest in the file first */
-    size_t at[GLS_MIF_AXES];                    /* the next value */
+    float *out;                   /* the first value of the file */
+    size_t n[GLS_MIF_AXES];       /* sizes, the fastest in the file first */
+    ptrdiff_t step[GLS_MIF_AXES]; /* distances in the image */
+    size_t at[GLS_MIF_AXES];      /* the next value */
 } reader;
 
 static gls_status truncated(const reader *r)
@@ -64,8 +65,8 @@ static void place(reader *r, const float *value, size_t n)
         size_t run = r->n[0] - r->at[0];
         if (run > n) run = n;
         float *out = r->out;
-        for (int k = 0; k < GLS_MIF_AXES; k++) out += r->at[k] * r->step[k];
-        for (size_t i = 0; i < run; i++) out[i * r->step[0]] = value[i];
+        for (int k = 0; k < GLS_MIF_AXES; k++) out += (ptrdiff_t)r->at[k] * r->step[k];
+        for (size_t i = 0; i < run; i++) out[(ptrdiff_t)i * r->step[0]] = value[i];
         value += run;
         n -= run;
         r->at[0] += run;
@@ -100,6 +101,21 @@ static gls_status read_values(reader *r)
     return status;
 }
 
+/* Where the values of the file go. */
+static void set_steps(reader *r, gls_image *image)
+{
+    const gls_mif_header *h = r->header;
+    const ptrdiff_t voxels = (ptrdiff_t)gls_grid_voxels(&h->grid);
+    ptrdiff_t step = 1;
+    r->out = image->data + (h->volumes_turned ? voxels * (ptrdiff_t)(h->n_volumes - 1) : 0);
+    for (int k = 0, axis = 0; k < GLS_MIF_AXES; k++) {
+        const bool is_axis = k != h->volumes_rank;
+        r->n[k] = is_axis ? (size_t)h->grid.dim[axis] : h->n_volumes;
+        r->step[k] = is_axis ? step : h->volumes_turned ? -voxels : voxels;
+        if (is_axis) step *= h->grid.dim[axis++];
+    }
+}
+
 static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image)
 {
     reader r = {.path = h->file ? h->file : path, .header = h};
@@ -108,14 +124,7 @@ static gls_status read_image(const char *path, const gls_mif_header *h, gls_imag
     if (!status && gls_stream_bound(r.stream) < h->offset + h->bytes) status = truncated(&r);
     if (!status) status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
     if (!status) {
-        size_t size[GLS_MIF_AXES] = {(size_t)h->grid.dim[0], (size_t)h->grid.dim[1], (size_t)h->grid.dim[2],
-                                     h->n_volumes},
-               step[GLS_MIF_AXES] = {1, size[0], size[0] * size[1], gls_grid_voxels(&h->grid)};
-        for (int k = 0; k < GLS_MIF_AXES; k++) {
-            r.n[k] = size[h->order[k]];
-            r.step[k] = step[h->order[k]];
-        }
-        r.out = made->data;
+        set_steps(&r, made);
         status = read_values(&r);
     }
     gls_stream_close(r.stream);

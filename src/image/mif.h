@@ -10,9 +10,10 @@
 typedef enum gls_mif_coding { GLS_MIF_VALUES, GLS_MIF_FLOAT16, GLS_MIF_BITS } gls_mif_coding;
 
 typedef struct gls_mif_header {
-    gls_grid grid; /* along the axes as they are stored: those that the layout turns round are turned in the affine */
+    gls_grid grid; /* of the axes as they are stored: the fastest in the file is the first */
     size_t n_volumes;
-    int order[GLS_MIF_AXES]; /* axes, the fastest in the file first */
+    int volumes_rank;    /* how many of the three axes are faster in the file than the volumes */
+    bool volumes_turned; /* the last volume comes first */
     gls_mif_coding coding;
     gls_values values; /* of GLS_MIF_VALUES; slope and inter of all */
     char *file;        /* of the values, NULL: the same */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "image/stream.h"
+#include "util/mrtrix.h"
 #include "util/parse.h"
 #include "util/plain.h"
 #include "util/status.h"
@@ -46,42 +47,31 @@ void gls_mif_header_finish(gls_mif_header *header)
     header->scheme = NULL;
 }
 
-static bool is_pair(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 && gls_case_compare(path + n - 4, ".mih") == 0;
-}
-
-/* The text up to "END", NUL-terminated. */
-static gls_status read_text(const char *path, char **text)
+/* The header, with room for a NUL behind its n bytes. */
+static gls_status read_text(const char *path, char **text, size_t *header_bytes)
 {
     gls_stream *stream = NULL;
-    size_t n = 0, room = 0, got = 0;
-    char *data = NULL, *end = NULL;
+    size_t n = 0, room = 0, got = 1, found = 0;
+    char *data = NULL;
     gls_status status = gls_stream_open_regular(path, &stream);
-    while (!status && !end) {
-        if (n + 1 >= MAX_HEADER) {
-            status = gls_fail(GLS_ERR_INPUT, "%s: no line END in the first 16 MiB", path);
-            break;
-        }
-        size_t more = room ? room : 8192;
-        char *grown = realloc(data, room + more);
+    while (!status && !found) {
+        room = room ? 2 * room : 8192;
+        char *grown = room <= MAX_HEADER ? realloc(data, room + 1) : NULL;
         if (!grown) {
-            status = gls_fail(GLS_ERR_MEMORY, "%s: no memory for its header", path);
+            status = room <= MAX_HEADER ? gls_fail(GLS_ERR_MEMORY, "%s: no memory for its header", path)
+                                        : gls_fail(GLS_ERR_INPUT, "%s: no line END in the first 16 MiB", path);
             break;
         }
         data = grown;
-        room += more;
-        status = gls_stream_read(stream, data + n, room - n - 1, &got);
-        size_t from = n > 8 ? n - 8 : 0;
-        n += got;
-        data[n] = '\0';
+        status = gls_stream_read(stream, data + n, room - n, &got);
         if (status) break;
-        if (n < strlen(MAGIC) || strncmp(data, MAGIC, strlen(MAGIC)) != 0)
+        const bool whole = got < room - n;
+        n += got;
+        if (n < strlen(MAGIC) || memcmp(data, MAGIC, strlen(MAGIC)) != 0)
             status = gls_fail(GLS_ERR_INPUT, "%s: is no MRtrix image: its first line is not '" MAGIC "'", path);
-        else if (!(end = memmem(data + from, n - from, "\nEND", 4)) && got == 0 && is_pair(path))
-            end = data + n - 1; /* the whole file is the header */
-        else if (!end && got == 0)
+        else if (!(found = gls_mrtrix_header_bytes(data, n, whole)) && whole && gls_case_ends(path, ".mih"))
+            found = n; /* the whole file is the header */
+        else if (!found && whole)
             status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the header has no line END", path);
     }
     gls_stream_close(stream);
@@ -89,8 +79,8 @@ static gls_status read_text(const char *path, char **text)
         free(data);
         return status;
     }
-    end[1] = '\0';
     *text = data;
+    *header_bytes = found;
     return GLS_OK;
 }
 
@@ -111,20 +101,22 @@ static gls_status bad(const lines *l, const char *key, const char *value)
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);
 }
 
-/* "-0,+2,+1": for each axis its place from the fastest, and whether it runs backwards. */
+/* "-0,+2,+1": for each axis its place from the fastest, and whether it runs backwards; "0" is "+0". */
 static gls_status parse_layout(lines *l, const char *value)
 {
     int n = 0;
     for (const char *c = value;; c++) {
         char *end;
-        if (n == MAX_FILE_AXES || (*c != '+' && *c != '-') || c[1] < '0' || c[1] > '9') return bad(l, "layout", value);
+        c += strspn(c, " \t");
         l->turned[n] = *c == '-';
-        long rank = strtol(c + 1, &end, 10);
+        if (*c == '-' || *c == '+') c++;
+        if (!gls_is_digit((unsigned char)*c)) return bad(l, "layout", value);
+        long rank = strtol(c, &end, 10);
         if (rank >= MAX_FILE_AXES) return bad(l, "layout", value);
         l->rank[n++] = (int)rank;
         c = end + strspn(end, " \t");
         if (!*c) break;
-        if (*c != ',') return bad(l, "layout", value);
+        if (*c != ',' || n == MAX_FILE_AXES) return bad(l, "layout", value);
     }
     l->n_layout = n;
     return GLS_OK;
@@ -142,52 +134,33 @@ static const struct {
 /* A name of a type, with LE or BE where the order of bytes is not this machine's own. */
 static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
 {
-    size_t n = strlen(value);
-    bool little = true, native = !(n > 2 && (strcmp(value + n - 2, "LE") == 0 || strcmp(value + n - 2, "BE") == 0));
-    if (!native) {
-        little = value[n - 2] == 'L';
-        n -= 2;
-    }
+    size_t n;
+    gls_mrtrix_type(value, &n, &h->values.swapped);
     l->has_type = true;
     h->coding = GLS_MIF_VALUES;
-    if (strcmp(value, "Bit") == 0) {
+    if (gls_case_compare(value, "Bit") == 0) {
         h->coding = GLS_MIF_BITS;
         return GLS_OK;
     }
-    if (value[0] == 'C')
+    if (gls_to_lower((unsigned char)value[0]) == 'c')
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: complex values (%s) are not supported", l->path, value);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strlen(types[i].name) != n || strncmp(types[i].name, value, n) != 0) continue;
+        if (strlen(types[i].name) != n || gls_case_compare_n(types[i].name, value, n) != 0) continue;
         h->values.datatype = types[i].code;
         h->values.bytes = types[i].bytes;
-        h->values.swapped = !native && little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) && types[i].bytes > 1;
-        if (strncmp(value, "Float16", 7) == 0) h->coding = GLS_MIF_FLOAT16;
+        h->values.swapped &= types[i].bytes > 1;
+        if (strcmp(types[i].name, "Float16") == 0) h->coding = GLS_MIF_FLOAT16;
         return GLS_OK;
     }
     return gls_fail(GLS_ERR_INPUT, "%s: unknown type of values '%.40s'", l->path, value);
 }
 
-/* ". OFFSET" or "NAME OFFSET", relative to the header. */
-static gls_status parse_file(lines *l, gls_mif_header *h, char *value)
+static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
 {
-    if (++l->n_files > 1)
+    if (++l->n_files > 1 || strchr(value, '['))
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: values in several files: mrconvert makes one of them", l->path);
-    char *blank = strrchr(value, ' ');
-    if (blank && gls_parse_uint64(blank + 1, &h->offset))
-        *blank = '\0';
-    else if (blank)
-        return bad(l, "file", value);
-    if (h->offset > MAX_VALUES) return bad(l, "file", value);
-    if (strcmp(value, ".") == 0) return GLS_OK;
-    if (strchr(value, '['))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: values in several files: mrconvert makes one of them", l->path);
-    const char *slash = strrchr(l->path, '/');
-    int folder = slash && *value != '/' ? (int)(slash + 1 - l->path) : 0;
-    if (asprintf(&h->file, "%.*s%s", folder, l->path, value) < 0) {
-        h->file = NULL;
-        return gls_fail(GLS_ERR_MEMORY, "%s: no memory", l->path);
-    }
-    return GLS_OK;
+    gls_status status = gls_mrtrix_place(l->path, value, &h->file, &h->offset);
+    return status || h->offset <= MAX_VALUES ? status : bad(l, "file", value);
 }
 
 static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
@@ -203,14 +176,19 @@ static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
     return GLS_OK;
 }
 
+static bool is_key(const char *key, const char *name)
+{
+    return gls_case_compare(key, name) == 0;
+}
+
 static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char *value)
 {
     double row[MAX_FILE_AXES];
-    if (strcmp(key, "layout") == 0) return parse_layout(l, value);
-    if (strcmp(key, "datatype") == 0) return parse_type(l, h, value);
-    if (strcmp(key, "file") == 0) return parse_file(l, h, value);
-    bool is_dim = strcmp(key, "dim") == 0, is_vox = strcmp(key, "vox") == 0, is_scheme = strcmp(key, "dw_scheme") == 0,
-         is_transform = strcmp(key, "transform") == 0, is_scaling = strcmp(key, "scaling") == 0;
+    if (is_key(key, "layout")) return parse_layout(l, value);
+    if (is_key(key, "datatype")) return parse_type(l, h, value);
+    if (is_key(key, "file")) return parse_file(l, h, value);
+    bool is_dim = is_key(key, "dim"), is_vox = is_key(key, "vox"), is_scheme = is_key(key, "dw_scheme"),
+         is_transform = is_key(key, "transform"), is_scaling = is_key(key, "scaling");
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
         for (char *nan; (nan = gls_case_find(value, "nan"));)
@@ -228,18 +206,18 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     return GLS_OK;
 }
 
-static gls_status parse_text(lines *l, gls_mif_header *h, char *text)
+static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
 {
     gls_status status = GLS_OK;
-    strsep(&text, "\n");
-    for (char *line; !status && (line = strsep(&text, "\n"));) {
-        char *colon = strchr(line, ':');
-        if (!colon) continue;
-        *colon = '\0';
-        char *value = colon + 1 + strspn(colon + 1, " \t");
-        for (size_t n = strlen(value); n > 0 && strchr(" \t\r", value[n - 1]); n--) value[n - 1] = '\0';
-        status = parse_line(l, h, line, value);
-    }
+    char *rest = gls_mrtrix_lines(text, n), *key, *value;
+    for (char *line; !status && (line = gls_mrtrix_next(&rest));)
+        if (gls_mrtrix_split(line, &key, &value)) status = parse_line(l, h, key, value);
+    if (!status && !l->has_type) status = gls_fail(GLS_ERR_INPUT, "%s: no datatype", l->path);
+    if (!status && l->n_files == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: no line that tells where the values are", l->path);
+    if (!status && !h->file && h->offset < n)
+        status = gls_fail(GLS_ERR_INPUT, "%s: its header, of %zu bytes, says that the values begin at byte %llu",
+                          l->path, n, (unsigned long long)h->offset);
     return status;
 }
 
@@ -263,34 +241,35 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
     }
     h->n_volumes = l->n_dim > 3 ? (size_t)l->dim[3] : 1;
     h->bytes = h->coding == GLS_MIF_BITS ? (n + 7) / 8 : n * h->values.bytes;
-    int at = 0;
-    for (int rank = 0; rank < l->n_dim; rank++)
-        for (int i = 0; i < l->n_dim && i < GLS_MIF_AXES; i++)
-            if (l->rank[i] == rank) h->order[at++] = i;
-    if (at < GLS_MIF_AXES) h->order[at] = 3;
+    h->volumes_turned = l->n_dim > 3 && l->turned[3];
+    h->volumes_rank = 3;
+    for (int i = 0; i < 3 && l->n_dim > 3; i++) h->volumes_rank -= l->rank[i] > l->rank[3];
     return GLS_OK;
 }
 
-/* The affine along the axes as they are stored. */
+/* The axes of the grid are those of the file, the fastest first, in the direction in which they are stored: a table in
+ * FSL's axes means these, and MRtrix3 writes NIfTI with these. */
 static gls_status set_grid(const lines *l, gls_mif_header *h)
 {
     int32_t dim[3];
     double affine[3][4];
     if (l->n_transform < 3) return gls_fail(GLS_ERR_INPUT, "%s: no transform of three rows", l->path);
     for (int r = 0; r < 3; r++) affine[r][3] = l->transform[r][3];
-    for (int c = 0; c < 3; c++) {
-        dim[c] = (int32_t)l->dim[c];
+    for (int axis = 0; axis < 3; axis++) {
+        int c = 0; /* where it is stored */
+        for (int i = 0; i < 3; i++) c += l->rank[i] < l->rank[axis];
+        dim[c] = (int32_t)l->dim[axis];
         for (int r = 0; r < 3; r++) {
-            double step = l->transform[r][c] * l->vox[c];
-            if (l->turned[c]) affine[r][3] += step * (dim[c] - 1);
-            affine[r][c] = l->turned[c] ? -step : step;
+            double step = l->transform[r][axis] * l->vox[axis];
+            if (l->turned[axis]) affine[r][3] += step * (dim[c] - 1);
+            affine[r][c] = l->turned[axis] ? -step : step;
         }
     }
-    if (gls_grid_init(&h->grid, dim, (const double(*)[4])affine))
-        return gls_fail(GLS_ERR_INPUT, "%s: vox and transform make no grid", l->path);
-    return l->n_dim > 3 && l->turned[3]
-               ? gls_fail(GLS_ERR_UNSUPPORTED, "%s: volumes in reverse order: mrconvert sets them right", l->path)
-               : GLS_OK;
+    if (gls_grid_init(&h->grid, dim, (const double(*)[4])affine) == GLS_OK) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the voxel sizes (vox) and the transform in its header make no grid: sizes have to be positive "
+                    "numbers, and axes different",
+                    l->path);
 }
 
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header)
@@ -298,11 +277,9 @@ gls_status gls_mif_read_header(const char *path, gls_mif_header *header)
     gls_mif_header h = {.values = {.slope = 1}};
     lines l = {.path = path};
     char *text = NULL;
-    gls_status status = read_text(path, &text);
-    if (!status) status = parse_text(&l, &h, text);
-    if (!status && !l.has_type) status = gls_fail(GLS_ERR_INPUT, "%s: no datatype", path);
-    if (!status && l.n_files == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: no line that tells where the values are", path);
+    size_t n = 0;
+    gls_status status = read_text(path, &text, &n);
+    if (!status) status = parse_text(&l, &h, text, n);
     if (!status) status = set_axes(&l, &h);
     if (!status) status = set_grid(&l, &h);
     free(text);

@@ -17,6 +17,9 @@ typedef struct raw_header {
     } h;
 } raw_header;
 
+/* A number of the header. */
+#define FIELD(raw, member) ((raw)->version == 1 ? (double)(raw)->h.v1.member : (double)(raw)->h.v2.member)
+
 static gls_status not_nifti(const char *path)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
@@ -139,7 +142,8 @@ static void tell_of_forms(const char *path, const nifti_image *nim, const int32_
 }
 
 /* The affine by the rule of <glslines/image.h>. */
-static gls_status choose_grid(const char *path, const nifti_image *nim, const int64_t dim[5], gls_grid *grid)
+static gls_status choose_grid(const char *path, const nifti_image *nim, bool finite_qform, const int64_t dim[5],
+                              gls_grid *grid)
 {
     const int32_t d[3] = {(int32_t)dim[1], (int32_t)dim[2], (int32_t)dim[3]};
     double affine[3][4], difference = 0.0;
@@ -150,7 +154,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
             difference = fmax(difference, fabs(nim->sto_xyz.m[r][c] - nim->qto_xyz.m[r][c]));
         }
     }
-    if (sform && qform && difference > 1e-3) tell_of_forms(path, nim, d, difference);
+    if (sform && qform && finite_qform && difference > 1e-3) tell_of_forms(path, nim, d, difference);
     if (!sform && !qform)
         gls_log(GLS_LOG_WARNING,
                 "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
@@ -161,22 +165,78 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
     const int space = sform ? nim->sform_code : nim->qform_code;
     grid->space = space >= NIFTI_XFORM_SCANNER_ANAT && space <= NIFTI_XFORM_TEMPLATE_OTHER ? space : 0;
     if (status == GLS_OK) return GLS_OK;
-    return gls_fail(
-        GLS_ERR_INPUT,
-        "%s: the affine (%s) is singular or not finite or has numbers beyond 1e+15, or there are more than 2^48 voxels",
-        path,
-        sform   ? "sform"
-        : qform ? "qform"
-                : "voxel sizes");
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the affine (%s) is singular or not finite or has numbers beyond 1e+15, or there are more than "
+                    "2^48 voxels%s",
+                    path,
+                    sform   ? "sform"
+                    : qform ? "qform"
+                            : "voxel sizes",
+                    sform && finite_qform ? "; with sform_code 0 the qform would be taken" : "");
+}
+
+/* Whether the numbers of the qform are finite. */
+static bool has_quaternion(const raw_header *raw)
+{
+    return isfinite(FIELD(raw, quatern_b) + FIELD(raw, quatern_c) + FIELD(raw, quatern_d)) &&
+           isfinite(FIELD(raw, qoffset_x) + FIELD(raw, qoffset_y) + FIELD(raw, qoffset_z));
+}
+
+/* An affine that is made of the qform or the voxel sizes. The library would put 0 or 1 where there is no finite number,
+ * and 1 for a negative size. */
+static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[5])
+{
+    const bool qform = FIELD(raw, qform_code) > 0;
+    if (FIELD(raw, sform_code) > 0) return GLS_OK; /* choose_grid() looks at it */
+    for (int i = 1; i <= 3; i++) {
+        const double size = FIELD(raw, pixdim[i]), taken = size == 0 ? 1 : fabs(size);
+        if (!isfinite(size))
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: voxel size %d in its header (pixdim) is no finite number, and there is no sform: set "
+                            "the affine anew",
+                            path, i);
+        if (size <= 0 && dim[i] > 1)
+            gls_log(GLS_LOG_WARNING, "%s: voxel size %d in its header (pixdim) is %g; %g is taken", path, i, size,
+                    taken);
+        if (raw->version == 1)
+            raw->h.v1.pixdim[i] = (float)taken;
+        else
+            raw->h.v2.pixdim[i] = taken;
+    }
+    if (qform && !has_quaternion(raw))
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: its qform (quaternion and offset) is not finite, and there is no sform: set the affine "
+                        "anew",
+                        path);
+    if (qform && !isfinite(FIELD(raw, pixdim[0])))
+        gls_log(GLS_LOG_WARNING, "%s: qfac in its header (pixdim[0]) is no finite number; 1 is taken", path);
+    return GLS_OK;
 }
 
 /* Undoes what makes the library complain on stderr; such fields carry no information. */
 static void mend_pixdim(raw_header *raw)
 {
-    for (int i = 1; i < 8; i++) {
+    for (int i = 0; i < 8; i++) {
         if (raw->version == 1 && !isfinite(raw->h.v1.pixdim[i])) raw->h.v1.pixdim[i] = 0.0f;
         if (raw->version == 2 && !isfinite(raw->h.v2.pixdim[i])) raw->h.v2.pixdim[i] = 0.0;
     }
+}
+
+/* A slope of 0 or NaN means that there is none: nibabel writes NaN for both numbers. */
+static gls_status check_scaling(const char *path, const raw_header *raw, gls_values *values)
+{
+    const double slope = FIELD(raw, scl_slope), inter = FIELD(raw, scl_inter);
+    const bool scaled = isfinite(slope) && slope != 0;
+    if (isinf(slope))
+        gls_log(GLS_LOG_WARNING, "%s: scl_slope in its header is infinite; values are taken as they are stored", path);
+    if (scaled && !isfinite(inter))
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: scl_inter in its header is no finite number, but scl_slope is %g: set both to 0 where "
+                        "values are right as they are stored",
+                        path, slope);
+    values->slope = scaled ? slope : 1.0;
+    values->inter = scaled ? inter : 0.0;
+    return GLS_OK;
 }
 
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used)
@@ -189,16 +249,15 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
     if (status == GLS_OK) status = check_dimensions(path, &raw, dim);
     if (status == GLS_OK) status = check_type(path, &raw, header);
     if (status == GLS_OK) status = check_size(path, &raw, dim, header);
+    if (status == GLS_OK) status = check_affine(path, &raw, dim);
+    if (status == GLS_OK) status = check_scaling(path, &raw, &header->values);
     if (status != GLS_OK) return status;
     mend_pixdim(&raw);
     nifti_set_debug_level(0);
     nifti_image *nim =
         raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);
     if (!nim) return gls_fail(GLS_ERR_INPUT, "%s: damaged header", path);
-    status = choose_grid(path, nim, dim, &header->grid);
-    bool scaled = isfinite(nim->scl_slope) && nim->scl_slope != 0.0;
-    header->values.slope = scaled ? nim->scl_slope : 1.0;
-    header->values.inter = scaled && isfinite(nim->scl_inter) ? nim->scl_inter : 0.0;
+    status = choose_grid(path, nim, has_quaternion(&raw), dim, &header->grid);
     nifti_image_free(nim);
     return status;
 }

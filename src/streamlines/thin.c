@@ -11,7 +11,7 @@ static double distance(const float a[3], const float b[3])
     return sqrt(square);
 }
 
-/* Of point p from the line through a and b; NaN if they are equal. */
+/* Of point p from the line through a and b, or from both where they are equal. */
 static double distance_to_line(const float *a, const float *b, const float *p)
 {
     double d[3], v[3], cross = 0, length = 0;
@@ -25,7 +25,7 @@ static double distance_to_line(const float *a, const float *b, const float *p)
         double x = d[s] * v[t] - d[t] * v[s];
         cross += x * x;
     }
-    return sqrt(cross / length);
+    return length > 0 ? sqrt(cross / length) : distance(a, p);
 }
 
 /* Whether the points between a and b may go. */

@@ -1,5 +1,6 @@
 /* MRtrix3 tracks: text header, float triplets in world mm, NaN after each streamline, Inf at the end. */
 #include "tractogram/tractogram.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 #include <inttypes.h>
@@ -38,7 +39,8 @@ bool gls_tck_is_line(const char *line)
         if ((unsigned char)*c < ' ' || *c == 127) return false;
     }
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-        if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line)))
+        if (strlen(reserved[i]) == (size_t)(colon - line) &&
+            !gls_case_compare_n(line, reserved[i], (size_t)(colon - line)))
             return false;
     }
     return true;

@@ -110,6 +110,28 @@ static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], 
     return GLS_OK;
 }
 
+/* The order of the axes in capital letters, as nibabel reads it; none is TrackVis's. */
+static void read_order(const unsigned char *header, char order[4])
+{
+    for (int i = 0; i < 3; i++) order[i] = (char)gls_to_upper(header[TRK_VOXEL_ORDER + i]);
+    order[3] = '\0';
+    if (order[0] == '\0') memcpy(order, "LPS", 3);
+}
+
+/* Positions do not need the dimensions, unless an axis is turned round: then a file without them is refused. */
+static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[3][4])
+{
+    int32_t used[3];
+    r->info.has_grid = true;
+    for (int i = 0; i < 3; i++) {
+        r->info.has_grid &= dim[i] >= 1;
+        used[i] = dim[i] >= 1 ? dim[i] : 1;
+    }
+    if (!r->info.has_grid) gls_reader_warn(r, "%s: its header has no valid dimensions", r->path);
+    if (gls_grid_init(&r->info.grid, used, affine) == GLS_OK) return GLS_OK;
+    return gls_reader_damaged(r, "the affine in its header (vox_to_ras) is singular or not finite");
+}
+
 static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *header)
 {
     trk *t = r->state;
@@ -117,7 +139,6 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     double affine[3][4], turn[3][4], from_voxmm[3][4] = {{0}}, voxel[3][4], size[3];
     char order[4], codes[4];
     gls_grid *g = &r->info.grid;
-    gls_status status = GLS_OK;
     const bool has_affine = r->info.version > 1 && get_float(t, header + TRK_VOX_TO_RAS + 60) != 0;
     for (int i = 0; i < 3; i++) {
         dim[i] = (int16_t)get(t, header + TRK_DIM + 2 * i, 2);
@@ -127,33 +148,33 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         from_voxmm[i][3] = -0.5;
         for (int c = 0; c < 4; c++) affine[i][c] = get_float(t, header + TRK_VOX_TO_RAS + 4 * (4 * i + c));
     }
-    memcpy(order, header + TRK_VOXEL_ORDER, 3);
-    order[3] = '\0';
-    if (order[0] == '\0') memcpy(order, "LPS", 3);
+    read_order(header, order);
     if (!has_affine && !r->options.reference)
         return gls_fail(GLS_ERR_INPUT, "%s: says no affine; the image to which it belongs is needed as a reference",
                         r->path);
-    if (!has_affine)
-        *g = *r->options.reference;
-    else if (gls_grid_init(g, dim, (const double(*)[4])affine) != GLS_OK)
-        return gls_reader_damaged(r, "its header has no valid grid");
-    gls_grid_axis_codes(g, codes);
-    status = turn_axes(r, order, g, dim, turn);
+    if (!has_affine) *g = *r->options.reference;
+    gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
+    if (status == GLS_OK) status = turn_axes(r, order, g, dim, turn);
     if (status == GLS_OK && !has_affine) {
         /* the voxel order tells where each axis goes: here the way round is exact for any order */
         double back[3][4];
         gls_affine_invert((const double(*)[4])turn, back);
         memcpy(turn, back, sizeof turn);
         status = use_reference(r, dim, size, (const double(*)[4])turn);
+        r->info.has_grid = true;
     }
     if (status != GLS_OK) return status;
-    if (has_affine && strcmp(order, codes) != 0)
+    gls_grid_axis_codes(g, codes);
+    if (has_affine && strcmp(order, codes) != 0) {
+        if (!r->info.has_grid)
+            return gls_reader_damaged(r, "its voxel order contradicts its affine, and it has no dimensions by which "
+                                         "axes could be turned");
         gls_reader_warn(r, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
                         r->path, order, codes);
+    }
     /* as the header has them: computed from the rounded affine they may differ in the last bit */
     for (int i = 0; i < 3; i++)
         if (fabs(size[i] - g->voxel_size[i]) <= 1e-4 * size[i]) g->voxel_size[i] = size[i];
-    r->info.has_grid = true;
     compose((const double(*)[4])turn, (const double(*)[4])from_voxmm, voxel);
     compose((const double(*)[4])g->affine, (const double(*)[4])voxel, t->to_world);
     return GLS_OK;

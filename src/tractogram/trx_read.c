@@ -130,7 +130,8 @@ static gls_status read_json(gls_tractogram_reader *r)
     gls_status status = read_part(r, part, &text);
     if (status != GLS_OK) return status;
     cJSON *json = gls_json_parse(text);
-    status = json ? read_fields(r, json) : gls_reader_damaged(r, "header.json is no JSON");
+    status = json ? read_fields(r, json)
+                  : gls_reader_damaged(r, "header.json is no JSON (which has no NaN and no Infinity)");
     cJSON_Delete(json);
     free(text);
     return status;

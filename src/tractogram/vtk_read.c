@@ -17,8 +17,8 @@ typedef struct vtk {
     gls_vtk_scan scan;
     gls_vtk_array points, lines; /* lines: counts and points by turns, before version 5 */
     gls_vtk_array offsets, connectivity;
-    gls_vtk_array *dps, *dpv; /* as many as columns */
-    uint64_t n_points, n_lines;
+    gls_vtk_array *dps, *dpv;             /* as many as columns */
+    uint64_t n_points, n_lines, n_others; /* others: cells that are no lines */
     uint64_t next_point, last_offset;
     double sign[3]; /* to RAS+ */
 } vtk;
@@ -27,8 +27,8 @@ static gls_status find_axes(gls_tractogram_reader *r, const char *title)
 {
     vtk *t = r->state;
     bool ras = r->options.vtk_space == GLS_VTK_SPACE_RAS, lps = r->options.vtk_space == GLS_VTK_SPACE_LPS;
-    if (strstr(title, "SPACE=RAS")) ras = true, lps = false;
-    if (strstr(title, "SPACE=LPS")) ras = false, lps = true;
+    if (gls_case_find(title, "SPACE=RAS")) ras = true, lps = false;
+    if (gls_case_find(title, "SPACE=LPS")) ras = false, lps = true;
     if (!ras && !lps)
         return gls_fail(GLS_ERR_INPUT, "%s: does not say its axes (SPACE=RAS or SPACE=LPS in line 2); name them",
                         r->path);
@@ -67,6 +67,7 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
         if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, size, &second);
         n -= n > 0;
     }
+    if (!are_lines) t->n_others += n;
     if (status != GLS_OK || !are_lines) return status;
     if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "two sections LINES");
     if (second.known) {
@@ -150,7 +151,7 @@ static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
     if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &n);
     for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
         status = gls_vtk_scan_name(&t->scan, name);
-        while (status == GLS_OK && !strcmp(name, "METADATA")) {
+        while (status == GLS_OK && !gls_case_compare(name, "METADATA")) {
             gls_vtk_scan_paragraph(&t->scan);
             status = gls_vtk_scan_name(&t->scan, name);
         }
@@ -202,6 +203,11 @@ static gls_status start(gls_tractogram_reader *r)
     vtk *t = r->state;
     gls_status status = GLS_OK;
     if (t->n_lines > 0 && !t->points.known) return gls_reader_damaged(r, "lines without points");
+    if (t->n_lines == 0 && t->n_points + t->n_others > 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is no tractogram but a mesh: it has %" PRIu64 " points and %" PRIu64
+                        " polygons or the like, and no lines",
+                        r->path, t->n_points, t->n_others);
     gls_vtk_array *arrays[] = {&t->points, &t->lines, &t->offsets, &t->connectivity};
     for (size_t i = 0; i < 4 && status == GLS_OK; i++)
         if (arrays[i]->known) status = gls_vtk_array_open(&t->scan, arrays[i]);

@@ -125,30 +125,6 @@ static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, 
     return GLS_OK;
 }
 
-/* A table of one file beside .bval and .bvec is expected to say the same. */
-static void compare_tables(const gls_dataset_unit *u, const gls_series *series)
-{
-    gls_gradients_options options = gls_gradients_options_default();
-    gls_gradients *other = NULL;
-    const gls_gradients *g = series->gradients;
-    double worst = 0;
-    options.frame = GLS_BVEC_WORLD;
-    if (gls_gradients_read_table(u->table, &options, &series->dwi->grid, series->dwi->n_volumes, &other) != GLS_OK) {
-        gls_log(GLS_LOG_WARNING, "%s is not used: %s", u->table, gls_last_error());
-        return;
-    }
-    for (size_t i = 0; i < g->n; i++) {
-        const double *a = g->bvec[i], *b = other->bvec[i];
-        if (g->is_b0[i] || other->is_b0[i]) continue;
-        double cosine = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
-        worst = fmax(worst, acos(fmin(cosine, 1)) * (180 / 3.14159265358979323846));
-    }
-    gls_gradients_destroy(other);
-    if (worst > 1)
-        gls_log(GLS_LOG_WARNING, "%s and %s differ by up to %.1f degrees; the latter is taken", u->table, u->bvec,
-                worst);
-}
-
 gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_model_options *model,
                               gls_image **mask, gls_image **seeds)
 {
@@ -158,7 +134,7 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     gls_image *inside = NULL, *region = NULL;
     if (!files[2].path) options.bvec_frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
-    if (!status && u->table) compare_tables(u, &series);
+    if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);
     if (!status)
         status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &u->labels, &region)

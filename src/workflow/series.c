@@ -4,69 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <glslines/normalise.h>
 
 #include "image/image.h"
-#include "image/mif.h"
 #include "util/log.h"
 #include "util/status.h"
 
-#define MRTRIX_B0 10.0        /* s/mm2: what it counts as b = 0 */
-#define HIGH_BVAL 1e6         /* s/mm2: no scanner reaches it */
-#define HIGH_BVAL_MS_UM2 50.0 /* the same in ms/um2, nearly */
-
-const char *gls_table_path(const char *path)
-{
-    return path && strcmp(path, "-") != 0 ? path : NULL;
-}
-
-/* The length of a path without .nii, .nii.gz and their like. */
-static size_t stem_length(const char *path)
-{
-    static const char *const suffixes[] = {".nii.gz", ".nii", ".hdr", ".img", ".gz"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && strcmp(path + n - k, suffixes[i]) == 0) return n - k;
-    }
-    return n;
-}
-
-gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
-{
-    static const char *const names[][2] = {
-        {".bval", ".bvec"}, {".bvals", ".bvecs"}, {"bvals", "bvecs"}, {"bval", "bvec"}};
-    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi}, NULL);
-    if (status) return status;
-    if (gls_mif_is_name(dwi)) {
-        /* its header has the table */
-        *bval = strdup("-");
-        *bvec = strdup("-");
-        return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    }
-    const char *slash = strrchr(dwi, '/');
-    int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int n = names[i][0][0] == '.' ? stem : folder;
-        *bval = *bvec = NULL;
-        if (asprintf(bval, "%.*s%s", n, dwi, names[i][0]) < 0) *bval = NULL;
-        if (asprintf(bvec, "%.*s%s", n, dwi, names[i][1]) < 0) *bvec = NULL;
-        if (!*bval || !*bvec) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        if (access(*bval, F_OK) == 0 && access(*bvec, F_OK) == 0) {
-            gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
-            return GLS_OK;
-        }
-        free(*bval);
-        free(*bvec);
-    }
-    *bval = *bvec = NULL;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no gradient table lies beside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
-                    "name its files, BVAL and BVEC, behind the series",
-                    dwi, stem, dwi);
-}
+#define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */
 
 gls_status gls_series_fail(const gls_series *s, gls_status status)
 {
@@ -82,50 +27,8 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
-/* The series was corrected, and the directions were turned with it: those that were not are seldom meant. */
-static void warn_of_rotated(const char *dwi, const char *bvec)
-{
-    char *rotated = NULL;
-    size_t n = stem_length(dwi), used = strlen(bvec);
-    if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
-    if (asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
-    if (access(rotated, F_OK) == 0)
-        gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
-    free(rotated);
-}
-
-/* Tables in other units have a b = 0 alone, or b-values that no scanner reaches. */
-static gls_status check_bvals(const gls_gradients *g, const char *path)
-{
-    double highest = 0;
-    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
-    if (highest > HIGH_BVAL)
-        gls_log(GLS_LOG_WARNING, "%s: b-values up to %g s/mm2: if they are in s/m2, divide them by 1e6", path, highest);
-    if (g->n_b0 < g->n) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no diffusion-weighted volume: the largest of %zu b-values is %g s/mm2, which counts as b = 0 "
-                    "(--b0-threshold %g)%s",
-                    path, g->n, highest, g->b0_threshold,
-                    highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; if they are in ms/um2, multiply them by 1000" : "");
-}
-
-static gls_status read_table(gls_series *s, const gls_input_file *files, const gls_gradients_options *options)
-{
-    const gls_grid *grid = &s->dwi->grid;
-    const char *path = files[1].path ? files[1].path : files[0].path;
-    gls_status status = files[2].path
-                            ? gls_gradients_read(path, files[2].path, options, grid, s->dwi->n_volumes, &s->gradients)
-                            : gls_gradients_read_table(path, options, grid, s->dwi->n_volumes, &s->gradients);
-    return status ? status : check_bvals(s->gradients, path);
-}
-
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {.size = sizeof gradients,
-                                       .b0_threshold = options->b0_threshold,
-                                       .frame = (gls_bvec_frame)options->bvec_frame,
-                                       .scaling = options->bvalue_scaling,
-                                       .without_b0 = options->response_wm != NULL};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;
@@ -135,18 +38,11 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
-    if (!files[1].path && (files[2].path || !gls_mif_is_name(files[0].path)))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif",
-                        files[0].path);
-    s->frame = files[2].path ? gradients.frame : GLS_BVEC_WORLD; /* tables of one file are in scanner axes */
-    if (files[2].path) warn_of_rotated(files[0].path, files[2].path);
-    return read_table(s, files, &gradients);
+    return gls_series_read_table(s, files, options);
 }
 
 typedef struct volume_look {
     int32_t odd, positive; /* some values are not finite; some are above 0 inside the mask */
-    int32_t positive_b0;   /* of volumes that count as b = 0 */
 } volume_look;
 
 /* A loop without branches, for the compiler to make vectors of: there are a hundred million values in a series. */
@@ -157,7 +53,7 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
         odd |= !(volume[i] - volume[i] == 0);
         positive |= (volume[i] > 0) & (mask[i] > 0);
     }
-    return (volume_look){odd, positive, 0};
+    return (volume_look){odd, positive};
 }
 
 /* Marks voxels with values that are not finite. */
@@ -185,16 +81,14 @@ static gls_status mend(gls_series *s)
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);
-    const bool *is_b0 = s->gradients->is_b0;
-    int32_t odd = 0, positive = 0, positive_b0 = 0;
-#pragma omp parallel for schedule(static) reduction(| : odd, positive, positive_b0)
+    int32_t odd = 0, positive = 0;
+#pragma omp parallel for schedule(static) reduction(| : odd, positive)
     for (size_t t = 0; t < s->dwi->n_volumes; t++) {
         volume_look look = look_at(s->dwi->data + t * n, mask->data, n);
         odd |= look.odd;
         positive |= look.positive;
-        positive_b0 |= is_b0[t] ? look.positive : 0;
     }
-    return (volume_look){odd, positive, positive_b0};
+    return (volume_look){odd, positive};
 }
 
 gls_status gls_series_check(gls_series *s, const gls_image *mask)
@@ -205,12 +99,7 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
         if (status) return status;
         look = look_at_all(s, mask);
     }
-    if (!look.positive) return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
-    if (look.positive_b0 || s->gradients->n_b0 == 0) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no value of its b = 0 volumes is above 0 inside the mask: is the gradient table in the order "
-                    "of the volumes?",
-                    s->name);
+    return look.positive ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
 }
 
 gls_status gls_series_log_shells(gls_series *s)

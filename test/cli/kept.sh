@@ -124,6 +124,45 @@ assert sum(map(math.isnan, read("rows.tsf")[1])) == 3
 assert len(open("rows.tsv").readlines()) == 4
 END
 
+# files as MRtrix3 writes them (blanks behind the first line, no mark at the end), and of other types
+python3 - << 'END'
+import re
+import struct
+
+data = open("ends_v.tsf", "rb").read()
+stamp = re.search(rb"timestamp: (\S+)", data).group(1)
+values = struct.unpack("<7f", data[256:])
+
+
+def write(path, kind, letters, end=values, stamp=stamp, key=b"datatype"):
+    head = b"mrtrix track scalars    \ntimestamp: " + stamp + b"\n# no pair\n" + key + b": " + kind + b"  \nfile: . 300\ncount: 2\nEND\n"
+    open(path, "wb").write(head.ljust(300, b"\0") + struct.pack(letters[0] + str(len(end)) + letters[1], *end))
+
+
+write("theirs.tsf", b"Float32LE", "<f", values[:-1])
+write("big.tsf", b"float32be", ">f")
+write("wide.tsf", b"FLOAT64LE", "<d", values[:-1], key=b"DataType")
+write("wide_big.tsf", b"Float64BE", ">d")
+write("less.tsf", b"Float32LE", "<f", values[:-2])
+write("more.tsf", b"Float32LE", "<f", values[:-1] + values[:4])
+write("stranger.tsf", b"Float32LE", "<f", stamp=b"7.0")
+END
+expect 0 convert ends.tck v.tck --tsf ends_v.tsf=v
+for kind in theirs big wide wide_big; do
+    expect 0 convert ends.tck u.tck --tsf $kind.tsf=v --force
+    same u_v.tsf v_v.tsf
+    says "points"
+    grep -q timestamp stderr && note "a warning of a timestamp that is right"
+done
+expect 0 convert ends.tck u.tck --tsf stranger.tsf=v --force
+says "stranger.tsf: has the timestamp of another tractogram than ends.tck"
+expect 3 convert ends.tck z.tck --tsf less.tsf=v
+says "less.tsf: its values do not fit the vertices of streamline 1"
+expect 3 convert ends.tck z.tck --tsf more.tsf=v
+says "more.tsf: has values for more than 2 streamlines"
+expect 3 convert ends.tck z.tck --tsf ends.tck=v
+says "ends.tck: is no track scalar file"
+
 # x and x_1 are columns of their own; x_0 and x_1 are one of two values
 python3 -c "
 print('x\\tx_1\\ty_0\\ty_1')
@@ -142,6 +181,29 @@ left = json.load(open("header.json"))["header_of_input"]
 text = open("header.tck", "rb").read().decode(errors="replace")
 assert "step_size: 0.5\n" in text and set(left) == {"", "tab", "roi"} and left["roi"].count("\n") == 299, left
 END
+
+# --- limits of length with the slack of tckedit: a tenth of the step, or the half of one after downsampling ---
+python3 - << 'END'
+import struct
+
+nan, inf = float("nan"), float("inf")
+for name, lines in (("step", b"step_size: 1\n"), ("down", b"step_size: 1\ndownsample_factor: 2\n"), ("other", b"step_size: 2\n"), ("bare", b"")):
+    data = b""
+    for length in (8.7, 8.8, 8.95, 9.05, 10.95, 11.05, 11.2, 11.3):
+        data += struct.pack("<9f", 0, 0, 0, length, 0, 0, nan, nan, nan)
+    head = b"mrtrix tracks\ndatatype: Float32LE\n" + lines + b"file: . 128\nEND\n"
+    open(name + ".tck", "wb").write(head.ljust(128, b"\0") + data + struct.pack("<3f", inf, inf, inf))
+END
+for case in bare:2 step:4 down:6 "step step:8" "step other:4" "bare step:8"; do
+    tracks=
+    for name in ${case%:*}; do tracks="$tracks $name.tck"; done
+    expect 0 edit $tracks limits.tck --like mrtrix --minlength 9 --maxlength 11 --force
+    expect 0 info limits.tck
+    says "header       ${case#*:} streamlines"
+done
+expect 0 edit step.tck limits.tck --minlength 9 --maxlength 11 --force
+expect 0 info limits.tck
+says "header       2 streamlines"
 
 # --- inputs are never overwritten ---
 expect 4 info apart.tck --json apart.json --force

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "image/mif.h"
+#include "util/plain.h"
 
 static volatile float sink;
 
@@ -11,10 +12,11 @@ static volatile float sink;
  * descriptors beside it. */
 static bool names_itself(const uint8_t *data, size_t bytes)
 {
-    static const char key[] = "file:", own[] = "file: . ";
-    for (const uint8_t *at = data, *end = data + bytes; (at = memmem(at, (size_t)(end - at), key, sizeof key - 1));
-         at++)
-        if ((size_t)(end - at) < sizeof own - 1 || memcmp(at, own, sizeof own - 1) != 0) return false;
+    static const char own[] = "file: . ";
+    for (size_t at = 0; at + 4 <= bytes; at++)
+        if (gls_case_compare_n((const char *)data + at, "file", 4) == 0 &&
+            (bytes - at < sizeof own - 1 || memcmp(data + at, own, sizeof own - 1) != 0))
+            return false;
     return true;
 }
 

@@ -254,6 +254,11 @@ def check_filters(lines):
         compare(f"points {n} against DIPY", Read(path, "points", n), set_number_of_points(lines, nb_points=n), 2e-5)
     for tolerance in (0.01, 0.1, 1.0):
         compare(f"compress {tolerance} against DIPY", Read(path, "compress", tolerance), compress_streamlines(lines, tol_error=tolerance, max_segment_length=10), 0)
+    repeated = [np.repeat(line, 1 + i % 4, axis=0) for i, line in enumerate(lines)]
+    nib.streamlines.TckFile(nib.streamlines.Tractogram(repeated, affine_to_rasmm=np.eye(4))).save(path)
+    truth = compress_streamlines(repeated, tol_error=0.1, max_segment_length=10)
+    compare("compress points that are repeated against DIPY", Read(path, "compress", 0.1), truth, 0)
+    nib.streamlines.TckFile(nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4))).save(path)
     lengths = [np.linalg.norm(np.diff(line.astype(float), axis=0), axis=1).sum() for line in lines]
     compare("length", Read(path, "length", 20), [line for line, length in zip(lines, lengths) if length >= 20], 0)
     compare("every", Read(path, "every", 7), lines[::7], 0)

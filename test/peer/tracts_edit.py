@@ -230,6 +230,19 @@ def check_tckedit():
         report(f"edit: {name} against tckresample", same_lines(a, b), f"{len(a)} and {len(b)} streamlines")
 
 
+def check_length_slack():
+    """Limits of length at the step of the header, of one file and of several."""
+    straight = [np.array([[0, 0, 0], [length / 2, 0, 0], [length, 0, 0]], np.float32) for length in np.arange(8.025, 12, 0.05)]
+    headers = {"bare": {}, "one": {"step_size": "1"}, "down": {"step_size": "1", "downsample_factor": "2"}, "two": {"step_size": "2"}}
+    for name, header in headers.items():
+        nib.streamlines.TckFile(nib.streamlines.Tractogram(straight, affine_to_rasmm=np.eye(4)), header=header).save(path(name + ".tck"))
+    for names in ("bare", "one", "down", "two", "one one", "one two", "bare one", "one bare"):
+        files = [name + ".tck" for name in names.split()]
+        glslines("edit", *files, "mine.tck", "--like", "mrtrix", "--minlength", "9", "--maxlength", "11")
+        run("tckedit", *files, "theirs.tck", "-minlength", "9", "-maxlength", "11", "-force", "-quiet")
+        report(f"edit: limits of length against tckedit, {names}", same_lines(load("mine.tck"), load("theirs.tck")))
+
+
 def check_dipy(lines):
     glslines("edit", "plain.tck", "mine.tck", "--points", "25")
     worst = max(np.abs(a - b).max() for a, b in zip(load("mine.tck"), set_number_of_points(Streamlines(lines), 25)))
@@ -273,6 +286,7 @@ def main():
     lines = [line for line in t.random_lines(1500, 1.0, 8) if len(line) > 3]
     save_tck("plain.tck", lines)
     check_tckedit()
+    check_length_slack()
     check_dipy(lines)
     check_sets(lines)
     return outcome()

@@ -256,6 +256,17 @@ static void test_compress(void **state)
     assert_int_equal(gls_sink_finish(&filter), GLS_OK);
     assert_int_equal(kept.offset[1], 3);
     assert_memory_equal(kept.point[1], corner[2], sizeof corner[2]);
+    /* points that stand there several times stay once, but a way out and back stays */
+    static const float repeated[9][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {2, 0, 0}, {2, 0, 0},
+                                         {2, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 3, 0}};
+    static const uint64_t nine[2] = {0, 9};
+    s = (gls_streamlines){.n = 1, .offset = nine, .point = repeated};
+    last = keeper(&kept);
+    assert_int_equal(gls_filter_compress_create(0.1, 10, &last, &filter), GLS_OK);
+    assert_int_equal(gls_sink_append(&filter, &s), GLS_OK);
+    assert_int_equal(gls_sink_finish(&filter), GLS_OK);
+    assert_int_equal(kept.offset[1], 4);
+    assert_true(kept.point[1][0] == 2 && kept.point[2][0] == 0 && kept.point[3][1] == 3);
 }
 
 /* Output that is much larger than the input goes on in several parcels. */

@@ -197,6 +197,60 @@ static void test_affine_rules(void **state)
                    "the affine (sform) is singular or not finite");
 }
 
+/* Numbers of the header that are not finite or not positive: where they matter they are refused or told. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    const float nan = NAN, inf = INFINITY;
+    nifti_1_header h;
+    const struct {
+        float *field, value;
+        short sform, qform;
+        float slope;
+        const char *warning, *reason;
+    } cases[] = {
+        {&h.quatern_c, nan, 0, 1, 0, NULL, "its qform (quaternion and offset) is not finite"},
+        {&h.qoffset_z, inf, 0, 1, 0, NULL, "its qform (quaternion and offset) is not finite"},
+        {&h.pixdim[2], nan, 0, 1, 0, NULL, "voxel size 2 in its header (pixdim) is no finite number"},
+        {&h.pixdim[3], inf, 0, 0, 0, NULL, "voxel size 3 in its header (pixdim) is no finite number"},
+        {&h.pixdim[0], nan, 0, 1, 0, "qfac in its header (pixdim[0]) is no finite number; 1 is taken", NULL},
+        {&h.pixdim[1], -1.5f, 0, 1, 0, "voxel size 1 in its header (pixdim) is -1.5; 1.5 is taken", NULL},
+        {&h.pixdim[1], 0, 0, 1, 0, "voxel size 1 in its header (pixdim) is 0; 1 is taken", NULL},
+        {&h.pixdim[4], nan, 0, 1, 0, NULL, NULL},
+        {&h.quatern_c, nan, 1, 1, 0, NULL, NULL},
+        {&h.qoffset_z, nan, 1, 1, 0, NULL, NULL},
+        {&h.pixdim[2], nan, 1, 1, 0, NULL, NULL},
+        {&h.srow_z[3], inf, 1, 1, 0, NULL, "with sform_code 0 the qform would be taken"},
+        {&h.scl_inter, nan, 1, 0, 2, NULL, "scl_inter in its header is no finite number, but scl_slope is 2"},
+        {&h.scl_inter, inf, 1, 0, 2, NULL, "scl_inter in its header is no finite number, but scl_slope is 2"},
+        {&h.scl_inter, nan, 1, 0, nan, NULL, NULL}, /* as nibabel writes them */
+        {&h.scl_inter, nan, 1, 0, 0, NULL, NULL},
+        {&h.scl_inter, 7, 1, 0, inf, "scl_slope in its header is infinite; values are taken as they are stored", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const unsigned char data[8] = {3, 3, 3, 3, 3, 3, 3, 3};
+        h = make_header(NIFTI_TYPE_UINT8, 2, 2, 2, 1);
+        h.pixdim[0] = 1;
+        h.sform_code = cases[i].sform;
+        h.qform_code = cases[i].qform;
+        h.scl_slope = cases[i].slope;
+        h.quatern_b = 0.5f;
+        for (int c = 0; c < 4; c++) h.srow_x[c] = h.srow_y[c] = h.srow_z[c] = 0;
+        h.srow_x[0] = h.srow_y[1] = h.srow_z[2] = 2;
+        *cases[i].field = cases[i].value;
+        const char *path = put_image("x.nii", &h, sizeof h, data, 8);
+        if (cases[i].reason) {
+            expect_failure(path, GLS_IMAGE_ANY, cases[i].reason);
+            continue;
+        }
+        double a[3][4];
+        read_with_log(path, a);
+        const bool warned = log_text[0] == '1' || strstr(log_text, "\n1 ");
+        if (warned != !!cases[i].warning || (warned && !strstr(log_text, cases[i].warning)))
+            fail_msg("case %zu: %s", i, log_text);
+    }
+}
+
 static void test_damaged_headers(void **state)
 {
     (void)state;
@@ -364,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_affine_rules),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_damaged_headers),
         cmocka_unit_test(test_promises_too_much),
         cmocka_unit_test(test_truncation),

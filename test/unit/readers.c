@@ -205,14 +205,19 @@ static void refuses(const char *path, const gls_tractogram_read_options *options
 }
 
 /* A TCK file of text and n triplets x x x. */
-static const char *put_tck(const char *text, const float *x, size_t n, size_t extra)
+static const char *put_tck_bytes(const char *text, size_t length, const float *x, size_t n, size_t extra)
 {
     char data[2048] = "";
     size_t bytes = 256;
-    memcpy(data, text, strlen(text));
+    memcpy(data, text, length);
     for (size_t i = 0; i < n; i++, bytes += 12) memcpy(data + bytes, (const float[3]){x[i], x[i], x[i]}, 12);
     put_file(scratch("odd.tck"), data, bytes + extra);
     return scratch("odd.tck");
+}
+
+static const char *put_tck(const char *text, const float *x, size_t n, size_t extra)
+{
+    return put_tck_bytes(text, strlen(text), x, n, extra);
 }
 
 static void test_odd_tck(void **state)
@@ -237,9 +242,24 @@ static void test_odd_tck(void **state)
     assert_int_equal(n, 1);
     assert_non_null(strstr(warning, "data follow the mark at its end"));
     refuses(put_tck("mrtrix tracks\ndatatype: Float16LE\nfile: . 256\nEND\n", lines, 7, 0), NULL, "type Float16LE");
-    refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 9999\nEND\n", lines, 7, 0), NULL, "place of its data");
+    refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 9999\nEND\n", lines, 7, 0), NULL,
+            "begin at byte 9999");
     refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 256\n", lines, 7, 0), NULL, "header has no end");
     refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nEND\n", lines, 7, 0), NULL, "datatype and file");
+    refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 0\nEND\n", lines, 7, 0), NULL, "begin at byte 0");
+    /* what MRtrix3 reads, too */
+    static const char *const odd[] = {"mrtrix tracks    \ndatatype: float32le\nfile: . 256\nEND\n",
+                                      "mrtrix tracks\r\nDataType:FLOAT32LE \r\nfile: . 256\r\nEND\r\n",
+                                      "mrtrix tracks\nfile: .  256 # bytes\n\ndatatype : Float32LE\nENDED: 1\nEND ~\n",
+                                      "mrtrix tracks\n~\ntag: ~~ \ndatatype: Float32LE~\nfile: . 256~~\n END\n"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        char text[256];
+        size_t bytes = strlen(odd[i]);
+        for (size_t k = 0; k <= bytes; k++) text[k] = odd[i][k] == '~' ? '\0' : odd[i][k];
+        put_tck_bytes(text, bytes, lines, 7, 0);
+        assert_int_equal(read_file(scratch("odd.tck"), NULL, &n), GLS_OK);
+        assert_int_equal(n, 3);
+    }
     put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: none.dat 0\nEND\n", lines, 7, 0);
     assert_int_equal(read_file(scratch("odd.tck"), NULL, &n), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "/none.dat: cannot open"));
@@ -274,6 +294,26 @@ static void test_odd_trk(void **state)
         refuses(path, NULL, changes[i].reason);
         memcpy(file + changes[i].at, before, 4);
     }
+    /* an order in small letters is the same order */
+    warning[0] = '\0';
+    for (int i = 0; i < 3; i++) file[948 + i] |= 0x20;
+    put_file(path, file, bytes);
+    assert_int_equal(read_file(path, NULL, &n), GLS_OK);
+    assert_string_equal(warning, "");
+    /* without dimensions there is no grid, but positions */
+    put_int(file + 6, 0, 2);
+    put_file(path, file, bytes);
+    assert_int_equal(read_file(path, NULL, &n), GLS_OK);
+    assert_int_equal(n, N);
+    assert_non_null(strstr(warning, "no valid dimensions"));
+    file[948] = file[948] == 'l' ? 'r' : 'l';
+    put_file(path, file, bytes);
+    refuses(path, NULL, "no dimensions by which axes could be turned");
+    memcpy(file, saved, sizeof saved);
+    put_int(file + 440, 0x7fc00000, 4);
+    put_file(path, file, bytes);
+    refuses(path, NULL, "singular or not finite");
+    memcpy(file, saved, sizeof saved);
     put_int(file + 988, 0, 4); /* up to the end */
     put_file(path, file, bytes);
     assert_int_equal(read_file(path, NULL, &n), GLS_OK);
@@ -436,6 +476,22 @@ static void test_vtk(void **state)
     static const char other[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n";
     put_file(scratch("a.vtk"), other, strlen(other));
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");
+    static const char *const without[] = {
+        "# vtk DataFile Version 3.0\nspace=ras\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 1 2 3 4 5 6 7 8\n%s",
+        "# vtk DataFile Version 5.1\nspace=ras\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 1 2 3 4 5 6 7 8\n%s"};
+    static const char *const cells[][2] = {
+        {"POLYGONS 1 4\n3 0 1 2\n", "POLYGONS 2 3\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 1 2\n"},
+        {"", "LINES 0 0\nOFFSETS vtktypeint64\nCONNECTIVITY vtktypeint64\n"}};
+    for (int version = 0; version < 2; version++)
+        for (int k = 0; k < 2; k++) {
+            int length = snprintf(data, sizeof data, version ? without[1] : without[0], cells[k][version]);
+            put_file(scratch("a.vtk"), data, (size_t)length);
+            refuses(scratch("a.vtk"), NULL, "is no tractogram but a mesh: it has 3 points and ");
+        }
+    static const char none[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 0 float\n";
+    put_file(scratch("a.vtk"), none, strlen(none));
+    assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader), GLS_OK);
+    gls_tractogram_reader_close(reader);
 }
 
 /* A caller in Turkey, where "lines" is not "LINES". */

@@ -94,7 +94,9 @@ def taken(pointer):
 
 
 def load_image(path):
-    """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n)."""
+    """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n).
+
+    The axes of a .mif are those in which it is stored, to which FSL's gradient tables refer."""
     pointer = made(call.gls_image_read, _library.encode(path), 0, destroy=call.gls_image_destroy)
     affine = np.eye(4)
     affine[:3] = np.array(structs["gls_image"].from_address(pointer).grid.affine).reshape(3, 4)

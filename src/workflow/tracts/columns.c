@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tractogram/reader.h"
 #include "util/file.h"
 #include "util/input.h"
 #include "util/status.h"
@@ -88,49 +89,64 @@ void gls_tract_table_finish(gls_tract_table *t)
 
 /* --- track scalars ------------------------------------------------------------------------------------------- */
 
-static gls_status read_header(gls_tract_scalars *s)
+static gls_status take_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
-    char line[1024];
-    long offset = -1;
-    bool single = false, begun = false;
-    while (fgets(line, sizeof line, s->file)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (!begun && strcmp(line, "mrtrix track scalars") != 0) break;
-        begun = true;
-        if (strncmp(line, "datatype: ", 10) == 0) single = strcmp(line + 10, "Float32LE") == 0;
-        if (strncmp(line, "file: . ", 8) == 0) offset = strtol(line + 8, NULL, 10);
-        if (strcmp(line, "END") == 0) break;
-    }
-    if (!begun) return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file", s->path);
-    if (!single || offset <= 0)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: only Float32LE values in the same file can be read", s->path);
-    return fseek(s->file, offset, SEEK_SET) == 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is cut off", s->path);
+    gls_tract_scalars *s = user;
+    (void)text;
+    (void)value_at;
+    if (s->stamp || strcmp(key, "timestamp") != 0) return GLS_OK;
+    s->stamp = gls_text_copy(value);
+    return s->stamp ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 {
+    static const char first[] = "mrtrix track scalars";
     const char *mark = strrchr(text, '=');
+    char start[sizeof first - 1];
     uint64_t bytes;
-    int fd;
-    *s = (gls_tract_scalars){.file = NULL};
+    *s = (gls_tract_scalars){.fd = -1};
     if (!mark || mark == text || !mark[1]) return gls_fail(GLS_ERR_ARGUMENT, "--tsf %s: must be FILE=NAME", text);
     s->path = gls_text_copy(text);
     if (!s->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     s->path[mark - text] = '\0';
     s->name = s->path + (mark - text) + 1;
-    gls_status status = gls_regular_open(s->path, &fd, &bytes);
+    gls_status status = gls_regular_open(s->path, &s->fd, &bytes);
     if (status) return status;
-    s->file = fdopen(fd, "rb");
-    if (s->file) return read_header(s);
-    close(fd);
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (bytes < sizeof start || gls_regular_read(s->path, s->fd, 0, start, sizeof start) != GLS_OK ||
+        memcmp(start, first, sizeof start) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file: its first line is not '%s'", s->path, first);
+    status = gls_tck_header_read(s->path, s->fd, bytes, take_line, s, &s->header);
+    return status ? status : gls_tck_header_open(&s->header, s->path, s->fd, bytes, 1, false, &s->cursor);
 }
 
 void gls_tract_scalars_close(gls_tract_scalars *s)
 {
-    if (s->file) fclose(s->file);
+    if (!s->path) return; /* it was not opened */
+    gls_cursor_finish(&s->cursor);
+    gls_tck_header_finish(&s->header);
+    if (s->fd >= 0) close(s->fd);
+    free(s->stamp);
     free(s->path);
-    *s = (gls_tract_scalars){.file = NULL};
+    *s = (gls_tract_scalars){.fd = -1};
+}
+
+/* The next n values; false: there are fewer. */
+static bool read_values(gls_tract_scalars *s, size_t n, float *value)
+{
+    enum { BLOCK = 1024 };
+    double block[BLOCK];
+    const size_t size = s->header.wide ? sizeof *block : sizeof *value;
+    if (gls_cursor_left(&s->cursor) / size < n) return false;
+    for (size_t done = 0; done < n;) {
+        const size_t m = n - done < BLOCK ? n - done : BLOCK;
+        void *to = s->header.wide ? (void *)block : (void *)(value + done);
+        if (gls_cursor_read(&s->cursor, to, m * size) != GLS_OK) return false;
+        if (s->header.swapped) gls_swap_bytes(to, m, size);
+        for (size_t i = 0; s->header.wide && i < m; i++) value[done + i] = (float)block[i];
+        done += m;
+    }
+    return true;
 }
 
 typedef struct adder {
@@ -147,8 +163,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     float end;
     for (size_t i = 0; i < in->n; i++, s->line++) {
         const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
-        bool fits =
-            fread(a->value + first, sizeof *a->value, n, s->file) == n && fread(&end, sizeof end, 1, s->file) == 1;
+        bool fits = read_values(s, n, a->value + first) && read_values(s, 1, &end);
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))
             return gls_fail(GLS_ERR_INPUT, "%s: its values do not fit the vertices of streamline %" PRIu64, s->path,
@@ -195,7 +210,8 @@ static gls_status finish(void *user)
     adder *a = user;
     float end;
     gls_status status = GLS_OK;
-    if (fread(&end, sizeof end, 1, a->scalars->file) != 1 || !isinf(end))
+    /* MRtrix3 writes no mark at the end */
+    if (read_values(a->scalars, 1, &end) && !isinf(end))
         status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
                           a->scalars->line);
     if (!status) status = gls_sink_finish(&a->next);

@@ -2,9 +2,9 @@
 #ifndef GLS_WORKFLOW_TRACTS_COLUMNS_H
 #define GLS_WORKFLOW_TRACTS_COLUMNS_H
 
-#include <stdio.h>
-
 #include <glslines/streamlines.h>
+
+#include "tractogram/tck_header.h"
 
 /* A table with a header line; neighbouring columns x_0, x_1 ... are components of one column x. */
 typedef struct gls_tract_table {
@@ -22,7 +22,10 @@ void gls_tract_table_finish(gls_tract_table *table);
 typedef struct gls_tract_scalars {
     char *path;
     const char *name; /* within path */
-    FILE *file;
+    int fd;           /* of path; -1: not open */
+    gls_tck_header header;
+    gls_cursor cursor;
+    char *stamp;   /* of the TCK file to which it belongs; NULL: not said */
     uint64_t line; /* streamlines read */
 } gls_tract_scalars;
 /* text: "FILE=NAME". */

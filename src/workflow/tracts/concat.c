@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/parse.h"
 #include "util/status.h"
 
 #define SAME_PLACE 1e-4 /* mm */
@@ -67,6 +68,21 @@ static gls_status note_columns(gls_tract_sources *s)
     return GLS_OK;
 }
 
+static void join_number(const gls_tractogram_info *info, const char *key, double *joined)
+{
+    double value;
+    for (size_t k = 0; k < info->n_header; k++)
+        if (strcmp(info->header[k].key, key) == 0 && gls_parse_double(info->header[k].value, &value) && value > 0)
+            *joined = *joined == 0 || *joined == value ? value : NAN;
+}
+
+static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
+{
+    if (info->format != GLS_FORMAT_TCK) return;
+    join_number(info, "step_size", &s->step_size);
+    join_number(info, "downsample_factor", &s->downsample_factor);
+}
+
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
@@ -75,6 +91,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
     if (status) return status;
     b = gls_tractogram_reader_info(reader);
+    join_headers(s, b);
     status = compare_grids(s->path[0], a, s->path[i], b);
     const gls_column *const lists[] = {b->dps, b->dpv, b->group};
     const size_t n[] = {b->n_dps, b->n_dpv, b->n_groups};
@@ -110,6 +127,7 @@ gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_job *job
 {
     *s = (gls_tract_sources){.job = job, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
     gls_status status = gls_tract_open(job, path[0], allow_invalid, &s->first);
+    if (!status) join_headers(s, gls_tract_sources_info(s));
     if (!status) status = note_columns(s);
     for (size_t i = 1; i < n && !status; i++) status = compare(s, i, common);
     return status || !by_file ? status : name_groups(s);
@@ -118,6 +136,12 @@ gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_job *job
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
 {
     return gls_tractogram_reader_info(s->first);
+}
+
+double gls_tract_sources_length_slack(const gls_tract_sources *s)
+{
+    const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
+    return s->step_size > 0 ? share * s->step_size : 0;
 }
 
 /* Hands on the columns that are kept, of every file in the same order, and a group for each file. */

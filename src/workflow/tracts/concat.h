@@ -15,6 +15,8 @@ typedef struct gls_tract_sources {
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem; /* names of the groups of files */
+    /* of the headers of TCK files, as MRtrix3 joins them; 0: none says it, NaN: they differ */
+    double step_size, downsample_factor;
 } gls_tract_sources;
 
 /* Opens the first and compares the others with it: grids to 1e-4 mm, columns and groups, unless only common ones are
@@ -23,6 +25,9 @@ gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_jo
                                   size_t n, bool allow_invalid, bool common, bool by_file);
 /* Of the first. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
+/* By how much tckedit exceeds limits of length, mm: a tenth of the step in the header, or the half of one after
+ * downsampling. */
+double gls_tract_sources_length_slack(const gls_tract_sources *sources);
 /* Sends all streamlines through, any number of times, then finishes the sink, or aborts it after a failure. */
 gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);
 void gls_tract_sources_close(gls_tract_sources *sources);

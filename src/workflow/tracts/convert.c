@@ -25,6 +25,14 @@ typedef struct conversion {
     gls_filter_counts valid;
 } conversion;
 
+/* MRtrix3 refuses track scalars whose timestamp is that of another TCK file. */
+static void compare_stamps(const conversion *c, const gls_tract_scalars *s, const gls_tractogram_info *info)
+{
+    for (size_t k = 0; k < info->n_header && info->format == GLS_FORMAT_TCK && s->stamp; k++)
+        if (strcmp(info->header[k].key, "timestamp") == 0 && strcmp(info->header[k].value, s->stamp) != 0)
+            gls_log(GLS_LOG_WARNING, "%s: has the timestamp of another tractogram than %s", s->path, c->in);
+}
+
 /* Columns from files, and their names for the output. */
 static gls_status read_columns(conversion *c, gls_tract_output *output)
 {
@@ -40,6 +48,7 @@ static gls_status read_columns(conversion *c, gls_tract_output *output)
     }
     for (int k = 0; k < c->o->tsf.n && !status; k++) {
         status = gls_tract_scalars_open(&c->scalars[k], c->o->tsf.value[k]);
+        if (!status) compare_stamps(c, &c->scalars[k], output->info);
         if (!status && n + 1 < sizeof output->added / sizeof *output->added) output->added[n++] = c->scalars[k].name;
     }
     return status;

@@ -159,8 +159,9 @@ static gls_status create_selection(edit *e)
     options.test = o->like ? GLS_ROI_TEST_VERTEX : (gls_roi_test)o->roi_test;
     options.either_way = o->either_way;
     options.distance = o->distance;
-    options.min_length = o->min_length;
-    options.max_length = o->max_length;
+    const double slack = o->like == LIKE_MRTRIX ? gls_tract_sources_length_slack(&e->sources) : 0;
+    options.min_length = fmax(0, o->min_length - slack);
+    options.max_length = o->max_length + slack;
     if (isfinite(o->min_weight) || isfinite(o->max_weight)) options.weights = e->weights.column;
     options.min_weight = o->min_weight;
     options.max_weight = o->max_weight;

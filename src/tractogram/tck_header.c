@@ -1,0 +1,112 @@
+#include "tractogram/tck_header.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/input.h"
+#include "util/mrtrix.h"
+#include "util/plain.h"
+#include "util/status.h"
+
+#define MAX_HEADER ((size_t)16 << 20)
+
+/* The header as text, with room for a NUL behind its n bytes; most are short. */
+static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out, size_t *n)
+{
+    char *text = NULL;
+    for (size_t want = 65536;; want *= 4) {
+        const bool whole = bytes <= want;
+        const size_t got = whole ? (size_t)bytes : want;
+        free(text);
+        text = malloc(got + 1);
+        gls_status status =
+            text ? gls_regular_read(path, fd, 0, text, got) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+        *n = status ? 0 : gls_mrtrix_header_bytes(text, got, whole);
+        if (!status && *n == 0 && (whole || want >= MAX_HEADER))
+            status = gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header has no end", path);
+        if (!status && *n == 0) continue;
+        if (status)
+            free(text);
+        else
+            *out = text;
+        return status;
+    }
+}
+
+static gls_status read_type(const char *path, const char *value, gls_tck_header *h)
+{
+    size_t n;
+    gls_mrtrix_type(value, &n, &h->swapped);
+    h->wide = n == 7 && gls_case_compare_n(value, "Float64", n) == 0;
+    if (h->wide || (n == 7 && gls_case_compare_n(value, "Float32", n) == 0)) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: data of type %.40s; Float32 and Float64 (LE, BE) are known", path, value);
+}
+
+gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck_line line, void *user,
+                               gls_tck_header *h)
+{
+    char *text = NULL, *key, *value;
+    size_t n = 0;
+    bool has_type = false, has_place = false;
+    *h = (gls_tck_header){.file = NULL};
+    gls_status status = read_text(path, fd, bytes, &text, &n);
+    char *rest = status ? NULL : gls_mrtrix_lines(text, n);
+    for (char *found; !status && (found = gls_mrtrix_next(&rest));) {
+        char *copy = strdup(found);
+        if (!copy) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+        if (status || !gls_mrtrix_split(found, &key, &value)) {
+            free(copy);
+            continue; /* MRtrix3 passes over such lines, too */
+        }
+        if (gls_case_compare(key, "datatype") == 0) {
+            has_type = true;
+            status = read_type(path, value, h);
+        } else if (gls_case_compare(key, "file") == 0) {
+            status = has_place ? gls_fail(GLS_ERR_INPUT, "%s: damaged: its header names two places of data", path)
+                               : gls_mrtrix_place(path, value, &h->file, &h->start);
+            has_place = true;
+        } else {
+            status = line(user, key, value, copy, (size_t)(value - found));
+        }
+        free(copy);
+    }
+    free(text);
+    if (!status && (!has_type || !has_place))
+        status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header does not say datatype and file", path);
+    if (!status && !h->file && h->start < n)
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: damaged: its header, of %zu bytes, says that the data begin at byte %" PRIu64,
+                     path, n, h->start);
+    return status;
+}
+
+gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd, uint64_t bytes, size_t row,
+                               bool recover, gls_cursor *cursor)
+{
+    const bool beside = h->file != NULL;
+    gls_status status = beside ? gls_regular_open(h->file, &fd, &bytes) : GLS_OK;
+    if (status) return status;
+    row *= h->wide ? 8 : 4;
+    const uint64_t whole = h->start > bytes ? 0 : (bytes - h->start) / row * row;
+    if (h->start > bytes)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: truncated or damaged: its data should begin at byte %" PRIu64 ", and it has %" PRIu64,
+                          beside ? h->file : path, h->start, bytes);
+    else if (h->start + whole != bytes && !recover)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: truncated or damaged: its data are not whole points, the last ends at byte %" PRIu64
+                          "; --recover leaves out the last streamline",
+                          path, h->start + whole);
+    if (!status) status = gls_cursor_init(cursor, path, fd, h->start, h->start + whole);
+    if (!status && beside) cursor->owns_fd = true;
+    if (status && beside) close(fd);
+    return status;
+}
+
+void gls_tck_header_finish(gls_tck_header *h)
+{
+    free(h->file);
+    *h = (gls_tck_header){.file = NULL};
+}
