@@ -56,7 +56,8 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is taken as it is; of several,
  * b0 included, there must be one for every shell of the table, and the row of bval is taken. Such a row has a negative
  * coefficient for l = 2, because the signal is lowest along the fibres, which tells the forms apart. Zeros at the end
- * of a row pad it and do not count; coefficients above sh_order are left out. GLS_ERR_INPUT names the file and the
+ * of a row pad it and do not count; coefficients above sh_order are left out, those that there are up to
+ * GLS_CSD_MAX_ORDER if it is 0. GLS_ERR_INPUT names the file and the
  * numbers for a length that is neither form's or too short for sh_order, or values that make no response. gradients is
  * the table with all shells; it may be NULL, then only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
@@ -70,14 +71,26 @@ GLS_API gls_status gls_response_write(const char *path, const gls_response *resp
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
 
+/* Whose deconvolution it is. Both add the amplitudes that are too low, squared, to the misfit, and repeat until the
+ * same directions are low twice. DIPY: of ConstrainedSphericalDeconvModel. The first solution is the unconstrained one
+ * of all orders; amplitudes below tau times its mean are driven to 0. The response needs coefficients up to sh_order.
+ * MRTRIX: of MRtrix3's dwi2fod csd, to 1e-6 of the largest coefficient with the same directions. The first solution has
+ * orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the coefficients has a small weight;
+ * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone decides.
+ */
+typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rule;
+
 typedef struct gls_csd_options {
-    size_t size;   /* of this struct */
-    int sh_order;  /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order with more coefficients than directions is
-                      possible, with a warning */
-    double lambda; /* weight of the constraint, > 0; default 1 */
-    double tau; /* fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau < 1; default 0.1 */
-    int max_iterations;           /* >= 1; default 50 */
-    const gls_sphere *sphere;     /* directions of the constraint, voxel axes; NULL (default): the built-in "small" */
+    size_t size;        /* of this struct */
+    gls_csd_rule rule;  /* default GLS_CSD_RULE_DIPY */
+    int sh_order;       /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order with more coefficients than directions is
+                           possible, with a warning by DIPY's rule */
+    double lambda;      /* weight of the constraint, > 0; default 1 */
+    double tau;         /* DIPY's rule: fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau
+                           < 1; default 0.1 */
+    int max_iterations; /* >= 1; default 50 */
+    const gls_sphere *sphere;     /* directions of the constraint, voxel axes; NULL (default): the built-in "small", by
+                                     MRtrix3's rule "repulsion600" */
     const double (*direction)[3]; /* or in its place n_directions unit vectors along the scanner axes; default NULL */
     size_t n_directions;
 } gls_csd_options;

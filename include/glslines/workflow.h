@@ -71,6 +71,7 @@ typedef enum gls_mask_stop {
 #define GLS_CHOICE_bvec_frame gls_bvec_frame
 #define GLS_CHOICE_bvalue_scaling gls_bvalue_scaling
 #define GLS_CHOICE_model gls_model_kind
+#define GLS_CHOICE_csd_rule gls_csd_rule
 #define GLS_CHOICE_sh_basis gls_sh_basis
 #define GLS_CHOICE_sh_frame gls_frame
 #define GLS_PARAM(owner, group, type, field, ...) GLS_FIT_##owner(GLS_FIELD_##type(field))

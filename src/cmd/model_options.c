@@ -42,6 +42,8 @@ int model_options_check(const cmd_command *command, const model_options *o, cons
     if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
     if ((name = cmd_options_first(command, arguments, estimate)) && !csd)
         return cmd_error(CMD_EXIT_USAGE, "--%s: only --model csd has it", name);
+    if (!csd && o->model != GLS_MODEL_AUTO && cmd_options_given(command, arguments, "csd-rule"))
+        return cmd_error(CMD_EXIT_USAGE, "--csd-rule: only --model csd has it");
     if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
     if (o->response_voxels && cmd_options_given(command, arguments, "response-fa"))
         return cmd_error(CMD_EXIT_USAGE, "--response-fa and --response-voxels exclude each other");

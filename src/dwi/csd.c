@@ -75,6 +75,7 @@ static void report(const job *job)
 
 static gls_status check_options(const gls_csd_options *options)
 {
+    GLS_REQUIRE(options->rule == GLS_CSD_RULE_DIPY || options->rule == GLS_CSD_RULE_MRTRIX);
     GLS_REQUIRE(options->sh_order >= 2 && options->sh_order <= GLS_CSD_MAX_ORDER && options->sh_order % 2 == 0);
     GLS_REQUIRE(isfinite(options->lambda) && options->lambda > 0);
     GLS_REQUIRE(options->tau >= 0 && options->tau < 1);
@@ -93,14 +94,22 @@ static gls_status check_images(const gls_image *dwi, const gls_gradients *gradie
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
 }
 
-/* Rotational harmonics: what a response turns a delta along z into, degree by degree. */
-static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients, int order,
-                                double *harmonics)
+/* Rotational harmonics: what a response turns a delta along z into, degree by degree. By MRtrix3's rule a response may
+ * have fewer, a file's as many as it names, that of a tensor those that the directions determine. */
+static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients,
+                                const gls_csd_options *options, double *harmonics)
 {
     gls_response zonal;
+    int order = options->sh_order;
+    size_t n;
+    if (options->rule == GLS_CSD_RULE_MRTRIX && response->is_zonal && response->order < order) order = response->order;
+    if (options->rule == GLS_CSD_RULE_MRTRIX && !response->is_zonal) order = gls_csd_order_for(gradients, order, &n);
     gls_status status = gls_response_to_zonal(response, gradients, order, &zonal);
-    for (int l = 0; l <= order && status == GLS_OK; l += 2)
-        harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
+    if (status == GLS_OK && order < options->sh_order)
+        gls_log(GLS_LOG_INFO, "CSD of order %d: the response has order %d, beyond it the constraint alone decides",
+                options->sh_order, order);
+    for (int l = 0; l <= options->sh_order && status == GLS_OK; l += 2)
+        harmonics[l / 2] = l <= order ? zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI)) : 0;
     return status;
 }
 
@@ -115,19 +124,38 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-static gls_status fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const gls_image *mask,
-                      const gls_response *response, const gls_csd_options *options, gls_csd_variant variant,
-                      gls_csd_progress progress, void *progress_user, gls_image **sh)
+/* The plan of a fit: harmonics of the response, directions of the constraint, matrices. */
+static gls_status make_plan(const gls_image *dwi, const gls_gradients *gradients, const gls_response *response,
+                            const gls_csd_options *options, gls_csd_plan *plan)
 {
-    gls_status ready = gls_blas_check("CSD fit");
-    if (ready != GLS_OK) return ready;
-    gls_status status = check_options(options);
+    const bool mrtrix = options->rule == GLS_CSD_RULE_MRTRIX;
+    double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
+    gls_sphere *own = NULL, listed = {.n = 0};
+    const gls_sphere *sphere = options->direction ? &listed : options->sphere;
+    gls_status status = set_harmonics(response, gradients, options, harmonics);
+    if (status == GLS_OK && options->direction)
+        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);
+    if (status == GLS_OK && !sphere) status = gls_sphere_create(mrtrix ? "repulsion600" : "small", &own);
+    if (status == GLS_OK) status = gls_csd_plan_init(plan, gradients, harmonics, options, sphere ? sphere : own);
+    if (status == GLS_OK && !mrtrix) warn_of_order(plan, options->sh_order);
+    gls_sphere_destroy(own);
+    free(listed.vertex);
+    return status;
+}
+
+gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                       const gls_image *mask, const gls_response *response, const gls_csd_options *options,
+                       gls_csd_progress progress, void *progress_user, gls_image **sh)
+{
+    GLS_REQUIRE_SIZE(options);
+    const gls_csd_options defaults = gls_csd_options_default();
+    GLS_REQUIRE(dwi && gradients && response && sh);
+    if (!options) options = &defaults;
+    gls_status status = gls_blas_check("CSD fit");
+    if (status == GLS_OK) status = check_options(options);
     if (status == GLS_OK) status = check_images(dwi, gradients, volume, mask);
     if (status != GLS_OK) return status;
-    double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
-    gls_sphere *small = NULL, listed = {.n = 0};
-    const gls_sphere *sphere = options->direction ? &listed : options->sphere;
-    job job = {.voxels = gls_grid_voxels(&dwi->grid), .clip = variant == GLS_CSD_MRTRIX};
+    job job = {.voxels = gls_grid_voxels(&dwi->grid), .clip = options->rule == GLS_CSD_RULE_MRTRIX};
     gls_blocks blocks = {.what = "deconvolution",
                          .mask = mask,
                          .voxels = job.voxels,
@@ -138,14 +166,8 @@ static gls_status fit(const gls_image *dwi, const gls_gradients *gradients, cons
                          .job = &job};
     job.total = gls_blocks_total(mask, job.voxels);
     job.kernel = gls_csd_kernels[gls_cpu_level()];
-    status = set_harmonics(response, gradients, options->sh_order, harmonics);
-    if (status == GLS_OK && options->direction)
-        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);
-    if (status == GLS_OK && !sphere) status = gls_sphere_create("small", &small);
-    if (status == GLS_OK)
-        status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, variant, sphere ? sphere : small);
+    status = make_plan(dwi, gradients, response, options, &job.plan);
     if (status != GLS_OK) goto fail;
-    if (variant == GLS_CSD_DIPY) warn_of_order(&job.plan, options->sh_order);
     job.volume = malloc(job.plan.n * sizeof *job.volume);
     if (!job.volume) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a deconvolution of %zu volumes", job.plan.n);
@@ -164,25 +186,5 @@ fail:
     gls_image_destroy(job.sh);
     free(job.volume);
     gls_csd_plan_finish(&job.plan);
-    gls_sphere_destroy(small);
-    free(listed.vertex);
     return status;
-}
-
-gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
-                       const gls_image *mask, const gls_response *response, const gls_csd_options *options,
-                       gls_csd_progress progress, void *progress_user, gls_image **sh)
-{
-    GLS_REQUIRE_SIZE(options);
-    const gls_csd_options defaults = gls_csd_options_default();
-    GLS_REQUIRE(dwi && gradients && response && sh);
-    return fit(dwi, gradients, volume, mask, response, options ? options : &defaults, GLS_CSD_DIPY, progress,
-               progress_user, sh);
-}
-
-gls_status gls_csd_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
-                              const gls_image *mask, const gls_response *response, const gls_csd_options *options,
-                              gls_image **sh)
-{
-    return fit(dwi, gradients, volume, mask, response, options, GLS_CSD_MRTRIX, NULL, NULL, sh);
 }

@@ -117,12 +117,13 @@ fail:
     return status;
 }
 
-/* MRtrix3's first solution, inverse (k x n): least squares of the order that the directions determine, of which orders
- * up to 4 are kept; p gets the ridge. */
-static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, double *p, double *inverse)
+/* MRtrix3's first solution, inverse (k x n): least squares of the order that the directions determine and the response
+ * has, of which orders up to 4 are kept; p gets the ridge. */
+static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
+                                     double *p, double *inverse)
 {
     int order = 0;
-    while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k) order += 2;
+    while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k && harmonics[order / 2 + 1] != 0) order += 2;
     size_t fitted = gls_sh_count(order), kept = fitted < n_low ? fitted : n_low;
     double *part = malloc(n * fitted * sizeof *part), *no_penalty = calloc(fitted, sizeof *no_penalty);
     gls_status status = GLS_OK;
@@ -151,8 +152,9 @@ static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int ord
 }
 
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
-                             const gls_csd_options *options, gls_csd_variant variant, const gls_sphere *sphere)
+                             const gls_csd_options *options, const gls_sphere *sphere)
 {
+    bool mrtrix = options->rule == GLS_CSD_RULE_MRTRIX;
     size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order),
            padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
     size_t n_low = gls_sh_count(options->sh_order < LOW_ORDER ? options->sh_order : LOW_ORDER),
@@ -162,7 +164,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                            .padded = padded,
                            .n_rows = sphere->n,
                            .n_low = n_low,
-                           .solve_all = variant == GLS_CSD_MRTRIX,
+                           .solve_all = mrtrix,
                            .max_iterations = options->max_iterations};
     gls_status status = GLS_ERR_MEMORY;
     double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
@@ -178,8 +180,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     if (status != GLS_OK) goto fail;
     add_products(x, n, k, k, p);
     gls_blas_begin();
-    status = variant == GLS_CSD_MRTRIX ? set_mrtrix_inverse(x, n, k, n_low, p, inverse)
-                                       : set_inverse(x, n, k, p, inverse, &plan->regularised);
+    status = mrtrix ? set_mrtrix_inverse(x, n, k, n_low, harmonics, p, inverse)
+                    : set_inverse(x, n, k, p, inverse, &plan->regularised);
     gls_blas_end();
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < n; i++)
@@ -189,12 +191,12 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
         }
     copy_tiles(p, k, plan->normal);
     /* lambda is scaled for the numbers of coefficients and directions */
-    double scale = variant == GLS_CSD_MRTRIX
-                       ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
-                       : options->lambda * (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS));
+    double scale =
+        options->lambda * (mrtrix ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
+                                  : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
     status = set_rows(plan, sphere, options->sh_order, scale);
     if (status != GLS_OK) goto fail;
-    plan->threshold = variant == GLS_CSD_MRTRIX ? 0 : plan->rows[0] * options->tau;
+    plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
 fail:

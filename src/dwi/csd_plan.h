@@ -11,10 +11,6 @@ enum {
     GLS_CSD_BLOCK = 64 /* voxels that a kernel takes at a time */
 };
 
-/* Whose constants the iteration has. MRtrix3's are for responses alone: a weaker constraint, amplitudes below 0 instead
- * of tau, a ridge, a first solution without orders above 4, no negative signal. */
-typedef enum gls_csd_variant { GLS_CSD_DIPY, GLS_CSD_MRTRIX } gls_csd_variant;
-
 /* Symmetric k x k matrices are stored as the 8 x 8 tiles of their lower half, tile (I, J <= I) at 64 (I (I + 1) / 2 +
  * J), rows padded with zeros. With X the responses to the coefficients (n x k), P = X'X, and B the scaled amplitudes of
  * the coefficients on the sphere (n_rows x k). */
@@ -42,13 +38,9 @@ static inline size_t gls_csd_tiles(size_t padded)
 }
 
 /* harmonics: rotational harmonics of the response for l = 0, 2, ..., i.e. zonal coefficients over those of a delta
- * along z. */
+ * along z; by MRtrix3's rule 0 beyond the response's order. sphere: the directions, whatever the options have. */
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
-                             const gls_csd_options *options, gls_csd_variant variant, const gls_sphere *sphere);
-/* gls_csd_fit() with the constants of MRtrix3's dwi2fod csd; of options sh_order and the directions count. */
-gls_status gls_csd_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
-                              const gls_image *mask, const gls_response *response, const gls_csd_options *options,
-                              gls_image **sh);
+                             const gls_csd_options *options, const gls_sphere *sphere);
 void gls_csd_plan_finish(gls_csd_plan *plan);
 
 /* Bytes of scratch memory for any kernel. */

@@ -183,7 +183,8 @@ static gls_status cut_zonal(const gls_response *response, int order, gls_respons
 {
     if (response->order < order)
         return gls_fail(GLS_ERR_INPUT,
-                        "the response has coefficients up to order %d, CSD of order %d needs those up to %d",
+                        "the response has coefficients up to order %d, CSD of order %d needs those up to %d, unless it "
+                        "is by MRtrix3's rule",
                         response->order, order, order);
     gls_response cut = *response;
     cut.order = order;

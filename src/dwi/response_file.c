@@ -31,12 +31,13 @@ static gls_status take_evals(const char *path, const double *value, gls_response
 
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
-    size_t needed = (size_t)order / 2 + 1;
     while (n > 1 && value[n - 1] == 0) n--; /* rows of several shells are padded to the same length */
+    if (order == 0) order = n > GLS_CSD_MAX_ORDER / 2 ? GLS_CSD_MAX_ORDER : n > 2 ? 2 * ((int)n - 1) : 2;
+    size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu; a response of eigenvalues "
-                        "has 4 positive numbers",
+                        "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu: lower --sh-order, or "
+                        "--csd-rule mrtrix, which takes it; a response of eigenvalues has 4 positive numbers",
                         path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
@@ -83,7 +84,7 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
 gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                              gls_response *response)
 {
-    GLS_REQUIRE(path && response && sh_order >= 2 && sh_order <= GLS_CSD_MAX_ORDER && sh_order % 2 == 0);
+    GLS_REQUIRE(path && response && sh_order >= 0 && sh_order <= GLS_CSD_MAX_ORDER && sh_order % 2 == 0);
     double *value = NULL;
     size_t rows, columns, row;
     gls_status status = gls_table_read(path, &value, &rows, &columns);

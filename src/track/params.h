@@ -20,6 +20,7 @@
 
 #define GLS_PRESET_CHOICES "default|gpustreamlines|dipy|tckgen|qsirecon|pyafq|tractoflow"
 #define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
+#define GLS_CSD_RULE_CHOICES "dipy|mrtrix"
 #define GLS_SCALING_CHOICES "auto|on|off"
 /* "|boot|prob|det ...", and without the first bar. */
 #define GLS_GETTER_WORD(value, word) "|" #word

@@ -8,7 +8,6 @@
 #include <glslines/odf.h>
 #include <glslines/sh.h>
 
-#include "dwi/csd_plan.h"
 #include "dwi/morphology.h"
 #include "dwi/msmt_plan.h"
 #include "dwi/single_response.h"
@@ -46,11 +45,12 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
 {
     gls_image *own = NULL;
     gls_csd_options options = gls_csd_options_default();
+    options.rule = GLS_CSD_RULE_MRTRIX;
     options.sh_order = order;
     options.direction = p->options->direction;
     options.n_directions = p->options->n_directions;
     options.sphere = p->constraint;
-    gls_status status = gls_csd_fit_mrtrix(p->dwi, p->selected, p->volume, p->region, response, &options, &own);
+    gls_status status = gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL, &own);
     if (status == GLS_OK)
         status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
                                     GLS_BVEC_WORLD, sh);

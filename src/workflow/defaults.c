@@ -30,7 +30,12 @@ enum {
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
-enum { CSA = 1 << GLS_MODEL_CSA, CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
+enum {
+    CSA = 1 << GLS_MODEL_CSA,
+    CSD = 1 << GLS_MODEL_CSD,
+    AUTO = 1 << GLS_MODEL_AUTO,
+    ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1
+};
 
 enum {
 #define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
@@ -248,6 +253,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         number value = member_of(o, rows[i].param);
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !o->sh && !o->odf;
+        if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
         if (!fits(&rows[i], o) || ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open)) continue;
         held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
     }

@@ -200,7 +200,9 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     bool odf = false;
     for (int dg = 0; dg < GLS_N_GETTERS; dg++) odf = odf || (dg != GLS_DG_BOOT && wanted[dg]);
     if (!odf && !wanted[GLS_DG_BOOT]) return GLS_OK;
-    options.sh_order = options_of(run, kind, GLS_DG_PROB).model.sh_order;
+    const gls_model_options settled = options_of(run, kind, GLS_DG_PROB).model;
+    options.sh_order = settled.sh_order;
+    options.csd_rule = settled.csd_rule;
     choose_voxels(run, kind, wanted);
     gls_status status = gls_series_model_init(&model, &options, &run->series);
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);

@@ -104,7 +104,10 @@ static void choose_kind(gls_model *m)
 /* No higher than the directions determine or, of several tissues, than the response, unless that is asked for. */
 static void choose_order(gls_model *m)
 {
-    if (m->options->sh_order == 0 && m->kind == GLS_MODEL_CSD) {
+    const gls_response *response = m->has_response ? &m->response : NULL;
+    if (m->options->sh_order == 0 && response && response->is_zonal) {
+        if (response->order < m->order) m->order = response->order;
+    } else if (m->options->sh_order == 0 && m->kind == GLS_MODEL_CSD) {
         size_t n = 0;
         int order = m->order;
         m->order = gls_csd_order_for(m->selected, order, &n);
@@ -116,6 +119,14 @@ static void choose_order(gls_model *m)
     }
     const gls_tissue_response *wm = m->tissues.response[0];
     if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
+}
+
+/* By MRtrix3's rule the response is read as it is and may limit the order; by DIPY's it must have the order. */
+static gls_status read_response(gls_model *m, int order)
+{
+    gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
+    m->has_response = !status;
+    return status;
 }
 
 gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
@@ -130,10 +141,10 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
     if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
+    bool csd = m->kind == GLS_MODEL_CSD, mrtrix = csd && options->csd_rule == GLS_CSD_RULE_MRTRIX;
+    if (!status && mrtrix && options->response) status = read_response(m, 0);
     if (!status) choose_order(m);
-    if (status || m->kind != GLS_MODEL_CSD || !options->response) return status;
-    status = gls_response_read(options->response, m->order, series->gradients, m->bval, &m->response);
-    m->has_response = !status;
+    if (!status && csd && !mrtrix && options->response) status = read_response(m, m->order);
     return status;
 }
 
@@ -226,6 +237,7 @@ static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *mo
     if (m->kind != GLS_MODEL_CSD)
         return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
     gls_csd_options options = gls_csd_options_default();
+    options.rule = m->options->csd_rule;
     options.sh_order = m->order;
     options.sphere = m->constraint;
     options.direction = (const double(*)[3])m->direction;
@@ -249,6 +261,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else if (m->has_response) {
+        cJSON_AddStringToObject(key, "rule", gls_csd_rule_name(o->csd_rule));
         /* field by field: padding has no fixed contents */
         const gls_response *r = &m->response;
         double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
@@ -375,6 +388,7 @@ void gls_series_model_describe(cJSON *root, const gls_model *m)
     const gls_gradients *g = gls_series_model_gradients(m);
     cJSON *model = cJSON_AddObjectToObject(root, "model");
     cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
+    if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));
     gls_json_uint(model, "sh_order", (uint64_t)m->order);
     if (m->bval > 0)
         gls_json_double(model, "shell_b_s_per_mm2", m->bval);

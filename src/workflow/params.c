@@ -192,6 +192,11 @@ const char *gls_model_name(gls_model_kind model)
     return names[model];
 }
 
+const char *gls_csd_rule_name(gls_csd_rule rule)
+{
+    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
+}
+
 const char *gls_getter_name(gls_direction_getter dg)
 {
 #define NAME(value, word) [value] = #word,

@@ -52,6 +52,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 /* Defaults of a model, and the axes that its sh_frame stands for. */
 gls_model_options gls_model_options_default(gls_model_kind model);
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
+const char *gls_csd_rule_name(gls_csd_rule rule);
 /* The file of csd_directions; NULL: it is none. */
 const char *gls_csd_directions_file(const gls_model_options *options);
 #define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"

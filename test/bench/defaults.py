@@ -40,6 +40,14 @@ OWN = {
     "prob csd, --sh-order 4": CSD + ["--dg", "prob", "--sh-order", "4"],
     "det csd, --sh-order 4": CSD + ["--dg", "det", "--sh-order", "4"],
     "ptt csd, --sh-order 4": CSD + ["--dg", "ptt", "--sh-order", "4"],
+    "prob csd, --csd-rule mrtrix": CSD + ["--dg", "prob", "--csd-rule", "mrtrix"],
+    "det csd, --csd-rule mrtrix": CSD + ["--dg", "det", "--csd-rule", "mrtrix"],
+    "ptt csd, --csd-rule mrtrix": CSD + ["--dg", "ptt", "--csd-rule", "mrtrix"],
+    "ifod2 csd, --csd-rule mrtrix": CSD + ["--dg", "ifod2", "--csd-rule", "mrtrix"],
+    "ifod1 csd, --csd-rule mrtrix": CSD + ["--dg", "ifod1", "--csd-rule", "mrtrix"],
+    "sdstream csd, --csd-rule mrtrix": CSD + ["--dg", "sdstream", "--csd-rule", "mrtrix"],
+    "ifod2 csd, --response": CSD + ["--dg", "ifod2", "--response", "resp.txt"],
+    "ifod2 csd, --response --csd-rule mrtrix": CSD + ["--dg", "ifod2", "--response", "resp.txt", "--csd-rule", "mrtrix"],
     "prob csd, one direction a seed": CSD + ["--dg", "prob", "--max-directions-per-seed", "1"],
     "prob csd, --preset gpustreamlines": CSD + ["--dg", "prob", "--preset", "gpustreamlines"],
     "det csd, --preset gpustreamlines": CSD + ["--dg", "det", "--preset", "gpustreamlines"],
@@ -242,7 +250,10 @@ def on_phantom(tool, name):
             file.write("bundle\tstart\tend\ttruth\n")
             file.writelines(f"{n}\t{at}{n}_end0.nii.gz\t{at}{n}_end1.nii.gz\t{at}{n}.nii.gz\n" for n in names)
     at = "phantom/"
-    options = [at + "5tt.nii.gz" if o == "5tt.nii.gz" else o for o in OWN[name]]
+    if not os.path.exists("phantom/resp.txt"):
+        run(tool, "response", at + "dwi.nii.gz", at + "dwi.bval", at + "dwi.bvec", at + "mask.nii.gz", at + "own", "--algorithm", "tournier", "-q")
+        os.rename(at + "own_response.txt", at + "resp.txt")
+    options = [at + o if o in ("5tt.nii.gz", "resp.txt") else o for o in OWN[name]]
     run(tool, "track", at + "dwi.nii.gz", at + "dwi.bval", at + "dwi.bvec", at + "mask.nii.gz", at + "roi.nii.gz", "--nseeds", 2000, "-o", "phantom.tck", "--force", "-q", "--device", "cpu", "--cache-dir", "phantom_cache", "--min-length", "10", *options)
     run(tool, "score", "phantom.tck", "--truth", at + "truth.tsv", "--template", at + "mask.nii.gz", "--json", "score.json", "--force", "-q")
     score = json.load(open("score.json"))

@@ -30,6 +30,7 @@ changed() {
 made track $few --max-angle 60 --model csd -o a.tck
 other max_angle track $few --max-angle 60.00000000000001 --model csd -o a.tck
 other sphere track $files --nseeds 100 --sphere symmetric362 --max-angle 60 --model csd -o a.tck
+other csd_rule track $few --max-angle 60 --model csd --csd-rule mrtrix -o a.tck
 other csd_directions track $few --max-angle 60 --model csd --csd-directions symmetric362 -o a.tck
 touch "$work/out/a_weights.txt"
 other weights track $few --max-angle 60 --model csd -o a.tck --weights

@@ -50,6 +50,33 @@ tracks $files --model csd --csd-directions "$work/azel.txt"
 tracks $files --model csd --sphere repulsion724
 sidecar sphere directions 362
 clean
+
+# the rule of MRtrix3: other ODFs, a response of any order, which is that of the fit where none is asked for
+tracks $files --model csd
+sidecar parameters csd_rule '"dipy"'
+sidecar model csd_rule '"dipy"'
+cp "$work/out/m.trx" "$work/m.trx"
+tracks $files --model csd --csd-rule mrtrix
+sidecar parameters csd_rule '"mrtrix"'
+sidecar model csd_rule '"mrtrix"'
+require sh -c "! cmp -s '$work/out/m.trx' '$work/m.trx'"
+clean
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" m --csd-rule mrtrix --response "$b/zonal3.txt"
+sidecar model sh_order 4
+sidecar sh coefficients 15
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" m --csd-rule mrtrix --response "$b/zonal3.txt" --sh-order 10 --force
+sidecar model sh_order 10
+sidecar model response zonal_coefficients '[900, -400, 100]'
+grep -q 'CSD of order 10: the response has order 4, beyond it the constraint' "$work/stderr" || note "what the response lacks is not told"
+grep -q warning "$work/stderr" && note "a warning of MRtrix3's rule"
+succeeds track $files --preset tckgen --model csd --dry-run -o d.trx
+grep -q '^model  *csd, rule mrtrix, order 6' "$work/stdout" || note "--preset tckgen has another rule"
+succeeds track $files --preset tckgen --model csd --csd-rule dipy --dry-run -o d.trx
+grep -q '^model  *csd, rule dipy, order 6' "$work/stdout" || note "--csd-rule does not go before the preset"
+clean
+fails 3 "--csd-rule mrtrix" fit "$dwi" "$bval" "$bvec" "$mask" m --response "$b/zonal3.txt"
+fails 2 "--csd-rule: only --model csd" track $files --csd-rule mrtrix -o m.trx
+fails 2 "--csd-rule: only --model csd" fit "$dwi" "$bval" "$bvec" "$mask" m --model msmt --csd-rule mrtrix
 fails 3 "--response-fa" track $files --model csd --response-fa 0.98
 
 # a grid of angles: 72 neighbours at its pole, more than loops on a software renderer may visit for every vertex
@@ -156,6 +183,8 @@ sh=$(cd "$work/out/cache" && echo glslines_sh_csd_*.nii)
 succeeds track $files --model csd --cache-dir cache --sh-order 2 $few -o m.trx --force
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another order were reused"
 [ "$(find "$work/out/cache" -type f | wc -l)" -eq 6 ] || note "fits of two orders are not beside each other"
+tracks $files --model csd --cache-dir cache --csd-rule mrtrix --sh-order 2
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another rule were reused"
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "the fit of before was replaced by that of another order"
 fa=$(cd "$work/out/cache" && echo glslines_fa_*.nii)

@@ -18,12 +18,19 @@ expect 0 score -q --nseeds 300 --model csd --dg ptt --sh-order 8 --min-radius-of
 expect 0 score -q --nseeds 300 --model csd --dg prob --json default.json
 expect 0 score -q --nseeds 300 --model csd --dg prob --sh-order 8 --max-angle 25 --fa-threshold 0.15 --min-length 10 --json named.json
 expect 0 score -q --nseeds 300 --model csd --dg prob --preset gpustreamlines --json before.json
+expect 0 score -q --nseeds 300 --model csd --dg sdstream --preset tckgen --json preset.json
+expect 0 score -q --nseeds 300 --model csd --dg sdstream --csd-rule mrtrix --json rule.json
+expect 0 score -q --nseeds 300 --model csd --dg sdstream --preset tckgen --csd-rule dipy --json other.json
 python3 - <<'END' || note "scores"
 import json
 
 default, named, before = (json.load(open(name))["methods"][0] for name in ("default.json", "named.json", "before.json"))
 for m in (default, named, before):
     m.pop("seconds")
+preset, rule, other = (json.load(open(name + ".json"))["methods"][0] for name in ("preset", "rule", "other"))
+for m in (preset, rule, other):
+    m.pop("seconds")
+assert preset == rule != other, (preset, rule, other)
 assert default == named and default["invalid_connections"] < 0.5 * before["invalid_connections"], (default, named, before)
 
 boot, again, det = (json.load(open(name))["methods"] for name in ("boot.json", "again.json", "det.json"))

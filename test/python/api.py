@@ -203,6 +203,24 @@ class Arrays(unittest.TestCase):
             glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=4, response=(1.7, 0.3, 1000))
         sh = glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=4)
         np.testing.assert_allclose(sh, written, atol=1e-5)
+        # the rule of MRtrix3, its form of a response, directions from an array
+        directions = np.random.default_rng(1).normal(size=(60, 3))
+        np.savetxt(path("directions.txt"), directions)
+        with open(path("zonal.txt"), "w") as file:
+            file.write("900 -400 100\n")
+        run("fit", *phantom.names[:4], path("fit"), "--csd-rule", "mrtrix", "--sh-order", 6, "--response",
+            path("zonal.txt"), "--csd-directions", path("directions.txt"), "--sh-basis", "descoteaux07_legacy",
+            "--sh-frame", "image", "--force")
+        written = np.asanyarray(nib.load(path("fit_sh.nii.gz")).dataobj)
+        sh = glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=6, response=path("zonal.txt"),
+                          rule="mrtrix", directions=directions)
+        np.testing.assert_allclose(sh, written, atol=1e-5)
+        with self.assertRaisesRegex(ValueError, "rule: 'fsl' is none of dipy, mrtrix"):
+            glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, rule="fsl")
+        with self.assertRaisesRegex(glslines.Error, "--csd-rule mrtrix"):
+            glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, response=path("zonal.txt"))
+        with self.assertRaisesRegex(ValueError, "directions of the shape"):
+            glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, directions=directions.T)
 
     def test_seeds(self):
         blocks = np.concatenate(list(phantom.seeds))

@@ -142,6 +142,55 @@ static void super_resolution(void **state)
     gls_gradients_destroy(table);
 }
 
+/* MRtrix3's rule: coefficients of dwi2fod csd, orders beyond the response's, negative signal as 0, 300 directions. */
+static void mrtrix_rule(void **state)
+{
+    (void)state;
+    gls_gradients *table = make_table(N, 2000);
+    gls_image *dwi = make_series(table), *sh = NULL, *other = NULL;
+    gls_sphere *sphere = make_sphere(150), *built_in = NULL;
+    gls_csd_options options = gls_csd_options_default();
+    gls_response response;
+    options.rule = GLS_CSD_RULE_MRTRIX;
+    options.sphere = sphere;
+    assert_int_equal(gls_response_to_zonal(&golden_response, table, 8, &response), GLS_OK);
+    log_text[0] = '\0';
+    gls_log_set(keep_line, NULL, GLS_LOG_INFO);
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_OK);
+    assert_null(strstr(log_text, "beyond it"));
+    for (size_t v = 0; v < 2; v++)
+        for (size_t j = 0; j < 45; j++) assert_float_equal(sh->data[j * N_VOXELS + v], golden_mrtrix8[v][j], 2e-6);
+    /* the response of a tensor becomes one of the order that the directions determine */
+    options.sh_order = 12;
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, NULL, NULL, &other), GLS_OK);
+    assert_non_null(strstr(log_text, "CSD of order 12: the response has order 8, beyond it the constraint alone"));
+    gls_image_destroy(sh);
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_OK);
+    assert_int_equal(sh->n_volumes, 91);
+    assert_memory_equal(sh->data, other->data, 91 * N_VOXELS * sizeof *sh->data);
+    gls_log_set(NULL, NULL, GLS_LOG_INFO);
+    assert_null(strstr(log_text, "warning"));
+    gls_image_destroy(other);
+    gls_image_destroy(sh);
+    /* the directions that it has unless others are given */
+    options.sh_order = 6;
+    options.sphere = NULL;
+    assert_int_equal(gls_sphere_create("repulsion600", &built_in), GLS_OK);
+    assert_int_equal(built_in->n, 300);
+    dwi->data[5 * N_VOXELS + 3] = 0;
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_OK);
+    options.sphere = built_in;
+    dwi->data[5 * N_VOXELS + 3] = -50;
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &other), GLS_OK);
+    assert_memory_equal(sh->data, other->data, 28 * N_VOXELS * sizeof *sh->data);
+    gls_image_destroy(other);
+    gls_image_destroy(sh);
+    gls_image_destroy(dwi);
+    gls_sphere_destroy(sphere);
+    gls_sphere_destroy(built_in);
+    gls_gradients_destroy(table);
+}
+
 static void errors(void **state)
 {
     (void)state;
@@ -154,6 +203,9 @@ static void errors(void **state)
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "sh_order");
     bad.sh_order = 14;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "sh_order");
+    bad = options;
+    bad.rule = (gls_csd_rule)2;
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "rule");
     bad = options;
     bad.lambda = 0;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "lambda");
@@ -177,7 +229,7 @@ static void errors(void **state)
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "eigenvalues");
     response = (gls_response){.is_zonal = true, .order = 6, .zonal = {900, -400, 100, -20}};
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT,
-           "up to order 6, CSD of order 8");
+           "up to order 6, CSD of order 8 needs those up to 8, unless it is by MRtrix3's rule");
     assert_null(sh);
     gls_image_destroy(dwi);
     gls_image_destroy(mask);
@@ -220,6 +272,7 @@ static void shells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(super_resolution),
-                                       cmocka_unit_test(errors), cmocka_unit_test(shells)};
+                                       cmocka_unit_test(mrtrix_rule), cmocka_unit_test(errors),
+                                       cmocka_unit_test(shells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

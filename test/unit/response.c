@@ -225,10 +225,18 @@ static void files(void **state)
     assert_int_equal(read_text("0.0017,0.0003,0.0003,950 # DIPY\n", 8, NULL, 0, &r), GLS_OK);
     assert_true(!r.is_zonal && r.evals[0] == 0.0017 && r.evals[1] == 0.0003 && r.s0 == 950);
 
+    /* as many as there are */
+    assert_int_equal(read_text("600 -250 60 -8 0 0\n", 0, NULL, 0, &r), GLS_OK);
+    assert_true(r.is_zonal && r.order == 6 && r.zonal[3] == -8 && r.zonal[4] == 0);
+    assert_int_equal(read_text("600 -250 60 -8 4 -3 2 -1 1\n", 0, NULL, 0, &r), GLS_OK);
+    assert_true(r.order == GLS_CSD_MAX_ORDER && r.zonal[6] == 2);
+    expect(read_text("600\n", 0, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 1 coefficient for a shell (order 0)");
+
     expect(read_text("600 -250 60\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5");
     expect(read_text("0.0017 0.0003 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5; a response of eigenvalues has 4");
+           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5: lower --sh-order, or --csd-rule mrtrix, "
+           "which takes it; a response of eigenvalues has 4");
     expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 1 coefficient for a shell (order 0), order 4 needs 3");
     expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,

@@ -145,6 +145,7 @@ _SIGNATURES = {
     "gls_qball_destroy": "vp",
     "gls_qball_fit_image": "tppppP",
     "gls_response_estimate": "tppppp",
+    "gls_response_read": "tsipdp",
     "gls_csd_fit": "tpppppppPP",
     "gls_sphere_create": "tsP",
     "gls_sphere_create_guess": "tpnPp",
@@ -195,9 +196,10 @@ _SIGNATURES = {
 }
 # What reads files, which may be pipes, or computes for long.
 _PATIENT = ("gls_image_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
-            "gls_qball_fit_image", "gls_response_estimate", "gls_sphere_create", "gls_odf_source_create_sh",
-            "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add", "gls_regions_complete",
-            "gls_tracker_create_group", "gls_tractogram_reader_open", "gls_tractogram_reader_next")
+            "gls_qball_fit_image", "gls_response_estimate", "gls_response_read", "gls_sphere_create",
+            "gls_odf_source_create_sh", "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add",
+            "gls_regions_complete", "gls_tracker_create_group", "gls_tractogram_reader_open",
+            "gls_tractogram_reader_next")
 _DEFAULTS = {
     "gls_gradients_options_default": "gls_gradients_options",
     "gls_qball_options_default": "gls_qball_options",

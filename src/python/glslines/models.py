@@ -1,6 +1,7 @@
 """Gradient tables and models: tensor, q-ball, constrained spherical deconvolution, and ODFs that are given."""
 
 import ctypes
+import os
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from ._arrays import Image, affine_of, is_placed, require_shape, taken
 from ._library import call, encode, made, one_of, structs
 
 FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
+RULES = {"dipy": "GLS_CSD_RULE_DIPY", "mrtrix": "GLS_CSD_RULE_MRTRIX"}
 MODELS = {"opdt": "GLS_QBALL_OPDT", "csa": "GLS_QBALL_CSA"}
 
 
@@ -163,9 +165,12 @@ class QBall(_library.Handle):
 _CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 
 
-def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=None, progress=None):
+def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=None, progress=None, rule="dipy",
+        directions=None):
     """Constrained spherical deconvolution of one shell: SH coefficients (x, y, z, k), basis descoteaux07_legacy along
-    the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), None: estimated.
+    the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), the name of a file
+    (that of MRtrix3's dwi2response is one), None: estimated. rule: "dipy", or "mrtrix" for dwi2fod csd, see 'glslines
+    help models'. directions: (n, 3) along the scanner axes, where ODFs must not be negative; None: the rule's.
     progress(done, total) may return False to stop."""
     affine = affine_of(dwi, default=affine)
     series = _series(dwi, gradients, affine)
@@ -177,15 +182,25 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     table = _library.Handle(chosen.value, call.gls_gradients_destroy)
     volumes = _library.Handle(volume.value, call.gls_free)
     found = structs["gls_response"]()
-    if response is None:
+    options = call.gls_csd_options_default()
+    options.rule = one_of(RULES, rule, "rule")
+    options.sh_order = sh_order
+    if isinstance(response, (str, os.PathLike)):
+        call.gls_response_read(encode(response), 0 if rule == "mrtrix" else sh_order, gradients.pointer, bval.value,
+                               ctypes.byref(found))
+    elif response is None:
         how = call.gls_response_options_default()
         how.mask = _pointer(inside)
         call.gls_response_estimate(series.pointer, table.pointer, volumes.pointer, ctypes.byref(how),
                                    ctypes.byref(found))
     else:
         found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
-    options = call.gls_csd_options_default()
-    options.sh_order = sh_order
+    if directions is not None:
+        unit = np.array(directions, dtype=np.float64, order="C")
+        if unit.ndim != 2 or unit.shape[1] != 3:
+            raise ValueError("directions of the shape %s instead of (n, 3)" % (unit.shape,))
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        options.direction, options.n_directions = unit.ctypes.data, len(unit)
     watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
     with _library.destroyed_if_raised(call.gls_image_destroy, out):
         watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside),

@@ -32,11 +32,13 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
     size_t n = 0;
     if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
     if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
+    if (o->csd_rule) given[n++] = "csd-rule";
     if (o->sh_order > 0) given[n++] = "sh-order";
     if (o->max_angle > 0) given[n++] = "max-angle";
     if (o->min_length >= 0) given[n++] = "min-length";
     if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
     job.preset = (gls_preset)o->preset;
+    if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
     job.model.sh_order = o->sh_order;
     job.nseeds = o->nseeds;
     job.seed_seed = o->seed;
