@@ -43,7 +43,7 @@ upward() {
     upward track util gpu image dwi streamlines
     upward tracts util gpu image dwi phantom streamlines tractogram track
     upward weights util gpu image dwi streamlines
-    upward workflow util image dwi phantom streamlines tractogram track tracts weights
+    upward workflow util gpu image dwi phantom streamlines tractogram track tracts weights
     upward render util gpu image streamlines tractogram tracts workflow
     upward bench util track streamlines tractogram tracts workflow
     upward options util workflow

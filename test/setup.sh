@@ -1,6 +1,6 @@
 # Sourced by the scripts beside it. Package lists and helpers that install what is missing, by apt-get, for Debian 12 or newer and Ubuntu 22.04 or newer.
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
 # the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"

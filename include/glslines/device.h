@@ -72,7 +72,9 @@ typedef struct gls_device_info {
     uint32_t max_work_group_size;  /* invocations of a work group */
     uint32_t max_work_groups;      /* work groups along x */
     bool float_linear;             /* textures of single precision are filtered; else they are kept in half precision */
-    uint64_t memory_bytes;         /* video memory where the driver tells, else 0 */
+    bool apart; /* invocations of a work group keep apart what each does for itself; without, arrays of their own,
+                   written at places that differ, get each other's values, and tracking runs groups of one */
+    uint64_t memory_bytes; /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
 /* The graphics interface of a context. */

@@ -13,6 +13,7 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/checked.h"
+#include "workflow/known_scene.h"
 
 extern char **environ;
 
@@ -20,9 +21,6 @@ extern char **environ;
 static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", "V3D_DEBUG=shaderdb",
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
-
-/* What is compared holds for any rounding that was tried, so hardly any may differ: one of so many. */
-#define WRONG_OF 10
 
 /* What a driver says of a program; -1: nothing. */
 typedef struct statistics {
@@ -112,7 +110,7 @@ static bool read_line(void *user, const char *line)
         run->now = run->largest = unknown;
         run->kernels++;
     } else if (sscanf(line, "tracked\t%zu\t%zu\t%lf", &same, &expected, &rate) == 3) {
-        run->fits = (expected - same) * WRONG_OF <= expected;
+        run->fits = gls_known_fits(same, expected);
         run->tracked = true;
         run->points_per_second = rate;
         char text[32];
@@ -170,7 +168,7 @@ static bool start(const check_options *options, const char *what, gls_child *chi
 /* Whether the getter works in this mapping. */
 static bool check_mapping(const check_options *options, size_t variant, gls_mapping mapping, double *rate)
 {
-    check_run run = {.variant = check_variants[variant].name,
+    check_run run = {.variant = gls_known_variants[variant].name,
                      .mapping = gls_mapping_name(mapping),
                      .now = unknown,
                      .largest = unknown};
@@ -219,8 +217,8 @@ gls_status check_device(const check_options *options)
     if (keep) gls_checked_begin(&memory, &info);
     printf("%s\n%s\n", info.renderer, info.version);
     size_t without = 0, n = 0;
-    for (size_t v = 0; v < CHECK_VARIANTS; v++) {
-        if (!is_wanted(options->only, check_variants[v].name, GLS_MAPPING_AUTO)) continue;
+    for (size_t v = 0; v < GLS_KNOWN_VARIANTS; v++) {
+        if (!is_wanted(options->only, gls_known_variants[v].name, GLS_MAPPING_AUTO)) continue;
         gls_mapping best = GLS_MAPPING_AUTO;
         double best_rate = -1;
         size_t before = n;
@@ -228,14 +226,14 @@ gls_status check_device(const check_options *options)
             double rate = 0;
             /* one invocation a streamline is for renderers on the CPU */
             if (gls_mapping_lanes(m, &info) == 0 || (m == GLS_MAPPING_SINGLE && !info.software)) continue;
-            if (!is_wanted(options->only, check_variants[v].name, m)) continue;
+            if (!is_wanted(options->only, gls_known_variants[v].name, m)) continue;
             n++;
             if (!check_mapping(options, v, m, &rate) || rate <= best_rate) continue;
             best = m;
             best_rate = rate;
         }
         without += n > before && best == GLS_MAPPING_AUTO;
-        if (keep) gls_checked_add(&memory, check_variants[v].name, best);
+        if (keep) gls_checked_add(&memory, gls_known_variants[v].name, best);
     }
     if (keep) gls_checked_finish(&memory);
     if (n == 0)
@@ -244,5 +242,5 @@ gls_status check_device(const check_options *options)
     if (without == 0) return GLS_OK;
     if (options->only) return gls_fail(GLS_ERR_DEVICE, "%s: %s does not work", info.renderer, options->only);
     return gls_fail(GLS_ERR_DEVICE, "%s: %zu of %d kinds of tracking work in no mapping", info.renderer, without,
-                    CHECK_VARIANTS);
+                    GLS_KNOWN_VARIANTS);
 }

@@ -4,29 +4,6 @@
 
 #include <glslines/track.h>
 
-/* A getter on a model of an order: what kernels differ by. */
-typedef struct check_variant {
-    const char *name;
-    gls_direction_getter dg;
-    int sh_order;
-} check_variant;
-#define CHECK_VARIANTS 7
-extern const check_variant check_variants[CHECK_VARIANTS];
-
-/* A streamline of the known scene: for the half that goes back from the seed and the one that goes forward, how many
- * points it has for certain, however the device rounds, and where the last of these is, in mm of world space. */
-typedef struct check_line {
-    uint16_t seed;
-    int16_t n[2]; /* 0: nothing is certain; negative: the half ends there */
-    float end[2][3];
-} check_line;
-/* Those of a variant in order of seeds: all streamlines of each seed. */
-typedef struct check_expected {
-    const check_line *line;
-    size_t n;
-} check_expected;
-extern const check_expected check_scene_lines[CHECK_VARIANTS];
-
 typedef struct check_options {
     const char *device;
     gls_graphics api;

@@ -51,7 +51,7 @@ static void write_link(FILE *out, const md_span *span)
     const manual_topic *topic = manual_link_topic(span->target, span->n_target);
     write_escaped(out, span->text, span->n, false, false);
     if (topic) {
-        fputs(" (\\fBglslines\\-", out);
+        fputs(" (\\fBglslines\\-\\:", out); /* a narrow column may break it there */
         write_escaped(out, topic->name, strlen(topic->name), true, false);
         fputs("\\fR(7))", out);
     } else if (strncmp(span->target, "https://", 8) == 0) {

@@ -1,7 +1,6 @@
 /* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays
  * are host memory, and OpenBLAS is several times as fast as any shader there, since llvmpipe reads storage one
  * invocation at a time and has no fused multiply-add. */
-#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +11,7 @@
 #include "gpu/source.h"
 #include "util/blas.h"
 #include "util/clock.h"
+#include "util/lapack.h"
 
 /* Multiplications of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
 #define MAX_WORK (UINT64_C(1) << 36)
@@ -156,7 +156,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     const float *a = view[1].data, *b = one ? a : view[2].data;
     double start = gls_clock_seconds();
     blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
-    if (mapped) cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, view[0].data, n);
+    if (mapped)
+        gls_lapack()->sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, view[0].data, n);
     *gpu_seconds = gls_clock_seconds() - start;
     status = gls_host_unmap(p->device, view, n_views, "matrix product");
     gls_device_release(p->device);

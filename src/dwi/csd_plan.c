@@ -4,12 +4,12 @@
 
 #include "dwi/qball_algebra.h"
 #include "util/blas.h"
+#include "util/lapack.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/status.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static bool factor(const double *a, size_t k, double *l)
         for (size_t j = 0; j < k; j++) sum += fabs(i >= j ? a[i * k + j] : a[j * k + i]);
         norm = fmax(norm, sum);
     }
-    if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', n, l, n) != 0) return false;
-    if (LAPACKE_dpocon(LAPACK_ROW_MAJOR, 'L', n, l, n, norm, &condition) != 0) return false;
+    if (gls_lapack()->dpotrf(LAPACK_ROW_MAJOR, 'L', n, l, n) != 0) return false;
+    if (gls_lapack()->dpocon(LAPACK_ROW_MAJOR, 'L', n, l, n, norm, &condition) != 0) return false;
     return condition > MIN_RECIPROCAL_CONDITION;
 }
 
@@ -107,8 +107,8 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = x[i * k + j];
-    status = LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse,
-                            (lapack_int)n) == 0
+    status = gls_lapack()->dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse,
+                                  (lapack_int)n) == 0
                  ? GLS_OK
                  : gls_fail(GLS_ERR_MEMORY, "solution for %zu coefficients failed", k);
 fail:

@@ -2,10 +2,10 @@
 #include "dwi/nonneg.h"
 
 #include "util/blas.h"
+#include "util/lapack.h"
 #include "util/memory.h"
 #include "util/status.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standar
     for (size_t i = 0; i < k; i++) largest = fmax(largest, normal[i * k + i]);
     for (size_t i = 0; i < k; i++) normal[i * k + i] += RIDGE * largest;
     gls_blas_begin();
-    bool good = isfinite(largest) && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
+    bool good =
+        isfinite(largest) && gls_lapack()->dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
     gls_blas_end();
     return good;
 }

@@ -2,11 +2,11 @@
 
 #include "util/affine.h"
 #include "util/blas.h"
+#include "util/lapack.h"
 #include "util/log.h"
 #include "util/quantile.h"
 #include "util/status.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static gls_status find_balance(study *s)
                 for (size_t b = 0; b <= a; b++) normal[a * k + b] += x * s->density[i][index[b]] / s->field[i];
             }
         }
-        if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, 1, normal, (lapack_int)k, right, 1) != 0)
+        if (gls_lapack()->dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, 1, normal, (lapack_int)k, right, 1) != 0)
             return gls_fail(GLS_ERR_INPUT, "normalisation: the tissues of the mask depend on each other");
         bool positive = true;
         for (size_t a = 0; a < k; a++) {
@@ -178,7 +178,8 @@ static gls_status find_field(study *s)
     lapack_int rank;
     for (int a = 0; a < TERMS; a++)
         for (int b = a + 1; b < TERMS; b++) normal[a * TERMS + b] = normal[b * TERMS + a];
-    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13, &rank) != 0)
+    if (gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13,
+                             &rank) != 0)
         return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed");
     for (size_t i = 0; i < s->n; i++) {
         double sum = 0;

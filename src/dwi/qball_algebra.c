@@ -1,9 +1,9 @@
 #include "dwi/qball_algebra.h"
 
 #include "util/blas.h"
+#include "util/lapack.h"
 #include "util/status.h"
 
-#include <lapacke.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@ static gls_status factor(double *q, size_t rows, size_t k, double *r, double *ta
 {
     lapack_int m = (lapack_int)rows, n = (lapack_int)k;
     double condition = 0;
-    if (LAPACKE_dgeqrf(LAPACK_ROW_MAJOR, m, n, q, n, tau) != 0)
+    if (gls_lapack()->dgeqrf(LAPACK_ROW_MAJOR, m, n, q, n, tau) != 0)
         return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);
     memcpy(r, q, k * k * sizeof *r);
-    if (LAPACKE_dtrcon(LAPACK_ROW_MAJOR, '1', 'U', 'N', n, r, n, &condition) != 0)
+    if (gls_lapack()->dtrcon(LAPACK_ROW_MAJOR, '1', 'U', 'N', n, r, n, &condition) != 0)
         return gls_fail(GLS_ERR_MEMORY, "condition of a %zu x %zu matrix failed", rows, k);
     if (!(condition > MIN_RECIPROCAL_CONDITION))
         return gls_fail(GLS_ERR_INPUT,
                         "the gradient directions do not determine %zu SH coefficients (too few different ones, or in "
                         "one plane); use a lower order",
                         k);
-    if (LAPACKE_dorgqr(LAPACK_ROW_MAJOR, m, n, n, q, n, tau) != 0)
+    if (gls_lapack()->dorgqr(LAPACK_ROW_MAJOR, m, n, n, q, n, tau) != 0)
         return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);
     return GLS_OK;
 }
@@ -48,8 +48,8 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = q[i * k + j];
     }
-    lapack_int info = LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'U', 'N', 'N', (lapack_int)k, (lapack_int)n, r, (lapack_int)k,
-                                     inverse, (lapack_int)n);
+    lapack_int info = gls_lapack()->dtrtrs(LAPACK_ROW_MAJOR, 'U', 'N', 'N', (lapack_int)k, (lapack_int)n, r,
+                                           (lapack_int)k, inverse, (lapack_int)n);
     if (info != 0) {
         status = gls_fail(GLS_ERR_MEMORY, "inversion of a %zu x %zu matrix failed", k, k);
         goto end;

@@ -7,11 +7,11 @@
 #include "dwi/csd_shell.h"
 #include "dwi/units.h"
 #include "image/image.h"
+#include "util/lapack.h"
 #include "util/log.h"
 #include "util/blas.h"
 #include "util/status.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,8 +244,8 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     }
     lapack_int rank;
     gls_blas_begin();
-    lapack_int info = LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k, signal, 1,
-                                     singular, -1, &rank);
+    lapack_int info = gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k,
+                                           signal, 1, singular, -1, &rank);
     gls_blas_end();
     if (info != 0) {
         status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "SH fit of the response failed (LAPACK info %d)",

@@ -2,9 +2,9 @@
 
 #include "dwi/tensor_plan.h"
 #include "util/blas.h"
+#include "util/lapack.h"
 #include "util/status.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool fit(const double (*design)[P], const double *log_signal, const doubl
         right[a] *= scale[a];
         for (int b = 0; b <= a; b++) normal[a * P + b] *= scale[a] * scale[b];
     }
-    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', P, 1, normal, P, right, 1) != 0) return false;
+    if (gls_lapack()->dposv(LAPACK_ROW_MAJOR, 'L', P, 1, normal, P, right, 1) != 0) return false;
     for (int a = 0; a < P; a++) parameter[a] = scale[a] * right[a];
     return true;
 }
@@ -73,7 +73,7 @@ static void fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
         }
     }
     double matrix[9] = {p[0], 0, 0, p[3], p[1], 0, p[4], p[5], p[2]};
-    if (!good || LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', 3, matrix, 3, evals) != 0) {
+    if (!good || gls_lapack()->dsyev(LAPACK_ROW_MAJOR, 'V', 'L', 3, matrix, 3, evals) != 0) {
         *fa = 0;
         axis[0] = axis[1] = 0;
         axis[2] = 1;

@@ -1,9 +1,9 @@
 #include "dwi/tensor_plan.h"
 
+#include "util/lapack.h"
 #include "util/status.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     if (!x) return gls_fail(GLS_ERR_MEMORY, "out of memory for a design matrix of %zu volumes", n);
     double *u = x + n * P;
     for (size_t i = 0; i < n; i++) memcpy(x + i * P, plan->design + i * GLS_TENSOR_STRIDE, P * sizeof *x);
-    lapack_int info = LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, P, x, P, s, u, P, vt, P);
+    lapack_int info = gls_lapack()->dgesdd(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, P, x, P, s, u, P, vt, P);
     gls_status status = GLS_OK;
     int rank = 0;
     while (info == 0 && rank < P && s[rank] > MIN_SINGULAR * s[0]) rank++;
@@ -124,7 +124,8 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
         y[i] = weight * log(value > plan->min_signal ? fmin(value, FLT_MAX) : plan->min_signal);
     }
     lapack_int rank;
-    if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, P, 1, a, (lapack_int)n, y, (lapack_int)n, s, 1e-15, &rank) != 0)
+    if (gls_lapack()->dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, P, 1, a, (lapack_int)n, y, (lapack_int)n, s, 1e-15,
+                             &rank) != 0)
         return false;
     for (int p = 0; p < P; p++) wls[p] = y[p] * plan->scale[p];
     return true;

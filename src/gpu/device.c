@@ -9,6 +9,7 @@
 #include "gpu/handle.h"
 #include "gpu/probe.h"
 #include "gpu/receipt.h"
+#include "gpu/renderers.h"
 #include "gpu/visible.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -108,6 +109,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     }
     status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
     if (status != GLS_OK) goto fail;
+    gls_renderer_try(device);
     *out = device;
     return GLS_OK;
 fail:
@@ -278,9 +280,8 @@ static gls_status open_software(gls_graphics api, gls_device **out)
     return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
 }
 
-gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device)
+static gls_status open_first(const char *name, gls_graphics api, gls_device **device)
 {
-    GLS_REQUIRE(device);
     gls_status status = check_graphics(api);
     if (status == GLS_OK) status = gls_inject_read_environment();
     if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
@@ -333,6 +334,19 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     else
         status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);
+    return status;
+}
+
+gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device)
+{
+    GLS_REQUIRE(device);
+    gls_status status = open_first(name, api, device);
+    if (status == GLS_OK && !(*device)->info.apart)
+        gls_log(
+            GLS_LOG_WARNING,
+            "%s: this renderer mixes up what invocations of a work group write to arrays of their own: tracking has "
+            "work groups of one, and kernels of your own may come out wrong",
+            (*device)->info.renderer);
     return status;
 }
 

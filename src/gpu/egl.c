@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gbm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,9 @@ static gls_display *displays;
  * the process if it cannot. */
 static struct {
     bool egl, gl, gles;
-    /* libgbm belongs to the drivers: loaded where it is, so that the library starts without it. The device is a
-     * struct gbm_device */
-    void *(*gbm_create)(int fd);
-    void (*gbm_destroy)(void *gbm);
+    /* libgbm belongs to the drivers: loaded where it is, so that the library starts without it */
+    __typeof__(&gbm_create_device) gbm_create;
+    __typeof__(&gbm_device_destroy) gbm_destroy;
 } libraries;
 static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
 
@@ -55,8 +55,8 @@ static void look_for_libraries(void)
     libraries.gles = dlopen("libGLESv2.so.2", RTLD_LAZY);
     void *gbm = dlopen("libgbm.so.1", RTLD_LAZY);
     if (!gbm) return;
-    libraries.gbm_create = (void *(*)(int))dlsym(gbm, "gbm_create_device");
-    libraries.gbm_destroy = (void (*)(void *))dlsym(gbm, "gbm_device_destroy");
+    libraries.gbm_create = (__typeof__(&gbm_create_device))dlsym(gbm, "gbm_create_device");
+    libraries.gbm_destroy = (__typeof__(&gbm_device_destroy))dlsym(gbm, "gbm_device_destroy");
 }
 
 bool gls_egl_available(void)

@@ -34,7 +34,7 @@ typedef struct gls_display {
     char node[64];
     EGLDeviceEXT egl_device;
     int fd;
-    void *gbm;
+    struct gbm_device *gbm;
     EGLDisplay egl;
     char gpu[64]; /* render node of the GPU behind it, "" if unknown */
     unsigned references;

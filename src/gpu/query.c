@@ -79,6 +79,8 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     } else if (!strcmp(key, "subgroup")) {
         info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
         info->subgroup_features = value ? 0xff : 0;
+    } else if (!strcmp(key, "apart")) {
+        if (value == 0) info->apart = false;
     } else if (!strcmp(key, "software")) {
         info->software = value != 0;
     } else if (!strcmp(key, "subgroup_features")) {
@@ -147,5 +149,6 @@ void gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
+    info->apart = true; /* as OpenGL says; see gpu/renderers.h */
     gls_limits_force(info, getenv("GLSLINES_FORCE_LIMITS"));
 }

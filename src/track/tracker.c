@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "gpu/handle.h"
-#include "track/check.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -167,29 +166,17 @@ static void destroy_engines(gls_tracker *t)
     }
 }
 
-gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
-                                    const gls_track_input *input, gls_tracker **out)
+gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                     const gls_track_input *input, const gls_mapping *mapping, gls_tracker **out)
 {
-    GLS_REQUIRE_SIZE(params);
-    const gls_track_params defaults = gls_track_params_default();
-    if (!params) params = &defaults;
-    GLS_REQUIRE(devices && input && out);
-    GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
-    for (size_t i = 0; i < n; i++) {
-        GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
-        for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
-    }
-    gls_status status = gls_track_params_check(params);
-    if (status == GLS_OK) status = gls_track_input_check(params, input);
-    if (status != GLS_OK) return status;
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->n = n;
     for (size_t i = 0; i < n; i++) gls_device_keep(t->device[i] = devices[i]);
     t->params = *params;
-    for (size_t i = 0; i < n; i++) t->mapping[i] = params->mapping;
+    for (size_t i = 0; i < n; i++) t->mapping[i] = mapping[i];
     t->input = *input;
-    status = create_engines(t);
+    gls_status status = create_engines(t);
     if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
         /* the same on every device, or their streamlines would differ */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
@@ -202,14 +189,6 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     else
         gls_tracker_destroy(t);
     return status;
-}
-
-gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
-                              gls_tracker **tracker)
-{
-    GLS_REQUIRE_SIZE(params);
-    GLS_REQUIRE(device && input && tracker);
-    return gls_tracker_create_group(&device, 1, params, input, tracker);
 }
 
 void gls_tracker_destroy(gls_tracker *t)

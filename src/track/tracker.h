@@ -20,6 +20,10 @@ struct gls_tracker {
     gls_track_params params;              /* in the precision that was possible */
     gls_track_input input;
 };
+/* gls_tracker_create_group() with arguments that were checked, and a mapping for each device: GLS_MAPPING_AUTO for the
+ * one that suits its kind. */
+gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                     const gls_track_input *input, const gls_mapping *mapping, gls_tracker **tracker);
 /* Makes engine i anew, with batches of at most this many seeds, on a new context if the old one is lost. After a
  * failure there is no engine. */
 gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);

@@ -1,20 +1,170 @@
 #include "util/blas.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "util/lapack.h"
+#include "util/log.h"
 #include "util/memory.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 /* What OpenBLAS maps for a thread at a time (its BUFFER_SIZE on x86-64, the largest of all), and a page or two. */
 #define THREAD_BYTES (((size_t)128 << 20) + ((size_t)1 << 20))
-
-extern int openblas_get_num_threads(void);
-extern void openblas_set_num_threads(int n);
-extern int openblas_get_parallel(void);
+/* Of the library, those that it needs, and the thread that OpenBLAS begins with. */
+#define LIBRARY_BYTES (((size_t)96 << 20) + THREAD_BYTES)
 
 #define BUILT_WITH_OPENMP 2 /* asks OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
+
+/* --- where it is not -------------------------------------------------------- */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define ABSENT(name, parameters)               \
+    static lapack_int absent_##name parameters \
+    {                                          \
+        return LAPACK_WORK_MEMORY_ERROR;       \
+    }
+GLS_LAPACK_FUNCTIONS(ABSENT)
+#pragma GCC diagnostic pop
+#undef ABSENT
+
+#define ABSENT(name, parameters) .name = absent_##name,
+static const gls_lapack_functions absent = {GLS_LAPACK_FUNCTIONS(ABSENT)};
+
+/* --- loading ---------------------------------------------------------------- */
+
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not yet */
+static atomic_int wanted_threads;
+
+static bool has_room(size_t bytes)
+{
+    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe != MAP_FAILED) munmap(probe, bytes);
+    return probe != MAP_FAILED;
+}
+
+/* Path of the program or shared library that this function is in, without its last part. */
+static bool find_folder(char *folder, size_t size)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    char path[PATH_MAX];
+    if (!dladdr1((void *)find_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
+    if (*map->l_name) {
+        if (!realpath(map->l_name, path)) return false;
+    } else { /* of the program */
+        const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+        if (n < 0) return false;
+        path[n] = '\0';
+    }
+    char *slash = strrchr(path, '/');
+    return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;
+}
+
+/* Beside what this function is in, or where it is installed from there; else where the system looks. */
+static void *open_library(void)
+{
+    static const char *const places[] = {"", "/..", "/" GLS_BLAS_FROM_PROGRAM};
+    char folder[PATH_MAX], path[PATH_MAX + 128];
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !library && find_folder(folder, sizeof folder); i++) {
+        snprintf(path, sizeof path, "%s%s/" GLS_BLAS_LIBRARY, folder, places[i]);
+        if (access(path, F_OK) == 0) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return library ? library : dlopen(GLS_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Where the address space is limited, OpenBLAS begins with one thread: it takes memory for each. */
+static void *open_with_threads(bool limited)
+{
+    static const char variable[] = "OPENBLAS_NUM_THREADS";
+    const char *set = limited ? getenv(variable) : NULL;
+    char *before = set ? strdup(set) : NULL;
+    if (limited) setenv(variable, "1", true);
+    void *library = open_library();
+    if (limited && before)
+        setenv(variable, before, true);
+    else if (limited)
+        unsetenv(variable);
+    free(before);
+    return library;
+}
+
+static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
+{
+    return gls_fail(
+        GLS_ERR_MEMORY,
+        "%s: the limit on the address space (ulimit -v, %llu MiB) leaves less than the %zu MiB that OpenBLAS "
+        "needs%s",
+        what, (unsigned long long)limit, bytes >> 20,
+        omp_get_max_threads() > 1 ? "; with fewer threads (--nthreads) it needs less" : "");
+}
+
+static gls_status load(const char *what)
+{
+    const uint64_t limit = gls_address_limit();
+    const size_t bytes = LIBRARY_BYTES + (size_t)omp_get_max_threads() * THREAD_BYTES;
+    if (limit > 0 && !has_room(bytes)) return fail_for_room(what, limit, bytes);
+    void *library = open_with_threads(limit > 0);
+    const gls_lapack_functions *found = library ? dlsym(library, GLS_LAPACK_SYMBOL) : NULL;
+    if (!found) {
+        const char *reason = dlerror();
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%s: %s; this part of glslines belongs beside the program or in " GLS_BLAS_FROM_PROGRAM
+                        ", and needs OpenBLAS and LAPACKE",
+                        what, reason ? reason : GLS_BLAS_LIBRARY " cannot be used");
+    }
+    const int n = atomic_load(&wanted_threads);
+    if (n > 0 && limit == 0) found->set_threads(n);
+    atomic_store(&loaded, found);
+    return GLS_OK;
+}
+
+gls_status gls_blas_check(const char *what)
+{
+    if (!atomic_load(&loaded)) {
+        pthread_mutex_lock(&loading);
+        const gls_status status = atomic_load(&loaded) ? GLS_OK : load(what);
+        pthread_mutex_unlock(&loading);
+        return status;
+    }
+    const uint64_t limit = gls_address_limit();
+    const size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
+    return limit == 0 || has_room(bytes) ? GLS_OK : fail_for_room(what, limit, bytes);
+}
+
+const gls_lapack_functions *gls_lapack(void)
+{
+    const gls_lapack_functions *found = atomic_load(&loaded);
+    if (found) return found;
+    return gls_blas_check("linear algebra") == GLS_OK ? atomic_load(&loaded) : &absent;
+}
+
+void gls_blas_set_threads(int n)
+{
+    const gls_lapack_functions *found = atomic_load(&loaded);
+    atomic_store(&wanted_threads, n);
+    if (found && gls_address_limit() == 0) found->set_threads(n);
+}
+
+const char *gls_blas_config(void)
+{
+    const gls_lapack_functions *found = atomic_load(&loaded);
+    return found ? found->get_config() : NULL;
+}
+
+/* --- threads ---------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;
@@ -23,10 +173,16 @@ static struct {
 
 /* Of the calling thread where OpenBLAS is built with OpenMP: open pairs, and OpenMP's threads outside of them. */
 static _Thread_local int depth, team;
+static _Thread_local int n_absent; /* open pairs of this thread that found no OpenBLAS */
 
 void gls_blas_begin(void)
 {
-    if (openblas_get_parallel() == BUILT_WITH_OPENMP) {
+    const gls_lapack_functions *blas = n_absent > 0 ? &absent : gls_lapack();
+    if (!blas->get_parallel) {
+        n_absent++;
+        return;
+    }
+    if (blas->get_parallel() == BUILT_WITH_OPENMP) {
         if (depth++ > 0) return;
         team = omp_get_max_threads();
         omp_set_num_threads(1);
@@ -34,43 +190,30 @@ void gls_blas_begin(void)
     }
     pthread_mutex_lock(&single.lock);
     if (single.users++ == 0) {
-        single.before = openblas_get_num_threads();
-        if (single.before > 1) openblas_set_num_threads(1);
+        single.before = blas->get_threads();
+        if (single.before > 1) blas->set_threads(1);
     }
     pthread_mutex_unlock(&single.lock);
 }
 
 void gls_blas_end(void)
 {
-    if (openblas_get_parallel() == BUILT_WITH_OPENMP) {
+    const gls_lapack_functions *blas = gls_lapack();
+    if (n_absent > 0) {
+        n_absent--;
+        return;
+    }
+    if (blas->get_parallel() == BUILT_WITH_OPENMP) {
         if (--depth == 0) omp_set_num_threads(team);
         return;
     }
     pthread_mutex_lock(&single.lock);
     /* what the calling program has set meanwhile stays */
-    if (--single.users == 0 && single.before > 1 && openblas_get_num_threads() == 1)
-        openblas_set_num_threads(single.before);
+    if (--single.users == 0 && single.before > 1 && blas->get_threads() == 1) blas->set_threads(single.before);
     pthread_mutex_unlock(&single.lock);
 }
 
 int gls_blas_team(void)
 {
     return depth > 0 ? team : omp_get_max_threads();
-}
-
-gls_status gls_blas_check(const char *what)
-{
-    uint64_t limit = gls_address_limit();
-    if (limit == 0) return GLS_OK;
-    size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
-    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe != MAP_FAILED) {
-        munmap(probe, bytes);
-        return GLS_OK;
-    }
-    return gls_fail(
-        GLS_ERR_MEMORY,
-        "%s: the limit on the address space (ulimit -v, %llu MiB) leaves less than the %zu MiB that OpenBLAS "
-        "needs",
-        what, (unsigned long long)limit, bytes >> 20);
 }

@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/blas.h"
 #include "util/plain.h"
 #include "util/status.h"
 
 #define MAX_THREADS 4096
-
-extern void openblas_set_num_threads(int n);
 
 static atomic_int chosen;
 
@@ -126,7 +125,7 @@ gls_status gls_set_threads(int n)
     snprintf(text, sizeof text, "%d", n);
     atomic_store(&chosen, n);
     gls_threads_apply();
-    openblas_set_num_threads(n);
+    gls_blas_set_threads(n);
     /* Mesa reads it when it makes its first software device, which has at most 32 threads */
     setenv("LP_NUM_THREADS", text, !free_choice);
     return GLS_OK;

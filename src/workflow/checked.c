@@ -34,7 +34,7 @@ static void device_key(const gls_device_info *device, char *key, size_t size)
     snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
 }
 
-void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
+static void open_file(gls_checked *memory, const gls_device_info *device, bool anew)
 {
     char key[512];
     *memory = (gls_checked){.root = NULL};
@@ -48,8 +48,17 @@ void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
         memory->root = cJSON_CreateObject();
     }
     device_key(device, key, sizeof key);
-    cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
-    memory->entry = cJSON_AddObjectToObject(memory->root, key);
+    if (anew) cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
+    memory->entry = cJSON_GetObjectItemCaseSensitive(memory->root, key);
+    if (!cJSON_IsObject(memory->entry)) {
+        cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
+        memory->entry = cJSON_AddObjectToObject(memory->root, key);
+    }
+}
+
+void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
+{
+    open_file(memory, device, true);
 }
 
 void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping)
@@ -57,22 +66,39 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
     if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
 }
 
-void gls_checked_finish(gls_checked *memory)
+/* A failure is told. */
+static bool write_file(gls_checked *memory)
 {
-    if (!*memory->path) return;
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;
-    if (!text || gls_kept_write(memory->path, text, strlen(text)) != GLS_OK)
-        gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
-    else
-        gls_log(GLS_LOG_INFO, "kept in %s: --mapping auto takes what was fastest", memory->path);
+    const bool good = text && gls_kept_write(memory->path, text, strlen(text)) == GLS_OK;
+    if (!good) gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
     free(text);
     cJSON_Delete(memory->root);
+    return good;
+}
+
+void gls_checked_finish(gls_checked *memory)
+{
+    if (*memory->path && write_file(memory))
+        gls_log(GLS_LOG_INFO, "kept in %s: --mapping auto takes what was fastest", memory->path);
+}
+
+void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping)
+{
+    gls_checked memory;
+    open_file(&memory, device, false);
+    if (memory.entry) cJSON_DeleteItemFromObjectCaseSensitive(memory.entry, variant);
+    gls_checked_add(&memory, variant, mapping);
+    if (*memory.path) write_file(&memory);
 }
 
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size)
 {
-    /* kernels of parallel transport do not depend on the order */
-    snprintf(name, size, "%s%d", gls_getter_name(dg), dg != GLS_DG_PTT && sh_order > 4 ? 8 : 4);
+    const bool by_order = dg == GLS_DG_BOOT || dg == GLS_DG_PROB || dg == GLS_DG_DET;
+    if (by_order)
+        snprintf(name, size, "%s%d", gls_getter_name(dg), sh_order > 4 ? 8 : 4);
+    else
+        snprintf(name, size, "%s%s", gls_getter_name(dg), dg == GLS_DG_PTT ? "4" : "");
 }
 
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order)

@@ -18,6 +18,9 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
 /* Writes the file; a failure is a warning. */
 void gls_checked_finish(gls_checked *memory);
 
+/* Adds what one mapping of a variant came to, and forgets nothing else. */
+void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping);
+
 /* What a getter with a model of an order is called there: "boot4" or "boot8". */
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
 /* The mapping that was found for such a device, GLS_MAPPING_AUTO where it was not checked. sh_order: of the model. */

@@ -33,6 +33,7 @@ static void print_device(gls_text *text, const gls_device_info *d)
     gls_text_printf(text, "   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size,
                     gls_format_limit(d->max_shared_bytes, a, sizeof a),
                     gls_format_count(d->max_work_groups, c, sizeof c));
+    if (!d->apart) gls_text_puts(text, "   defect       invocations of a work group mix up arrays of their own\n");
     if (d->subgroup_size)
         gls_text_printf(text, "   subgroups    of %u\n", d->subgroup_size);
     else
@@ -76,6 +77,7 @@ char *gls_devices_json(const gls_device_info *list, size_t n)
         cJSON_AddNumberToObject(o, "max_texture_3d", d->max_texture_3d);
         cJSON_AddNumberToObject(o, "max_texture_units", d->max_texture_units);
         cJSON_AddBoolToObject(o, "float_linear", d->float_linear);
+        cJSON_AddBoolToObject(o, "apart", d->apart);
         cJSON_AddNumberToObject(o, "max_shared_bytes", d->max_shared_bytes);
         cJSON_AddNumberToObject(o, "max_work_group_size", d->max_work_group_size);
         cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);

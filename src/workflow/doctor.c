@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpu/renderers.h"
 #include "util/file.h"
 #include "util/input.h"
 #include "util/json.h"
@@ -281,22 +282,20 @@ static void advise_nvidia(const facts *f)
 /* Whether glslines has run on such a device, for who compares results. */
 static void tell_experience(cJSON *report, const gls_device_info *list, size_t n)
 {
-    static const char *const known[] = {"H100", "H200", "llvmpipe", "softpipe", "zink"};
     for (size_t i = 0; i < n; i++) {
-        bool run_on = false;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            run_on = run_on || strstr(list[i].renderer, known[k]) != NULL;
-        if (run_on)
+        if (gls_renderer_was_tested(&list[i]))
             find(report, "experience", FINE, "%s: glslines has been tested on this kind of device", list[i].renderer);
         else
             find(report, "experience", NEUTRAL,
                  "%s: glslines has not been tested on this kind of device yet; 'glslines devices --check' tests it "
-                 "here, and a report of what it says is welcome",
-                 list[i].renderer);
+                 "here, and a report of what it says is welcome%s",
+                 list[i].renderer,
+                 gls_renderer_is_known(&list[i]) ? "" : "; the first run of each direction getter tests it in short");
     }
     find(report, "experience", NEUTRAL,
-         "tested on NVIDIA H100 and H200, Mesa's llvmpipe and softpipe, and zink; only compiled for, not run on: AMD, "
-         "Intel, Qualcomm Adreno, Arm Mali and Raspberry Pi (V3D); see 'glslines help drivers'");
+         "tested on NVIDIA H100 and H200, Mesa's llvmpipe, and zink; in part on Mesa's softpipe, which mixes up arrays "
+         "of invocations; only compiled for, not run on: AMD, Intel, Qualcomm Adreno, Arm Mali and Raspberry Pi (V3D); "
+         "see 'glslines help drivers'");
 }
 
 static void print_section(gls_text *out, const cJSON *report, const char *section, const char *title)

@@ -10,14 +10,13 @@
 
 #include <glslines/odf.h>
 
+#include "util/blas.h"
 #include "util/file.h"
 #include "util/format.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/parse.h"
 #include "util/plain.h"
-
-extern char *openblas_get_config(void);
 
 static cJSON *number(double v)
 {
@@ -139,7 +138,7 @@ void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
     cJSON_AddStringToObject(software, "version", gls_version());
     cJSON *libraries = cJSON_AddObjectToObject(software, "libraries");
     cJSON_AddStringToObject(libraries, "zlib", zlibVersion());
-    cJSON_AddStringToObject(libraries, "openblas", openblas_get_config());
+    if (gls_blas_config()) cJSON_AddStringToObject(libraries, "openblas", gls_blas_config());
     cJSON_AddStringToObject(libraries, "cjson", cJSON_Version());
     cJSON *line = cJSON_AddArrayToObject(root, "command_line");
     for (int i = 0; i < argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(argv[i]));

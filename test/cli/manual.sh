@@ -81,8 +81,9 @@ if have mandoc; then
     mandoc -T ascii share/man/man7/glslines-clusters.7 | col -b | grep -q '#SBATCH --ntasks=8' || note "no job script in glslines-clusters.7"
 fi
 
+# the pages ask for tbl in their first line, which man follows, and so it does with the width of the terminal; groff has to be told
 if command -v groff > /dev/null; then
-    groff -man -ww -T ascii share/man/man*/* > page 2> lint || note "groff"
+    groff -t -man -rLL=78n -rcR=1 -ww -T ascii share/man/man*/* > page 2> lint || note "groff"
     [ ! -s lint ] || note "groff: $(head -n 3 lint)"
 fi
 python3 - $commands << 'PYTHON' || note "a manual page without an option that the help has"

@@ -307,12 +307,22 @@ for limits in texture_3d=x texture=64 texture_3d 'texture_3d=64;' gles32; do
     require test "$(folder_of)" -eq 0
 done
 
-# an address space without room for OpenBLAS, whose threads then wait for it, is an error that ends the program
+# an address space without room for OpenBLAS, which would wait for it for ever: what needs no linear algebra runs, the rest is an error
 if [ -z "${ASAN_OPTIONS:-}" ]; then
-    for limit in 140000 160000 200000; do
-        (cd "$work/out" && ulimit -v $limit && export OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 && exec timeout 20 "$tool" fit $dwi $bval $bvec $mask f >"$work/stdout" 2>"$work/stderr")
-        code=$?
-        one_line 1 "glslines: " # the limit, or a thread that cannot be started
-        require test "$(folder_of)" -eq 0
+    for limit in 140000 160000 200000 250000 300000; do
+        for command in --version "help track" "fit $dwi $bval $bvec $mask f"; do
+            # shellcheck disable=SC2086
+            (cd "$work/out" && ulimit -v $limit && export OMP_NUM_THREADS=2 && unset OPENBLAS_NUM_THREADS && exec timeout -s KILL 20 "$tool" $command >"$work/stdout" 2>"$work/stderr")
+            code=$?
+            case $command in fit*) one_line 1 "ulimit -v" ;; *) require test "$code" -eq 0 ;; esac
+            require test "$(folder_of)" -eq 0
+        done
     done
+    # so is a program without the part that is linked to OpenBLAS
+    mkdir -p "$work/alone"
+    cp "$tool" "$work/alone/glslines"
+    (cd "$work/out" && exec timeout -s KILL 20 "$work/alone/glslines" fit $dwi $bval $bvec $mask f >"$work/stdout" 2>"$work/stderr")
+    code=$?
+    [ "$code" -eq 0 ] || one_line 7 "libglslines_blas"
+    rm -rf "$work/alone" "$work"/out/*
 fi

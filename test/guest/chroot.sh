@@ -43,11 +43,11 @@ missing_inside() {
     as_root chroot "$chroot" env LD_LIBRARY_PATH=/glslines/lib ldd "/glslines/bin/$1" | awk '/not found/ { print $1 }'
 }
 
-# Copies a program into the chroot with those of its libraries that the chroot has not, and theirs.
-lend() {
+# Copies a file into the chroot's folder of programs, with those of its libraries that the chroot has not, and theirs.
+lend_one() {
     name=$(basename "$1")
     as_root mkdir -p "$chroot/glslines/bin" "$chroot/glslines/lib"
-    as_root cp "$1" "$chroot/glslines/bin/"
+    as_root cp -L "$1" "$chroot/glslines/bin/"
     while missing=$(missing_inside "$name") && [ -n "$missing" ]; do
         for library in $missing; do
             file=$(ldd "$1" | awk -v name="$library" '$1 == name { print $3 }')
@@ -55,4 +55,10 @@ lend() {
             as_root cp -L "$file" "$chroot/glslines/lib/"
         done
     done
+}
+
+# The same for a program and the part of glslines beside it that is loaded later.
+lend() {
+    lend_one "$1"
+    for part in "$(dirname "$1")"/libglslines_blas.so.*; do [ ! -e "$part" ] || lend_one "$part"; done
 }

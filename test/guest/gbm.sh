@@ -80,6 +80,12 @@ make_guest() {
     cp "$program" "$guest/usr/bin/glslines"
     add_with_libraries "$program"
     rm -f "$guest$program"
+    # opened at run time, too, and looked for beside the program
+    for part in "$(dirname "$program")"/libglslines_blas.so.*; do
+        cp -L "$part" "$guest/usr/bin/"
+        add_with_libraries "$part"
+        rm -f "$guest$part"
+    done
     ldconfig=$(command -v ldconfig || echo /sbin/ldconfig)
     # opened at run time: the dispatcher's parts, Mesa's EGL and its drivers
     "$ldconfig" -p | awk '/lib(EGL|EGL_mesa|GL|OpenGL|GLX|GLESv2|GLdispatch|gbm)\.so\.[0-9]+ .*x86-64/ { print $NF }' | while read -r library; do add_with_libraries "$library"; done

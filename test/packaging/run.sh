@@ -22,7 +22,7 @@ if ls "$root"/lib | grep -E 'lib(EGL|GL|gbm|drm|c\.so)'; then
     echo "FAIL: the tarball holds libraries of the system"
     exit 1
 fi
-for library in $(ldd "$root/bin/glslines" | awk '/openblas|nifti|epoxy|gomp/ { print $3 }'); do
+for library in $(for file in "$root/bin/glslines" "$root"/lib/libglslines_blas.so.*; do ldd "$file"; done | awk '/openblas|lapack|nifti|epoxy|gomp/ { print $3 }'); do
     case $library in "$root"/*) ;; *) echo "FAIL: $library is not the tarball's" && exit 1 ;; esac
 done
 for file in lib/libglslines.so share/man/man1/glslines.1 share/bash-completion/completions/glslines share/doc/glslines/LICENSE; do
@@ -37,6 +37,9 @@ cmake --build "$work/deb/build" >> "$work/deb.log"
 (cd "$work/deb/build" && cpack -G DEB -B "$work/deb") >> "$work/deb.log" 2>&1 || { cat "$work/deb.log"; exit 1; }
 package=$(ls "$work"/deb/*.deb)
 dpkg-deb -f "$package" Package Version Depends Recommends
+for library in libopenblas0 liblapacke; do
+    dpkg-deb -f "$package" Depends | grep -q "$library" || { echo "FAIL: the Debian package does not depend on $library"; exit 1; }
+done
 if command -v lintian > /dev/null; then lintian --allow-root --fail-on error "$package"; fi
 dpkg-deb -x "$package" "$work/deb/root"
 track "$work/deb/root/usr/bin/glslines" deb

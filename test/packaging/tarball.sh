@@ -20,8 +20,8 @@ cmake --install "$build" --strip --prefix "$stage"
 sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$stage/lib/pkgconfig/glslines.pc"
 rm -f "$stage"/lib/*.a
 
-# all but the C library and what belongs to drivers, which have to be the system's
-for file in "$stage/bin/glslines" "$stage"/lib/libglslines.so.*; do ldd "$file"; done | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
+# what the program, the library and the part of it that is loaded later need: all but the C library and what belongs to drivers, which have to be the system's
+for file in "$stage/bin/glslines" "$stage"/lib/libglslines*.so.*; do ldd "$file"; done | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
     case $(basename "$library") in
     libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | ld-linux* | libEGL* | libGL* | libOpenGL* | libgbm* | libdrm* | libwayland* | libglslines*) ;;
     *) cp -L "$library" "$stage/lib/" ;;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes src/bench/check_lines.c: what 'glslines devices --check' expects of the half-streamlines of its scene.
+"""Writes src/workflow/known_lines*.c: what 'glslines devices --check' expects of the half-streamlines of its scene.
 
 llvmpipe, which the tests hold against a reference in double precision, tracks the scene as it is and with textures that
 round as those of GPUs do: positions between voxels to 8 bits by several rules, values to 11 bits. Of each half only the
 points count that are the same every time: what follows hangs on a random choice or a comparison that rounding decides.
 
-Usage: python3 test/tools/check_lines.py PROGRAM > src/bench/check_lines.c
+Usage: python3 test/tools/check_lines.py PROGRAM src/workflow
        python3 test/tools/check_lines.py PROGRAM --try: how many halves of the table come out with other roundings
 """
 import os
@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-VARIANTS = ("boot4", "boot8", "prob4", "prob8", "det4", "det8", "ptt4")
+GROUPS = {"odf": ("boot4", "boot8", "prob4", "prob8", "det4", "det8", "ptt4"), "fod": ("ifod1", "ifod2", "sdstream")}
+FILES = {"odf": "known_lines.c", "fod": "known_lines_fod.c"}
+VARIANTS = tuple(variant for group in GROUPS.values() for variant in group)
 SHADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "glsl")
 TOLERANCE = 0.002  # mm
 
@@ -136,16 +138,18 @@ def main():
             tables[variant], points = table(runs)
             whole = sum(len(half) - 1 for lines in runs[0].values() for line in lines for half in line)
             print(f"{variant}: {len(tables[variant])} streamlines, {points} of {whole} points", file=sys.stderr)
-    print("/* What is certain of the streamlines of the known scene, however a device rounds; written by "
-          "test/tools/check_lines.py,\n * which says how. */")
-    print('#include "bench/check.h"\n\n/* clang-format off */')
-    for variant in VARIANTS:
-        print(f"static const check_line {variant}[] = {{", *tables[variant], "};", sep="\n")
-    print("\n#define LINES(name) {name, sizeof name / sizeof *name}")
-    print("const check_expected check_scene_lines[CHECK_VARIANTS] = {")
-    for variant in VARIANTS:
-        print(f"    LINES({variant}),")
-    print("};\n/* clang-format on */")
+    for group, variants in GROUPS.items():
+        with open(os.path.join(sys.argv[2], FILES[group]), "w") as file:
+            print("/* What is certain of the streamlines of the known scene, however a device rounds; written by "
+                  "test/tools/check_lines.py,\n * which says how. */", file=file)
+            print('#include "workflow/known_scene.h"\n\n/* clang-format off */', file=file)
+            for variant in variants:
+                print(f"static const gls_known_line {variant}[] = {{", *tables[variant], "};", sep="\n", file=file)
+            print("\n#define LINES(name) {name, sizeof name / sizeof *name}", file=file)
+            print(f"const gls_known_lines gls_known_lines_{group}[] = {{", file=file)
+            for variant in variants:
+                print(f"    LINES({variant}),", file=file)
+            print("};\n/* clang-format on */", file=file)
 
 
 main()

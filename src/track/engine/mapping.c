@@ -21,7 +21,7 @@ static uint32_t one(const gls_device_info *limits)
 static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_streamlines)
 {
     (void)n_streamlines;
-    uint32_t size = limits->software ? 8 : 64;
+    uint32_t size = !limits->apart ? 1 : limits->software ? 8 : 64;
     while (size > limits->max_work_group_size && size > 1) size /= 2;
     return (gls_group_plan){size, size};
 }

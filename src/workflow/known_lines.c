@@ -1,9 +1,9 @@
 /* What is certain of the streamlines of the known scene, however a device rounds; written by test/tools/check_lines.py,
  * which says how. */
-#include "bench/check.h"
+#include "workflow/known_scene.h"
 
 /* clang-format off */
-static const check_line boot4[] = {
+static const gls_known_line boot4[] = {
     {0, {-1, -11}, {{-7.625f, -11.057f, 6.404f}, {-18.039f, -18.675f, 26.477f}}},
     {1, {-25, -4}, {{-22.141f, 0.932f, 24.977f}, {20.104f, 1.512f, 28.595f}}},
     {2, {2, -11}, {{-16.111f, -20.631f, -3.801f}, {-8.753f, -44.598f, -1.808f}}},
@@ -66,7 +66,7 @@ static const check_line boot4[] = {
     {46, {-4, 16}, {{-20.570f, 15.909f, -13.288f}, {-15.921f, -23.035f, -7.470f}}},
     {47, {18, -10}, {{19.877f, 18.219f, 0.561f}, {18.016f, -36.664f, 7.210f}}},
 };
-static const check_line boot8[] = {
+static const gls_known_line boot8[] = {
     {0, {-1, -11}, {{-7.625f, -11.057f, 6.404f}, {-17.512f, -19.613f, 26.249f}}},
     {1, {-25, -4}, {{-22.623f, 1.078f, 24.790f}, {20.141f, 2.009f, 28.529f}}},
     {2, {-10, -20}, {{-10.357f, -43.040f, -1.553f}, {-2.794f, -13.646f, -24.668f}}},
@@ -134,7 +134,7 @@ static const check_line boot8[] = {
     {46, {-5, 20}, {{-20.348f, 18.122f, -13.082f}, {-14.628f, -30.145f, -4.505f}}},
     {47, {-20, 3}, {{18.398f, 22.168f, 1.324f}, {20.429f, -23.059f, 5.452f}}},
 };
-static const check_line prob4[] = {
+static const gls_known_line prob4[] = {
     {0, {-1, -12}, {{-7.507f, -10.264f, 7.258f}, {-18.090f, -21.379f, 23.968f}}},
     {1, {9, -4}, {{3.746f, 0.872f, 13.894f}, {18.624f, 1.528f, 28.795f}}},
     {2, {-8, 8}, {{-8.830f, -13.069f, -1.096f}, {-16.749f, -39.158f, -0.254f}}},
@@ -197,7 +197,7 @@ static const check_line prob4[] = {
     {46, {-5, -25}, {{-21.258f, 14.931f, -12.982f}, {-6.913f, -25.567f, 2.440f}}},
     {47, {-15, 2}, {{19.282f, 7.963f, -0.491f}, {21.372f, -20.960f, 3.899f}}},
 };
-static const check_line prob8[] = {
+static const gls_known_line prob8[] = {
     {0, {-6, -12}, {{2.700f, -9.317f, 6.716f}, {-18.503f, -22.637f, 23.953f}}},
     {1, {17, -4}, {{-9.447f, 2.525f, 11.748f}, {18.872f, 0.059f, 28.302f}}},
     {2, {3, -12}, {{-17.694f, -29.935f, -4.508f}, {-10.555f, -8.851f, -9.358f}}},
@@ -263,7 +263,7 @@ static const check_line prob8[] = {
     {46, {-5, -21}, {{-23.971f, 15.321f, -13.160f}, {-7.369f, -27.078f, -4.097f}}},
     {47, {-11, 2}, {{24.807f, 2.024f, -0.512f}, {21.372f, -20.960f, 3.899f}}},
 };
-static const check_line det4[] = {
+static const gls_known_line det4[] = {
     {0, {-2, -11}, {{-6.534f, -10.416f, 4.855f}, {-18.039f, -18.675f, 26.477f}}},
     {1, {-25, -4}, {{-22.728f, 1.656f, 24.108f}, {20.141f, 2.009f, 28.529f}}},
     {2, {-19, -11}, {{-6.095f, -16.782f, -21.491f}, {-9.148f, -44.701f, -1.550f}}},
@@ -326,7 +326,7 @@ static const check_line det4[] = {
     {46, {-4, -7}, {{-20.457f, 16.017f, -13.050f}, {-23.222f, -2.664f, -13.667f}}},
     {47, {-15, -15}, {{20.281f, 12.354f, 0.054f}, {22.946f, -4.997f, -7.872f}}},
 };
-static const check_line det8[] = {
+static const gls_known_line det8[] = {
     {0, {-2, 8}, {{-6.534f, -10.416f, 4.855f}, {-16.031f, -17.183f, 21.024f}}},
     {1, {-25, -4}, {{-22.898f, 1.217f, 24.246f}, {20.034f, 2.260f, 28.562f}}},
     {2, {-11, -19}, {{-9.555f, -44.819f, -0.849f}, {-6.053f, -17.084f, -20.429f}}},
@@ -392,7 +392,7 @@ static const check_line det8[] = {
     {46, {3, -7}, {{-19.819f, 14.298f, -12.071f}, {-23.963f, -1.191f, -15.064f}}},
     {47, {-20, -10}, {{18.672f, 22.333f, 2.346f}, {18.424f, -36.146f, 5.522f}}},
 };
-static const check_line ptt4[] = {
+static const gls_known_line ptt4[] = {
     {0, {-1, 10}, {{-7.513f, -11.200f, 6.441f}, {-17.830f, -19.294f, 23.944f}}},
     {1, {5, -4}, {{11.685f, -0.735f, 12.976f}, {20.328f, 2.596f, 28.335f}}},
     {2, {7, 7}, {{-13.695f, -11.160f, -3.825f}, {-15.618f, -38.470f, -3.303f}}},
@@ -462,11 +462,14 @@ static const check_line ptt4[] = {
     {47, {-20, 2}, {{18.221f, 22.085f, -0.355f}, {20.523f, -21.202f, 4.416f}}},
 };
 
-#define LINES(name)                      \
-    {                                    \
-        name, sizeof name / sizeof *name \
-    }
-const check_expected check_scene_lines[CHECK_VARIANTS] = {
-    LINES(boot4), LINES(boot8), LINES(prob4), LINES(prob8), LINES(det4), LINES(det8), LINES(ptt4),
+#define LINES(name) {name, sizeof name / sizeof *name}
+const gls_known_lines gls_known_lines_odf[] = {
+    LINES(boot4),
+    LINES(boot8),
+    LINES(prob4),
+    LINES(prob8),
+    LINES(det4),
+    LINES(det8),
+    LINES(ptt4),
 };
 /* clang-format on */

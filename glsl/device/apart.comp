@@ -1,0 +1,29 @@
+// Whether invocations of a work group keep apart what each does for itself: array elements whose numbers differ, turns
+// of a loop, returns. word[i]: a number below PLACES; replaced by what gls_apart_expected() computes.
+layout(local_size_x = INVOCATIONS) in;
+
+layout(std430, binding = 0) buffer Words { uint word[]; };
+
+uint turns(uint at, uint me)
+{
+    uint sum = 0u;
+    if (at == 2u) return me;
+    for (uint k = 0u; k < 4u * at; k++) {
+        if (k == me % 5u) continue;
+        if (k > 9u) break;
+        sum = 3u * sum + k;
+    }
+    return sum;
+}
+
+void main()
+{
+    uint me = gl_LocalInvocationIndex, at = word[me];
+    uint kept[PLACES];
+    for (uint k = 0u; k < uint(PLACES); k++) kept[k] = k;
+    kept[at] = 11u + me;
+    if ((me & 1u) == 1u) kept[(at + 2u) % uint(PLACES)] += 101u + me;
+    uint result = turns(at, me);
+    for (uint k = 0u; k < uint(PLACES); k++) result = 31u * result + kept[k];
+    word[me] = result;
+}

@@ -1,0 +1,145 @@
+#include "workflow/known_scene.h"
+
+#include <glslines/glslines.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+enum { N_SEEDS = 48 };
+
+/* mm; directions are those of a sphere or come from random numbers, so what drivers round differently hardly moves a
+ * point before a choice between two directions falls otherwise. */
+#define TOLERANCE 0.005f
+/* One half of so many may differ. */
+#define WRONG_OF 10
+
+const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
+    {"boot4", GLS_DG_BOOT, 4},  {"boot8", GLS_DG_BOOT, 8},        {"prob4", GLS_DG_PROB, 4}, {"prob8", GLS_DG_PROB, 8},
+    {"det4", GLS_DG_DET, 4},    {"det8", GLS_DG_DET, 8},          {"ptt4", GLS_DG_PTT, 4},   {"ifod1", GLS_DG_IFOD1, 8},
+    {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8},
+};
+
+void gls_known_scene_finish(gls_known_scene *s)
+{
+    gls_seeds_destroy(s->seeds);
+    gls_odf_source_destroy(s->odf);
+    gls_image_destroy(s->sh);
+    gls_image_destroy(s->stop_map);
+    gls_qball_destroy(s->qball);
+    gls_sphere_destroy(s->sphere);
+    gls_phantom_destroy(s->phantom);
+}
+
+static gls_status make_model(gls_known_scene *s, const gls_known_variant *variant)
+{
+    gls_qball_options options = gls_qball_options_default();
+    gls_odf_options clipped = gls_odf_options_default();
+    const gls_phantom *p = s->phantom;
+    options.sh_order = variant->sh_order;
+    gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
+    if (status || variant->dg == GLS_DG_BOOT) return status;
+    status = gls_qball_fit_image(s->qball, p->dwi, p->gradients, p->mask, &s->sh);
+    return status ? status
+                  : gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
+                                             &clipped, &s->odf);
+}
+
+gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
+{
+    const gls_known_variant *v = &gls_known_variants[variant];
+    const bool fod = v->dg == GLS_DG_IFOD1 || v->dg == GLS_DG_IFOD2 || v->dg == GLS_DG_SDSTREAM;
+    gls_phantom_params shape = gls_phantom_params_default();
+    for (int a = 0; a < 3; a++) {
+        shape.shape[a] = (int32_t[]){20, 26, 20}[a];
+        shape.voxel_size[a] = 4;
+    }
+    shape.ground_truth = false;
+    *s = (gls_known_scene){.variant = variant,
+                           .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
+    gls_status status = gls_phantom_create(&shape, &s->phantom);
+    const gls_phantom *p = s->phantom;
+    if (!status) status = gls_sphere_create("default", &s->sphere);
+    if (!status) status = gls_tensor_fit(p->dwi, p->gradients, p->mask, NULL, &s->stop_map, NULL, NULL);
+    if (!status) status = make_model(s, v);
+    if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
+    if (status) return status;
+    gls_track_params_scale(&s->params, shape.voxel_size[0]);
+    s->params.dg = v->dg;
+    /* steps add up what drivers round differently; GPUs filter textures with few bits */
+    s->params.max_length = 60;
+    s->input = (gls_track_input){.odf = s->odf, .stop_map = s->stop_map, .sphere = s->sphere};
+    if (v->dg == GLS_DG_BOOT) {
+        s->input.dwi = p->dwi;
+        s->input.gradients = p->gradients;
+        s->input.qball = s->qball;
+    }
+    return GLS_OK;
+}
+
+static const gls_known_lines *lines_of(const gls_known_scene *s)
+{
+    return s->variant < GLS_KNOWN_ODF_VARIANTS ? &gls_known_lines_odf[s->variant]
+                                               : &gls_known_lines_fod[s->variant - GLS_KNOWN_ODF_VARIANTS];
+}
+
+static bool near(const float a[3], const float b[3], float tolerance)
+{
+    return fabsf(a[0] - b[0]) < tolerance && fabsf(a[1] - b[1]) < tolerance && fabsf(a[2] - b[2]) < tolerance;
+}
+
+size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float (*point)[3], size_t n)
+{
+    float voxel[1][3], world[3];
+    gls_seeds_get(s->seeds, seed, 1, voxel);
+    for (int a = 0; a < 3; a++) {
+        const double *row = s->phantom->mask->grid.affine[a];
+        world[a] = (float)(row[0] * voxel[0][0] + row[1] * voxel[0][1] + row[2] * voxel[0][2] + row[3]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (near(point[i], world, TOLERANCE)) return i;
+    return n;
+}
+
+/* Half 0 goes back from the seed, half 1 forward. */
+static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
+{
+    size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
+    if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;
+    return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
+}
+
+/* Lines come in the order of seeds, then of directions. */
+gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
+{
+    gls_known_comparison *c = comparison;
+    const gls_known_lines *known = lines_of(c->scene);
+    const gls_column *seed_index = gls_column_find(found->dps, found->n_dps, GLS_DPS_SEED_INDEX);
+    for (size_t i = 0; i < found->n; i++) {
+        const float(*point)[3] = &found->point[found->offset[i]];
+        size_t n = (size_t)(found->offset[i + 1] - found->offset[i]);
+        uint32_t seed = (uint32_t)gls_column_value(seed_index, i);
+        size_t at = gls_known_find_seed(c->scene, seed, point, n);
+        while (c->next < known->n && known->line[c->next].seed < seed) c->next++;
+        if (c->next == known->n || known->line[c->next].seed != seed) continue;
+        const gls_known_line *line = &known->line[c->next++];
+        for (int half = 0; half < 2; half++) c->same += line->n[half] != 0 && near_half(line, half, point, n, at);
+    }
+    return GLS_OK;
+}
+
+size_t gls_known_halves(const gls_known_scene *s, uint64_t seeds)
+{
+    const gls_known_lines *known = lines_of(s);
+    size_t n = 0;
+    for (size_t i = 0; i < known->n && known->line[i].seed < seeds; i++)
+        n += (size_t)((known->line[i].n[0] != 0) + (known->line[i].n[1] != 0));
+    return n;
+}
+
+bool gls_known_fits(size_t same, size_t halves)
+{
+    return halves > 0 && (halves - same) * WRONG_OF <= halves;
+}

@@ -1,0 +1,153 @@
+#include "workflow/self_test.h"
+
+#include <string.h>
+
+#include "gpu/handle.h"
+#include "gpu/renderers.h"
+#include "track/check.h"
+#include "track/getter/getters.h"
+#include "track/tracker.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/checked.h"
+#include "workflow/known_scene.h"
+#include "workflow/params.h"
+
+/* Renderers on the CPU may take minutes for all seeds: what came by then has to do. */
+#define SECONDS 5
+#define SLOW_BATCH 4
+
+typedef struct watch {
+    double until;
+    uint64_t done;
+} watch;
+
+static bool in_time(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
+{
+    watch *w = user;
+    (void)total, (void)streamlines, (void)points;
+    w->done = done;
+    return gls_clock_seconds() < w->until;
+}
+
+/* *right: the known streamlines come out. A mapping that the driver cannot do is not right. */
+static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mapping mapping, bool *right)
+{
+    gls_tracker *tracker = NULL;
+    gls_track_result result;
+    gls_known_comparison found = {.scene = s};
+    const gls_sink sink = {.append = gls_known_compare, .user = &found};
+    *right = false;
+    s->params.mapping = mapping;
+    s->params.batch_seeds = gls_device_get_info(device)->software ? SLOW_BATCH : 0;
+    gls_status status = gls_tracker_create(device, &s->params, &s->input, &tracker);
+    watch w = {.until = gls_clock_seconds() + SECONDS};
+    if (!status) status = gls_tracker_run(tracker, s->seeds, &sink, in_time, &w, &result);
+    gls_tracker_destroy(tracker);
+    if (!status) w.done = gls_seeds_count(s->seeds);
+    if (status == GLS_ERR_CANCELLED) status = GLS_OK;
+    const size_t halves = gls_known_halves(s, w.done);
+    if (!status) *right = gls_known_fits(found.same < halves ? found.same : halves, halves);
+    gls_log(GLS_LOG_DEBUG, "self-test of the mapping '%s': %zu of %zu half-streamlines as they must be",
+            gls_mapping_name(mapping), found.same, halves);
+    return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
+}
+
+/* All that there are, the one that a run would have first. */
+static size_t list_mappings(const gls_device_info *info, const gls_getter *getter, gls_mapping list[GLS_MAPPING_COUNT])
+{
+    size_t n = 0;
+    list[n++] = getter->one_lane ? GLS_MAPPING_SINGLE : gls_mapping_auto(info);
+    static const gls_mapping all[] = {GLS_MAPPING_SUBGROUP, GLS_MAPPING_GROUP, GLS_MAPPING_SINGLE};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] != list[0] && gls_mapping_lanes(all[i], info) > 0) list[n++] = all[i];
+    return n;
+}
+
+static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *mapping)
+{
+    const gls_device_info *info = gls_device_get_info(device);
+    const char *name = gls_getter_name(gls_known_variants[variant].dg);
+    gls_known_scene s;
+    gls_mapping list[GLS_MAPPING_COUNT];
+    bool right = false;
+    gls_log(GLS_LOG_INFO, "%s: nobody has tracked on this renderer yet; %s does so on a small known scene first",
+            info->renderer, name);
+    gls_log_mute_info(true);
+    gls_status status = gls_known_scene_create(variant, &s);
+    const size_t n = status ? 0 : list_mappings(info, gls_getter_of(&s.params), list);
+    for (size_t i = 0; i < n && !status && !right; i++) {
+        status = try_mapping(device, &s, list[i], &right);
+        if (right) *mapping = list[i];
+        if (!status && !right && i + 1 < n)
+            gls_log(GLS_LOG_WARNING, "%s: the mapping '%s' of %s gives wrong streamlines: '%s' is tried",
+                    info->renderer, gls_mapping_name(list[i]), name, gls_mapping_name(list[i + 1]));
+    }
+    gls_log_mute_info(false);
+    gls_known_scene_finish(&s);
+    return status;
+}
+
+gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, int sh_order, gls_mapping *mapping)
+{
+    const gls_device_info *info = gls_device_get_info(device);
+    char name[32];
+    size_t v = 0;
+    gls_status status = GLS_OK;
+    *mapping = GLS_MAPPING_AUTO;
+    if (gls_renderer_is_known(info)) return GLS_OK;
+    gls_checked_name(dg, sh_order, name, sizeof name);
+    while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
+    GLS_REQUIRE(v < GLS_KNOWN_VARIANTS);
+    *mapping = gls_checked_mapping(info, dg, sh_order);
+    if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
+    status = find_mapping(device, v, mapping);
+    if (!status && *mapping != GLS_MAPPING_AUTO)
+        gls_checked_keep(info, name, *mapping);
+    else if (!status)
+        status = gls_fail(GLS_ERR_DEVICE,
+                          "%s: %s gives wrong streamlines on this renderer in every mapping, see 'glslines devices "
+                          "--check'; another --device does, or --mapping takes one all the same",
+                          info->renderer, gls_getter_name(dg));
+    return status;
+}
+
+/* --- trackers ------------------------------------------------------------- */
+
+static int order_of(const gls_track_params *params, const gls_track_input *input)
+{
+    if (params->dg == GLS_DG_BOOT) return input->qball->options.sh_order;
+    return input->odf->is_sh ? input->odf->order : 0;
+}
+
+gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                    const gls_track_input *input, gls_tracker **tracker)
+{
+    GLS_REQUIRE_SIZE(params);
+    const gls_track_params defaults = gls_track_params_default();
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES];
+    if (!params) params = &defaults;
+    GLS_REQUIRE(devices && input && tracker);
+    GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
+    for (size_t i = 0; i < n; i++) {
+        GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
+        for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
+    }
+    gls_status status = gls_track_params_check(params);
+    if (!status) status = gls_track_input_check(params, input);
+    for (size_t i = 0; i < n && !status; i++) {
+        mapping[i] = params->mapping;
+        if (params->mapping == GLS_MAPPING_AUTO)
+            status = gls_self_test_mapping(devices[i], params->dg, order_of(params, input), &mapping[i]);
+    }
+    return status ? status : gls_tracker_create_mapped(devices, n, params, input, mapping, tracker);
+}
+
+gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                              gls_tracker **tracker)
+{
+    GLS_REQUIRE_SIZE(params);
+    GLS_REQUIRE(device && input && tracker);
+    return gls_tracker_create_group(&device, 1, params, input, tracker);
+}
