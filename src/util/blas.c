@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "util/copies.h"
 #include "util/memory.h"
 #include "util/status.h"
 
@@ -20,6 +21,13 @@ static struct {
     pthread_mutex_t lock;
     int users, before;
 } single = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void renew(void)
+{
+    single.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    single.users = 0;
+}
+GLS_IN_COPIES(renew)
 
 /* Of the calling thread where OpenBLAS is built with OpenMP: open pairs, and OpenMP's threads outside of them. */
 static _Thread_local int depth, team;
