@@ -139,6 +139,10 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"
 nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
+# of this build, not of others below it
+{ find "$build" "$build/test" -maxdepth 1 -type f \( -perm -100 -o -name '*.so' -o -name '*.so.*' \) -exec sh test/rpath.sh {} + 2>&1 || true; } |
+    expect_none "no library is loaded from the current folder"
+
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o -name '*.def' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
 
 find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"

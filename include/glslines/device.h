@@ -12,6 +12,10 @@
  * newer object of the same kind has taken, and destruction of an object while another thread uses it. gls_device_hold()
  * and gls_device_release() do not check their argument.
  *
+ * Copies of the process (fork): drivers do not work in a copy of a process that has used a device. There
+ * gls_device_open() and gls_device_list() return GLS_ERR_DEVICE; objects of the other process must not be used or
+ * destroyed.
+ *
  * Failures: a function that reaches the driver returns GLS_ERR_DEVICE_MEMORY where the device's memory ran out,
  * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it
  * was unplugged): its objects can then only be destroyed, and the device closed; a new one may be opened, on the same

@@ -236,6 +236,7 @@ gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, 
 {
     GLS_REQUIRE(list && n);
     gls_status status = check_graphics(api);
+    if (status == GLS_OK) status = gls_egl_check_process();
     if (status != GLS_OK) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
@@ -283,6 +284,7 @@ static gls_status open_software(gls_graphics api, gls_device **out)
 static gls_status open_first(const char *name, gls_graphics api, gls_device **device)
 {
     gls_status status = check_graphics(api);
+    if (status == GLS_OK) status = gls_egl_check_process();
     if (status == GLS_OK) status = gls_inject_read_environment();
     if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
     if (status == GLS_OK) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);

@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "util/copies.h"
 #include "util/log.h"
 #include "util/plain.h"
 #include "util/status.h"
@@ -36,6 +37,21 @@
 
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
+static _Atomic pid_t process; /* in which drivers run; 0: none does */
+
+static void renew(void)
+{
+    displays_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+GLS_IN_COPIES(renew)
+
+gls_status gls_egl_check_process(void)
+{
+    if (process == 0 || process == getpid()) return GLS_OK;
+    return gls_fail(GLS_ERR_DEVICE, "no device: this process is a copy, made by fork(), of one that has used a device, "
+                                    "and drivers do not work in a copy: start a new process (Python: multiprocessing "
+                                    "with 'spawn' or 'forkserver')");
+}
 
 /* Which of the system's libraries can be loaded. The dispatcher opens them at the first call that needs one, and ends
  * the process if it cannot. */
@@ -300,6 +316,7 @@ gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
                              .egl = EGL_NO_DISPLAY,
                              .references = 1};
     memcpy(display->node, candidate->node, sizeof display->node);
+    process = getpid();
     status = display_connect(display);
     if (status != GLS_OK) {
         display_free(display);

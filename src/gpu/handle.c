@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/copies.h"
 #include "util/log.h"
 
 /* Leaks matter to who develops a program; in a release build they are lines for those who ask for them. */
@@ -27,6 +28,12 @@ static struct {
     entry *entries;
     size_t capacity, count; /* capacity: a power of two */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void renew(void)
+{
+    table.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+GLS_IN_COPIES(renew)
 
 static const char *const kind_names[] = {
     "device", "buffer", "texture", "kernel", "program", "array", "element-wise kernel", "unified buffer"};

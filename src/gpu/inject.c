@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/copies.h"
 #include "util/status.h"
 
 #define MAX_RULES 32
@@ -19,6 +20,12 @@ typedef struct rule {
 atomic_bool gls_inject_active;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void renew(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+GLS_IN_COPIES(renew)
+
 static rule rules[MAX_RULES];
 static size_t n_rules;
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;

@@ -53,6 +53,8 @@ typedef struct gls_candidate {
 /* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process
  * otherwise. */
 bool gls_egl_available(void);
+/* Before a device is looked for. */
+gls_status gls_egl_check_process(void);
 /* Places to look at, in order of preference; returns how many (at most capacity). */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
 /* Where Mesa's software renderer may be; returns how many. */

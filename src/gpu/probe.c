@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/child.h"
+#include "util/copies.h"
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/kept.h"
@@ -32,6 +33,12 @@ static failure failures[MAX_FAILURES];
 static size_t n_failures;
 static bool known, warned;
 static int steps_to = -1; /* in a search on trial: where its steps are written to */
+
+static void renew(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+GLS_IN_COPIES(renew)
 
 static const failure *find_failure(const char *place)
 {
@@ -227,7 +234,6 @@ static void tell_finding(void *user, bool usable, const char *line)
 static void try_all(void *user, int fd)
 {
     const trial *t = user;
-    pthread_mutex_init(&lock, NULL); /* which the other process holds */
     steps_to = fd;
     size_t n = t->search(t->list, t->capacity, t->api, tell_finding, &fd);
     dprintf(fd, "end\t%zu\n", n);

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/copies.h"
 #include "util/lapack.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -170,6 +171,13 @@ static struct {
     pthread_mutex_t lock;
     int users, before;
 } single = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void renew(void)
+{
+    single.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    single.users = 0;
+}
+GLS_IN_COPIES(renew)
 
 /* Of the calling thread where OpenBLAS is built with OpenMP: open pairs, and OpenMP's threads outside of them. */
 static _Thread_local int depth, team;

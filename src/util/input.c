@@ -1,4 +1,5 @@
 #include "util/input.h"
+#include "util/copies.h"
 #include "util/status.h"
 
 #include <errno.h>
@@ -18,6 +19,12 @@ static struct {
     gls_wait_callback go_on;
     void *user;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void renew(void)
+{
+    host.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+GLS_IN_COPIES(renew)
 
 void gls_set_wait(gls_wait_callback go_on, void *user)
 {

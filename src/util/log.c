@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/copies.h"
 #include "util/plain.h"
 #include "util/status.h"
 
@@ -16,6 +17,13 @@ static struct {
     gls_log_level max_level;
     gls_warnings *collections;
 } logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+
+/* A thread may hold it that waits in the callback for the thread that makes the copy. */
+static void renew(void)
+{
+    logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+GLS_IN_COPIES(renew)
 
 static _Thread_local int muted;
 

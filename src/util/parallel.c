@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "util/copies.h"
+
 typedef struct job {
     gls_parallel_task task;
     void *user;
@@ -20,6 +22,15 @@ static struct {
     job *jobs;             /* those with items left, the newest first */
     int n_workers, wanted; /* wanted: helpers of all jobs */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
+
+static void renew(void)
+{
+    pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    pool.posted = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pool.jobs = NULL;
+    pool.n_workers = pool.wanted = 0;
+}
+GLS_IN_COPIES(renew)
 
 static _Thread_local bool inside; /* a task */
 

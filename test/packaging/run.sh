@@ -29,6 +29,7 @@ for file in lib/libglslines.so share/man/man1/glslines.1 share/bash-completion/c
     [ -e "$root/$file" ] || { echo "FAIL: no $file"; exit 1; }
 done
 ls "$root"/share/modulefiles/glslines/*.lua > /dev/null
+sh test/rpath.sh "$root"
 echo "ok   tarball, needs $(objdump -T "$root/bin/glslines" "$root"/lib/libglslines.so | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)"
 
 # --- Debian package ---
@@ -42,6 +43,8 @@ for library in libopenblas0 liblapacke; do
 done
 if command -v lintian > /dev/null; then lintian --allow-root --fail-on error "$package"; fi
 dpkg-deb -x "$package" "$work/deb/root"
+cmake --install "$work/deb/build" --prefix "$work/deb/installed" > "$work/install.log"
+sh test/rpath.sh "$work/deb/build/glslines" "$work/deb/root" "$work/deb/installed"
 track "$work/deb/root/usr/bin/glslines" deb
 cmp "$work/out/deb.trx" "$work/out/tarball.trx"
 echo "ok   $(basename "$package")"
@@ -56,6 +59,7 @@ if command -v rpmbuild > /dev/null; then
     package=$(ls "$work"/deb/*.rpm)
     rpm -qp --requires "$package" | grep -q 'libEGL.so.1()(64bit)' || { echo "FAIL: the RPM package does not need EGL"; exit 1; }
     mkdir -p "$work/deb/rpm" && (cd "$work/deb/rpm" && rpm2cpio "$package" | cpio -id --quiet)
+    sh test/rpath.sh "$work/deb/rpm"
     track "$work/deb/rpm/usr/bin/glslines" rpm
     cmp "$work/out/rpm.trx" "$work/out/tarball.trx"
     echo "ok   $(basename "$package")"

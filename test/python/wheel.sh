@@ -19,6 +19,7 @@ bytes=$(wc -c < "$wheel")
 
 "$python" -m venv "$work/clean"
 "$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
+sh "$root/test/rpath.sh" "$work"/clean/lib/python3*/site-packages/glslines*
 cd "$work"
 unset PYTHONPATH GLSLINES_LIBRARY
 "$work/clean/bin/glslines" track --phantom -q --device llvmpipe --nseeds 100 -o program.trx --force

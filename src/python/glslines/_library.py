@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import threading
+import time
 import weakref
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
@@ -56,6 +57,28 @@ _TYPES = {
 }
 
 
+class _Struct(ctypes.Structure):
+    """Copies and pickles of a struct are its bytes, where none of them is an address."""
+
+    def __reduce__(self):
+        name = type(self).__name__
+        if _has_address(name):
+            raise TypeError("a %s holds addresses, which mean nothing in a copy or in another process" % name)
+        return _struct_of, (name, bytes(self))
+
+
+def _has_address(name):
+    kinds = [field["type"] for field in _description["structs"][name]["fields"]]
+    return any(kind == "pointer" or (kind in _description["structs"] and _has_address(kind)) for kind in kinds)
+
+
+def _struct_of(name, content):
+    kind = structs[name]
+    if len(content) != ctypes.sizeof(kind):
+        raise ValueError("this %s was pickled with another version of libglslines" % name)
+    return kind.from_buffer_copy(content)
+
+
 def _class(name):
     if name in structs:
         return structs[name]
@@ -78,7 +101,7 @@ def _class(name):
     if row["size"] > at:
         fields.append(("_after", ctypes.c_char * (row["size"] - at)))
     # members lie where the library says; bytes between them are named, so that nothing is left to rules of alignment
-    made = type(name, (ctypes.Structure,), {"_pack_": 1, "_layout_": "ms", "_fields_": fields})
+    made = type(name, (_Struct,), {"_pack_": 1, "_layout_": "ms", "_fields_": fields})
     if ctypes.sizeof(made) != row["size"]:
         raise ImportError("%s: %d bytes here, %d in the library" % (name, ctypes.sizeof(made), row["size"]))
     structs[name] = made
@@ -198,8 +221,8 @@ _SIGNATURES = {
 _PATIENT = ("gls_image_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
             "gls_qball_fit_image", "gls_response_estimate", "gls_response_read", "gls_sphere_create",
             "gls_odf_source_create_sh", "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add",
-            "gls_regions_complete", "gls_tracker_create_group", "gls_tractogram_reader_open",
-            "gls_tractogram_reader_next")
+            "gls_regions_complete", "gls_device_list", "gls_device_open_several", "gls_tracker_create_group",
+            "gls_tractogram_reader_open", "gls_tractogram_reader_next")
 _DEFAULTS = {
     "gls_gradients_options_default": "gls_gradients_options",
     "gls_qball_options_default": "gls_qball_options",
@@ -235,10 +258,15 @@ class Pointer(c_void_p):
     """An object of the library as an argument of its functions. The object is destroyed when nobody refers to it any
     more: not its handle, no object that was made with it, and no call that works on it."""
 
+    def __reduce__(self):
+        raise TypeError("an address means nothing in a copy or in another process")
+
 
 def _destroy(destroy, pointer, process, keep):
-    if process in (None, os.getpid()):
-        destroy(pointer)
+    with _counted(object()):
+        # a copy of the process that a fork made lacks the threads that the object may have
+        if process == os.getpid() and not _ended:
+            destroy(pointer)
     del keep
 
 
@@ -251,27 +279,40 @@ def _pointers(things):
             yield thing._object if isinstance(thing, Handle) else thing
 
 
+class OfProcess:
+    """What can be neither copied nor pickled, because it is open in one process: a device, a tracker."""
+
+    #: what it is called where it is refused
+    kind = "object"
+
+    def __reduce__(self):
+        raise TypeError("the %s can be neither copied nor pickled, because it is open in one process: "
+                        "make one in each process" % self.kind)
+
+
 class Handle:
     """An object of the library, which lives until close(), and then as long as another one needs it."""
 
     #: what it is called where it is closed
     kind = "object"
-    #: a copy of the process that a fork makes can neither use nor destroy it
-    of_process = False
+    #: a function and its arguments, which make an equal object in a copy or in another process; None: nothing can
+    made_by = None
 
     def __init__(self, pointer, destroy, *keep):
-        self._process = os.getpid() if self.of_process else None
+        self._process = os.getpid()
         self._object = Pointer(pointer)
         # what is kept is let go after the object: it must not be destroyed before
-        weakref.finalize(self._object, _destroy, destroy, pointer, self._process, list(_pointers(keep)))
+        finalizer = weakref.finalize(self._object, _destroy, destroy, pointer, self._process, list(_pointers(keep)))
+        finalizer.atexit = False  # threads may work on it until the process ends
 
     @property
     def pointer(self):
-        if self._object is None:
+        held = self._object  # close() may come from another thread
+        if held is None:
             raise RuntimeError("the %s is closed" % self.kind)
-        if self._process not in (None, os.getpid()):
+        if isinstance(self, OfProcess) and self._process != os.getpid():
             raise RuntimeError("the %s belongs to another process, of which this one is a copy" % self.kind)
-        return self._object
+        return held
 
     @property
     def is_closed(self):
@@ -279,6 +320,19 @@ class Handle:
 
     def close(self):
         self._object = None
+
+    def __copy__(self):
+        """Another handle of the same object, closed by itself."""
+        self.__reduce__()  # refuses what has no copy
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __reduce__(self):
+        if self.made_by is None:
+            raise TypeError("the %s can be neither copied nor pickled" % self.kind)
+        self.pointer  # of a closed one there is no copy
+        return self.made_by
 
 
 @contextlib.contextmanager
@@ -339,11 +393,61 @@ def integer(value, name, low, high):
     return number
 
 
-_at_work = set()  # calls of the main thread; each is put in and taken out by its own thread, which no signal interrupts
+# Calls that are at work in the library, on any thread, and calls of the program's functions by the library. Each is put
+# in and taken out by its own thread.
+_at_work = set()
+_called_back = set()
+_ending = _ended = False
+#: seconds that the end of the interpreter waits for a function of the program that the library has called
+PATIENCE = 1
+
+
+def _forget_others():
+    # in a copy of the process only the thread is left that has made it
+    _at_work.clear()
+    _called_back.clear()
+
+
+os.register_at_fork(after_in_child=_forget_others)
+
+
+@contextlib.contextmanager
+def _counted(token):
+    _at_work.add(token)
+    try:
+        yield
+    finally:
+        _at_work.discard(token)
+
+
+@contextlib.contextmanager
+def called_back():
+    """Around a function of the program that the library calls."""
+    token = object()
+    _called_back.add(token)
+    try:
+        yield
+    finally:
+        _called_back.discard(token)
+
+
+def _wait_for_others():
+    since = time.monotonic()
+    while _at_work and not (_called_back and time.monotonic() - since > PATIENCE):
+        time.sleep(0.01)
+
+
+def _end():
+    """Ends the calls that daemon threads have at work, since they would meet a process that is half gone."""
+    global _ending, _ended
+    _ending = True
+    _wait_for_others()
+    _ended = True
+    _wait_for_others()  # for what began between the two lines above
 
 
 class Call:
-    """A call that may take long, and that Ctrl-C ends.
+    """A call that may take long, and that Ctrl-C ends, as does the end of the interpreter.
 
     A call from the main thread works on a thread of its own, since Python raises KeyboardInterrupt wherever the main
     thread is, in any callback too, from which nothing can pass through C."""
@@ -353,15 +457,32 @@ class Call:
         self._state = None  # begun, or given up before
         self._raised = None  # in the main thread, by a signal
         self._outcome = None
+        self._at_end = _ending and threading.current_thread() is threading.main_thread()
+
+    @property
+    def _is_left(self):
+        """The interpreter ends, and the call is of another thread than the one that ends it."""
+        return _ending and not self._at_end
 
     @property
     def interrupted(self):
-        return self._raised is not None
+        return self._raised is not None or self._is_left
+
+    def _work(self, function, *arguments):
+        with _counted(self):
+            if self._is_left:
+                raise SystemExit  # which ends a thread without a word
+            try:
+                return function(*arguments)
+            except _errors.CancelledError:
+                if self._is_left:
+                    raise SystemExit from None
+                raise
 
     def run(self, function, *arguments):
         """Calls a function of the library, or one that works in it, and returns what it returns."""
-        if threading.current_thread() is not threading.main_thread():
-            return function(*arguments)
+        if self._at_end or threading.current_thread() is not threading.main_thread():
+            return self._work(function, *arguments)
         done = threading.Event()
 
         def work():
@@ -370,12 +491,10 @@ class Call:
                     if self._state is None:
                         self._state = "begun"
                 if self._state == "begun":
-                    _at_work.add(self)
-                    self._outcome = True, function(*arguments)
+                    self._outcome = True, self._work(function, *arguments)
             except BaseException as exception:
                 self._outcome = False, exception
             finally:
-                _at_work.discard(self)
                 done.set()
 
         try:
@@ -418,7 +537,8 @@ class Watch(Call):
             if self.interrupted:
                 return False
             try:
-                return function is None or function(*convert(*arguments[1:])) is not False
+                with called_back():
+                    return function is None or function(*convert(*arguments[1:])) is not False
             except BaseException as exception:
                 self.exception = exception
                 return False
@@ -449,7 +569,7 @@ for _name in _PATIENT:
 # Asked while the library waits for data that do not come, on any thread.
 @ctypes.CFUNCTYPE(c_bool, c_void_p)
 def _waits_on(user):
-    return not any(call.interrupted for call in tuple(_at_work))
+    return not any(isinstance(call, Call) and call.interrupted for call in tuple(_at_work))
 
 
 _dll.gls_set_wait(ctypes.cast(_waits_on, c_void_p), None)
@@ -467,3 +587,4 @@ def _log(user, level, line):
 
 _dll.gls_log_set(ctypes.cast(_log, c_void_p), None, constants["GLS_LOG_INFO"])
 atexit.register(_dll.gls_log_set, None, None, 0)
+atexit.register(_end)  # the last to be registered is the first to run

@@ -29,16 +29,17 @@ def devices(api="auto"):
         call.gls_free(pointer)
 
 
-class _Context(_library.Handle):
+class _Context(_library.OfProcess, _library.Handle):
     kind = "device"
-    of_process = True
 
 
-class Device:
+class Device(_library.OfProcess):
     """An open device, or `count` of them that share the work; a context manager.
 
     name: "auto", an index of devices(), a render node, "llvmpipe", or a part of the renderer's name.
     """
+
+    kind = "device"
 
     def __init__(self, name="auto", api="auto", count=1):
         self.count = _library.integer(count, "count", 1, 4096)

@@ -1,5 +1,6 @@
 """Gradient tables and models: tensor, q-ball, constrained spherical deconvolution, and ODFs that are given."""
 
+import copy
 import ctypes
 import os
 
@@ -59,6 +60,11 @@ class Gradients(_library.Handle):
     def _own(self, pointer):
         super().__init__(pointer, call.gls_gradients_destroy)
 
+    @property
+    def made_by(self):
+        table = self._struct
+        return _table_of, (type(self), self.bvals, self.bvecs, table.b0_threshold, table.x_flipped, table.scaled)
+
     @classmethod
     def read(cls, bval, bvec, affine, n_volumes, frame="fsl", b0_threshold=50):
         """From text files, for a series of n_volumes with this affine."""
@@ -77,7 +83,7 @@ class Gradients(_library.Handle):
 
     @property
     def _struct(self):
-        return structs["gls_gradients"].from_address(self.pointer.value)
+        return _contents("gls_gradients", self.pointer)
 
     def __len__(self):
         return self._struct.n
@@ -98,6 +104,22 @@ class Gradients(_library.Handle):
     def b0s_mask(self):
         table = self._struct
         return np.ctypeslib.as_array((ctypes.c_bool * table.n).from_address(table.is_b0)).copy()
+
+
+def _table_of(kind, bvals, bvecs, b0_threshold, x_flipped, scaled):
+    """The same table, to the last bit: vectors that have the length 1 are not brought to it again."""
+    table = kind(bvals, bvecs, None, "image", b0_threshold)
+    struct = table._struct
+    ctypes.memmove(struct.bvec, bvecs.ctypes.data, bvecs.nbytes)
+    struct.x_flipped, struct.scaled = x_flipped, scaled
+    return table
+
+
+def _contents(name, pointer):
+    """The struct to which a pointer leads; the object lives as long as the struct is in use."""
+    struct = structs[name].from_address(pointer.value)
+    struct.owner = pointer
+    return struct
 
 
 def _grid_of_axes(affine):
@@ -148,10 +170,11 @@ class QBall(_library.Handle):
         options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
         options.smooth = float(smooth)
         options.min_signal = float(min_signal)
-        self.gradients = gradients
+        self.gradients = copy.copy(gradients)  # whoever closes the other one takes nothing from this model
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
                               bool(require_single_shell), destroy=call.gls_qball_destroy),
                          call.gls_qball_destroy, gradients)
+        self.made_by = type(self), (self.gradients, model, sh_order, smooth, min_signal, require_single_shell)
 
     def fit(self, dwi, mask=None, affine=None):
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
@@ -222,18 +245,20 @@ class Sphere(_library.Handle):
             with _library.destroyed_if_raised(call.gls_sphere_destroy, out):
                 call.gls_sphere_create_guess(array.ctypes.data, len(array), ctypes.byref(out), None)
             pointer = out.value
+            directions = array.copy()
         super().__init__(pointer, call.gls_sphere_destroy)
+        self.made_by = type(self), (directions,)
 
     @property
     def vertices(self):
-        sphere = structs["gls_sphere"].from_address(self.pointer.value)
+        sphere = _contents("gls_sphere", self.pointer)
         flat = np.ctypeslib.as_array((ctypes.c_double * (3 * sphere.n)).from_address(sphere.vertex))
         return flat.reshape(-1, 3).copy()
 
     @property
     def is_antipodal(self):
         """One vertex stands for both ends of a pair."""
-        return structs["gls_sphere"].from_address(self.pointer.value).antipodal
+        return _contents("gls_sphere", self.pointer).antipodal
 
 
 def vertices_of(directions):
@@ -252,6 +277,13 @@ class ODF(_library.Handle):
         super().__init__(pointer, call.gls_odf_source_destroy, image, *keep)
         self.image, self.is_placed = image, placed
 
+    def _made(self, method, *arguments, stop_map, stop_threshold):
+        """Of the class method that has made it."""
+        affine = _affine(self.image) if self.is_placed else None
+        stop_map = None if stop_map is None else stop_map.array
+        self.made_by = method, (self.image.array, *arguments, affine, stop_map, stop_threshold)
+        return self
+
     @classmethod
     def from_sh(cls, sh, basis="descoteaux07_legacy", frame="image", sphere="default", affine=None, stop_map=None,
                 stop_threshold=0.0):
@@ -264,7 +296,8 @@ class ODF(_library.Handle):
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
                        sphere.pointer, ctypes.byref(options), destroy=call.gls_odf_source_destroy)
-        return cls(pointer, image, is_placed(sh, affine=affine), sphere, keep)
+        made_here = cls(pointer, image, is_placed(sh, affine=affine), sphere, keep)
+        return made_here._made(cls.from_sh, basis, frame, copy.copy(sphere), stop_map=keep, stop_threshold=stop_threshold)
 
     @classmethod
     def from_amplitudes(cls, odf, sphere, frame="image", affine=None, stop_map=None, stop_threshold=0.0):
@@ -277,7 +310,8 @@ class ODF(_library.Handle):
         pointer = made(call.gls_odf_source_create_amplitudes, image.pointer, b"odf", vertices.ctypes.data,
                        len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options),
                        destroy=call.gls_odf_source_destroy)
-        return cls(pointer, image, is_placed(odf, affine=affine), keep)
+        made_here = cls(pointer, image, is_placed(odf, affine=affine), keep)
+        return made_here._made(cls.from_amplitudes, vertices.copy(), frame, stop_map=keep, stop_threshold=stop_threshold)
 
     def sample(self):
         """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""

@@ -134,6 +134,10 @@ class Options:
         setattr(self.struct, member, self._text(value))
 
 
+def _again(kind, values):
+    return kind(**values)
+
+
 class Params(Options):
     """Parameters of a Tracker: `Params(dg="prob", step_size="0.5mm", max_angle=45)`.
 
@@ -148,6 +152,9 @@ class Params(Options):
             self._of = None
             self.set("preset", preset)
             self._of = "TRACK"
+
+    def __reduce__(self):
+        return _again, (type(self), dict(self.given))
 
     def __repr__(self):
         return "Params(%s)" % ", ".join("%s=%r" % item for item in self.given.items())

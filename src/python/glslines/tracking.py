@@ -14,7 +14,6 @@ from .models import ODF, QBall, Sphere, _affine, _pointer
 from .params import Params
 
 _TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
-_POINT = 12
 
 
 class Seeds:
@@ -23,32 +22,40 @@ class Seeds:
     `len(seeds)`; iteration gives blocks of voxel coordinates (n, 3), voxel centres at whole numbers.
     """
 
-    def __init__(self, handle=None, points=None, world=False, shape=None, grid=None):
+    def __init__(self, handle=None, points=None, world=False, shape=None, grid=None, made_by=None):
         self._handle, self._points, self._world = handle, points, world
         self._shape, self._grid = shape, grid  # of the image in which they lie; grid: where its affine is known
+        self._made_by = made_by
+
+    def __reduce__(self):
+        if self._handle is None:
+            return type(self).points, (self._points, "world" if self._world else "voxel")
+        return self._made_by
 
     @classmethod
-    def _in(cls, function, roi, n, most, seed, mask, affine):
+    def _in(cls, method, function, roi, n, most, seed, mask, affine):
         placed = is_placed(roi, affine=affine)
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine, "mask")
         if inside is not None:
             require_shape(inside.array, region.array, "mask", "roi")
-        pointer = made(function, region.pointer, _pointer(inside), _library.integer(n, "n", 0, most),
-                       _library.integer(seed, "seed", 0, 2**64 - 1), destroy=call.gls_seeds_destroy)
+        n, seed = _library.integer(n, "n", 0, most), _library.integer(seed, "seed", 0, 2**64 - 1)
+        pointer = made(function, region.pointer, _pointer(inside), n, seed, destroy=call.gls_seeds_destroy)
+        voxels = _voxels_of(region.array) if inside is None else _voxels_of(region.array) & _voxels_of(inside.array)
+        made_by = _seeds_in, (getattr(cls, method), np.packbits(voxels), region.shape, affine if placed else None, n, seed)
         return cls(_library.Handle(pointer, call.gls_seeds_destroy), shape=region.shape,
-                   grid=region.grid if placed else None)
+                   grid=region.grid if placed else None, made_by=made_by)
 
     @classmethod
     def random(cls, roi, n, seed=0, mask=None, affine=None):
         """n seeds in the voxels of roi (and mask) above 0, spread evenly over them."""
-        return cls._in(call.gls_seeds_create_random, roi, n, 2**64 - 1, seed, mask, affine)
+        return cls._in("random", call.gls_seeds_create_random, roi, n, 2**64 - 1, seed, mask, affine)
 
     @classmethod
     def per_voxel(cls, roi, n, seed=0, mask=None, affine=None):
         """n seeds in each voxel of roi (and mask) above 0."""
-        return cls._in(call.gls_seeds_create_per_voxel, roi, n, 2**32 - 1, seed, mask, affine)
+        return cls._in("per_voxel", call.gls_seeds_create_per_voxel, roi, n, 2**32 - 1, seed, mask, affine)
 
     @classmethod
     def points(cls, xyz, space="voxel"):
@@ -93,31 +100,41 @@ class Seeds:
         return _library.Handle(pointer, call.gls_seeds_destroy)
 
 
+def _voxels_of(region):
+    """Those in which the library puts seeds."""
+    return (region > 0) & np.isfinite(region)
+
+
+def _seeds_in(method, bits, shape, affine, n, seed):
+    voxels = np.unpackbits(bits, count=int(np.prod(shape))).reshape(shape)
+    return method(voxels, n, seed, affine=affine)
+
+
 def _column(column, rows):
     name = call.gls_type_name(column.type).decode()
     dtype = np.dtype(_TYPES.get(name, name))
     n = rows * column.components
-    raw = (ctypes.c_char * (n * dtype.itemsize)).from_address(column.data) if n else b""
-    array = np.frombuffer(raw, dtype=dtype)
-    array.flags.writeable = False
+    array = _copied(column.data, n, dtype)
     return array.reshape(rows, column.components) if column.components > 1 else array
 
 
-class Batch:
-    """Some streamlines, valid while the function runs that gets them; copy() what is to be kept.
+def _copied(address, n, dtype):
+    """n values of the library as an array of their own: those of the library end with the call that hands them over."""
+    array = np.empty(n, dtype=dtype)
+    if n:
+        ctypes.memmove(array.ctypes.data, address, array.nbytes)
+    return array
 
-    points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps per streamline, dpv per point.
-    All are read-only.
-    """
+
+class Batch:
+    """Some streamlines: points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps per
+    streamline, dpv per point."""
 
     def __init__(self, struct):
         self.n = struct.n
-        offsets = (ctypes.c_uint64 * (self.n + 1)).from_address(struct.offset) if struct.offset else (0,)
-        self.offsets = np.array(offsets, dtype=np.uint64, copy=False) if struct.offset else np.zeros(1, np.uint64)
+        self.offsets = _copied(struct.offset, self.n + 1, np.uint64) if struct.offset else np.zeros(1, np.uint64)
         n_points = int(self.offsets[-1])
-        raw = (ctypes.c_char * (n_points * _POINT)).from_address(struct.point) if n_points else b""
-        self.points = np.frombuffer(raw, dtype=np.float32).reshape(-1, 3)
-        self.points.flags.writeable = self.offsets.flags.writeable = False
+        self.points = _copied(struct.point, 3 * n_points, np.float32).reshape(-1, 3)
         self.dps = self._columns(struct.dps, struct.n_dps, self.n)
         self.dpv = self._columns(struct.dpv, struct.n_dpv, n_points)
         self.groups = self._columns(struct.group, struct.n_groups, self.n)
@@ -144,7 +161,8 @@ class Sink:
 
         def append(user, streamlines):
             try:
-                function(Batch(structs["gls_streamlines"].from_address(streamlines)))
+                with _library.called_back():
+                    function(Batch(structs["gls_streamlines"].from_address(streamlines)))
                 return constants["GLS_OK"]
             except BaseException as exception:  # nothing may pass through C
                 self.exception = exception
@@ -190,10 +208,10 @@ class Collector:
         self.points, self.lengths, self.dps = [], [], {}
 
     def __call__(self, batch):
-        self.points.append(batch.points.copy())
+        self.points.append(batch.points)
         self.lengths.append(np.diff(batch.offsets))
         for name, column in batch.dps.items():
-            self.dps.setdefault(name, []).append(column.copy())
+            self.dps.setdefault(name, []).append(column)
 
     def joined(self):
         points = np.concatenate(self.points) if self.points else np.empty((0, 3), np.float32)
@@ -349,12 +367,11 @@ _REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
                  for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
 
 
-class _Object(_library.Handle):
+class _Object(_library.OfProcess, _library.Handle):
     kind = "tracker"
-    of_process = True
 
 
-class Tracker:
+class Tracker(_library.OfProcess):
     """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
 
     device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
@@ -362,6 +379,8 @@ class Tracker:
     mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
     one or a list of images, or of texts as the options take them.
     """
+
+    kind = "tracker"
 
     def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
                  affine=None, mask=None, **regions):
