@@ -52,8 +52,10 @@ typedef enum gls_existing {
     GLS_EXISTING_REPLACE /* it is replaced once the new one is complete */
 } gls_existing;
 
-/* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the
- * next failure on this thread. */
+/* Text of the last failure on the calling thread: one line of UTF-8 without a line end, "" if there was none. Valid
+ * until the next failure on this thread. It is safe to print: names of files, and texts from files, have control
+ * characters and bytes that are no UTF-8 as \x1b, and invisible characters such as those that turn the direction of
+ * text as \u202e. Other characters stay as they are; a backslash, too, so that a program cannot take names from it. */
 GLS_API const char *gls_last_error(void);
 
 /* Short name of a status, e.g. "input error"; never NULL. */

@@ -16,8 +16,8 @@ typedef enum gls_log_level {
     GLS_LOG_DEBUG    /* for developers: driver messages, shader sources, timings */
 } gls_log_level;
 
-/* Receives one line without a line end. Calls come from any thread, but only one at a time. The callback may
- * log, and set another callback. */
+/* Receives one line without a line end, which can be printed as it is: see gls_last_error(). Calls come from any
+ * thread, but only one at a time. The callback may log, and set another callback. */
 typedef void (*gls_log_callback)(void *user, gls_log_level level, const char *line);
 
 /* Sets the callback, and the highest level that it receives. NULL, the default, drops all messages. There is one

@@ -4,8 +4,6 @@
 #include "options/rows.h"
 #include "render/cite.h"
 
-#include <stdlib.h>
-
 typedef struct cite_options {
     cmd_common common;
     int format;
@@ -26,9 +24,7 @@ static int run_cite(const cmd_command *self, void *values, const cmd_arguments *
     (void)self;
     gls_status status =
         gls_cite(arguments->n_positionals ? arguments->positional[0] : NULL, (gls_cite_format)options->format, &text);
-    if (!status) fputs(text, stdout);
-    free(text);
-    return cmd_finish(status);
+    return status ? cmd_error_status(status) : cmd_print(text);
 }
 
 static void set_defaults(void *values)

@@ -1,6 +1,7 @@
 #include "cmd/message.h"
 #include "cmd/events.h"
 #include "cmd/terminal.h"
+#include "util/escape.h"
 #include "util/plain.h"
 #include "util/status.h"
 
@@ -51,8 +52,9 @@ void cmd_message_init(const cmd_common *common)
 
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
-    char line[GLS_MESSAGE_BYTES];
-    gls_vsnprintf(line, sizeof line, format, args);
+    char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
+    gls_vsnprintf(text, sizeof text, format, args);
+    gls_escape(text, line, sizeof line);
     emit(NULL, level, line);
 }
 
@@ -78,10 +80,13 @@ int cmd_finish(gls_status status)
 
 int cmd_print(char *text)
 {
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    fputs(text, stdout);
+    gls_text shown = {0};
+    if (text) gls_text_show_lines(&shown, text, "\n\t");
+    char *all = text ? gls_text_take(&shown) : NULL;
+    if (all) fputs(all, stdout);
+    free(all);
     free(text);
-    return CMD_EXIT_OK;
+    return all ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INTERNAL, "out of memory");
 }
 
 void cmd_warn(const char *format, ...)

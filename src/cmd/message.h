@@ -17,7 +17,8 @@ int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(prin
 int cmd_error_status(gls_status status);
 /* The same, or success. */
 int cmd_finish(gls_status status);
-/* Prints a text from malloc to standard output and frees it; NULL: memory ran out. */
+/* Prints a text from malloc to standard output and frees it; NULL: memory ran out. What could steer a terminal is
+ * escaped, but for tabs and ends of lines: names in the text have theirs escaped where they enter it. */
 int cmd_print(char *text);
 /* "glslines: warning: TEXT". */
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,6 @@
 #include "cmd/tract.h"
 
 #include <cJSON.h>
-#include <stdio.h>
 
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -35,11 +34,13 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     cmd_interrupt_catch();
     gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);
-    if (!status && job.printed) fputs(job.printed, stdout);
+    char *printed = status ? NULL : job.printed;
+    if (printed) job.printed = NULL;
+    int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
     if (!status) status = job.verdict;
     gls_tract_job_finish(&job);
     cmd_interrupt_release();
-    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+    return status ? cmd_error_status(status) : code;
 }
 
 gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference)

@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/plain.h"
 #include "util/status.h"
 
 static void log_source(const char *label, const char *text)
@@ -72,6 +73,7 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size)
 {
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    *message = '\0';
     glShaderSource(shader, 1, &text, NULL);
     glCompileShader(shader);
     glGetShaderiv(shader, GL_COMPILE_STATUS, ok);
@@ -84,6 +86,8 @@ GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size
     } else {
         glGetShaderInfoLog(shader, size, NULL, message);
     }
+    for (char *c = message; !*ok && *c; c++)
+        if (gls_is_space((unsigned char)*c)) *c = ' ';
     glDeleteShader(shader);
     return linked;
 }

@@ -1,6 +1,9 @@
 /* What a phantom's files hold, in words. */
 #include "phantom/describe.h"
 
+#include <stdlib.h>
+
+#include "util/escape.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -12,9 +15,12 @@ static uint64_t count_voxels(const gls_image *image)
     return count;
 }
 
-char *gls_phantom_text(const gls_phantom *phantom, const char *directory)
+char *gls_phantom_text(const gls_phantom *phantom, const char *folder)
 {
-    gls_text out = {0};
+    gls_text out = {0}, shown = {0};
+    gls_text_show(&shown, folder);
+    char *directory = gls_text_take(&shown);
+    if (!directory) return NULL;
     const gls_grid *grid = &phantom->dwi->grid;
     char axes[4], text[32];
     gls_grid_axis_codes(grid, axes);
@@ -44,5 +50,6 @@ char *gls_phantom_text(const gls_phantom *phantom, const char *directory)
     gls_text_printf(
         &out, "Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
         directory, directory, directory, directory, directory);
+    free(directory);
     return gls_text_take(&out);
 }

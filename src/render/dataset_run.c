@@ -18,6 +18,7 @@
 #include "render/cite.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset_log.h"
@@ -334,11 +335,11 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
     gls_text rows = {0};
     for (size_t i = 0; i < dataset->n; i++) {
         if ((int)t->of[i].state < 0) continue;
-        for (char *c = t->of[i].reason; *c; c++)
-            if ((unsigned char)*c < ' ') *c = ' '; /* names of folders may hold tabs and ends of lines */
         const bool interrupted = t->of[i].status == GLS_ERR_CANCELLED;
-        gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name,
-                        interrupted ? "interrupted" : state_names[t->of[i].state], t->of[i].reason);
+        gls_field_show(&rows, dataset->unit[i].name, '\t');
+        gls_text_printf(&rows, "\t%s\t", interrupted ? "interrupted" : state_names[t->of[i].state]);
+        gls_field_show(&rows, t->of[i].reason, '\t');
+        gls_text_puts(&rows, "\n");
     }
     snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
     gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)

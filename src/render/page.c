@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/escape.h"
+
 const char *gls_page_part(const char *name)
 {
     for (const gls_page_file *file = gls_page_files; file->name; file++)
@@ -22,46 +24,34 @@ const char *gls_page_reference(const char *key, size_t *length)
     return found;
 }
 
-/* Bytes of the character of UTF-8 at the start of text, 0 where there is none. */
-static size_t character_bytes(const unsigned char *c)
-{
-    size_t n = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3 : 0;
-    if (c[0] >= 0xf0 && c[0] < 0xf5) n = 4;
-    for (size_t i = 1; i < n; i++)
-        if ((c[i] & 0xc0) != 0x80) return 0;
-    if ((n == 3 && c[0] == 0xe0 && c[1] < 0xa0) || (n == 3 && c[0] == 0xed && c[1] > 0x9f) ||
-        (n == 4 && c[0] == 0xf0 && c[1] < 0x90) || (n == 4 && c[0] == 0xf4 && c[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-/* Appends text character by character, with those of `special` replaced. */
-static void put(gls_text *out, const char *text, const char *special, const char *const *instead, bool keep_lines)
-{
-    while (*text) {
-        size_t n = character_bytes((const unsigned char *)text);
-        const char *found = n == 1 ? strchr(special, *text) : NULL;
-        bool control = n == 1 && (unsigned char)*text < ' ' && !(keep_lines && (*text == '\n' || *text == '\t'));
-        if (found)
-            gls_text_puts(out, instead[found - special]);
-        else if (n == 0 || control)
-            gls_text_puts(out, "?");
-        else
-            gls_text_append(out, text, n);
-        text += n ? n : 1;
-    }
-}
-
 void gls_html_puts(gls_text *out, const char *text)
 {
-    static const char *const instead[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    put(out, text, "&<>\"'", instead, true);
+    static const char special[] = "&<>\"'", *const instead[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    char escape[GLS_ESCAPE_BYTES];
+    for (size_t n; *text; text += n) {
+        const char *found = strchr(special, *text);
+        n = gls_escape_next(text, escape);
+        if (found)
+            gls_text_puts(out, instead[found - special]);
+        else if (*escape && *text != '\n' && *text != '\t')
+            gls_text_puts(out, escape);
+        else
+            gls_text_append(out, text, n);
+    }
 }
 
 void gls_html_json(gls_text *out, const char *json)
 {
-    static const char *const instead[] = {"\\u003c"};
-    put(out, json, "<", instead, true);
+    for (size_t n; *json; json += n ? n : 1) {
+        n = gls_utf8_bytes(json);
+        const bool control = n == 1 && (unsigned char)*json < ' ' && *json != '\n' && *json != '\t';
+        if (*json == '<')
+            gls_text_puts(out, "\\u003c");
+        else if (n == 0 || control)
+            gls_text_puts(out, "?");
+        else
+            gls_text_append(out, json, n);
+    }
 }
 
 void gls_html_base64(gls_text *out, const void *data, size_t bytes)

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "render/report.h"
+#include "util/escape.h"
 #include "util/json.h"
 #include "util/plain.h"
 #include "workflow/dataset_names.h"
@@ -183,11 +184,23 @@ gls_status gls_report_mqc(gls_report *r)
     return status;
 }
 
+/* Up to the first character of end. */
+static void put_part(gls_text *out, const char *text, const char *end)
+{
+    char *part = strndup(text, strcspn(text, end));
+    if (part) gls_text_show(out, part);
+    out->failed |= !part;
+    free(part);
+}
+
 /* Versions of libraries may hold spaces; what is quoted may not hold quotes. */
 static void put_version(gls_text *out, const char *name, const char *version)
 {
-    gls_text_printf(out, "    %.*s: \"%.*s\"\n", (int)strcspn(name, " :#\"\\\r\n\t"), name,
-                    (int)strcspn(version, "\"\\\r\n"), version);
+    gls_text_puts(out, "    ");
+    put_part(out, name, " :#\"\\\r\n\t");
+    gls_text_puts(out, ": \"");
+    put_part(out, version, "\"\\\r\n");
+    gls_text_puts(out, "\"\n");
 }
 
 gls_status gls_report_versions(gls_report *r)

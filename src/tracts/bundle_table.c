@@ -9,6 +9,7 @@
 #include "util/file.h"
 #include "util/parse.h"
 #include "util/plain.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -211,21 +212,20 @@ gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const row *r)
 }
 
 /* Which column each place of the header is. */
-static gls_status read_header(const char *path, char *line, column at[MAX_COLUMNS], size_t *n)
+static gls_status read_header(const char *path, char *const *cell, size_t n, column at[MAX_COLUMNS])
 {
-    *n = 0;
-    for (char *cell; (cell = strsep(&line, "\t"));) {
+    if (n > MAX_COLUMNS) return gls_fail(GLS_ERR_INPUT, "%s: too many columns", path);
+    for (size_t i = 0; i < n; i++) {
         int c = 0;
-        while (c < GLS_CELLS && strcmp(column_names[c], cell) != 0) c++;
+        while (c < GLS_CELLS && strcmp(column_names[c], cell[i]) != 0) c++;
         if (c == GLS_CELLS)
             return gls_fail(GLS_ERR_INPUT, "%s: the header has a column \"%s\", which is none of those of a bundle",
-                            path, cell);
-        for (size_t k = 0; k < *n; k++)
-            if ((int)at[k] == c) return gls_fail(GLS_ERR_INPUT, "%s: the column %s is there twice", path, cell);
-        if (*n == MAX_COLUMNS) return gls_fail(GLS_ERR_INPUT, "%s: too many columns", path);
-        at[(*n)++] = (column)c;
+                            path, cell[i]);
+        for (size_t k = 0; k < i; k++)
+            if ((int)at[k] == c) return gls_fail(GLS_ERR_INPUT, "%s: the column %s is there twice", path, cell[i]);
+        at[i] = (column)c;
     }
-    for (size_t k = 0; k < *n; k++)
+    for (size_t k = 0; k < n; k++)
         if (at[k] == GLS_CELL_BUNDLE) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: needs a header line with names of columns, \"bundle\" among them, and tabs",
                     path);
@@ -234,26 +234,25 @@ static gls_status read_header(const char *path, char *line, column at[MAX_COLUMN
 static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text)
 {
     column at[MAX_COLUMNS];
-    char where[32];
-    size_t n = 0, number = 0;
+    char where[32], *cell[MAX_COLUMNS];
+    size_t n = 0, found;
+    gls_records records = gls_records_begin(text, '\t');
     gls_status status = GLS_OK;
-    for (char *line; !status && (line = strsep(&text, "\n"));) {
-        size_t length = strlen(line);
-        number++;
-        while (length > 0 && line[length - 1] == '\r') line[--length] = '\0';
-        if (length == 0 || *line == '#') continue;
+    while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
+        if ((found == 1 && !*cell[0]) || *cell[0] == '#') continue;
         if (n == 0) {
-            status = read_header(from->path, line, at, &n);
+            status = read_header(from->path, cell, found, at);
+            n = found;
             continue;
         }
         row r = *from;
         r.where = where;
-        snprintf(where, sizeof where, "line %zu", number);
-        size_t k = 0;
-        for (char *rest = line, *cell; (cell = strsep(&rest, "\t")); k++)
-            if (k < n && *cell) r.cell[at[k]] = cell;
-        if (k > n)
-            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the header %zu", from->path, number, k, n);
+        snprintf(where, sizeof where, "line %zu", records.line);
+        for (size_t k = 0; k < found && k < n; k++)
+            if (*cell[k]) r.cell[at[k]] = cell[k];
+        if (found > n)
+            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the header %zu", from->path, records.line,
+                              found, n);
         else
             status = gls_bundle_rules_add(rules, &r);
     }

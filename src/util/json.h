@@ -1,4 +1,6 @@
-/* JSON text in and out, with points in its numbers whatever locale the calling program has set. */
+/* JSON text in and out, with points in its numbers whatever locale the calling program has set. It is UTF-8 whatever
+ * the texts are: names of files may be any bytes. Those that are no UTF-8 are written as \xHH (in JSON "\\xHH"), and
+ * reading makes the same bytes of that again. Control characters and those that turn text are \uHHHH. */
 #ifndef GLS_UTIL_JSON_H
 #define GLS_UTIL_JSON_H
 

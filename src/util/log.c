@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/copies.h"
+#include "util/escape.h"
 #include "util/plain.h"
 #include "util/status.h"
 
@@ -65,11 +66,13 @@ static void keep(gls_warnings *warnings, const char *line)
 
 void gls_log(gls_log_level level, const char *format, ...)
 {
-    char line[GLS_MESSAGE_BYTES];
+    char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    gls_vsnprintf(line, sizeof line, format, args);
+    gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
+    gls_escape(text, line, sizeof line);
     pthread_mutex_lock(&logger.lock);
     for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
     if (wanted(level)) logger.callback(logger.user, level, line);

@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "util/escape.h"
 #include "util/plain.h"
 
 static _Thread_local char last_error[GLS_MESSAGE_BYTES];
@@ -15,11 +17,8 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    size_t n = 0;
-    /* one line, whatever a driver or library put into the text */
-    for (const char *c = text; *c; c++) last_error[n++] = (*c == '\n' || *c == '\r') ? ' ' : *c;
-    while (n > 0 && last_error[n - 1] == ' ') n--;
-    last_error[n] = '\0';
+    for (size_t n = strlen(text); n > 0 && gls_is_space((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
+    gls_escape(text, last_error, sizeof last_error);
     return status;
 }
 

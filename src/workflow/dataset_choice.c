@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset.h"
@@ -40,11 +41,20 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
         gls_dataset_name(options, u, job, &files);
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
-        gls_text_printf(&text, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u->name, u->subject, u->session, u->dwi,
-                        u->mask ? u->mask : "", region,
-                        u->problem ? u->problem
-                        : tracked  ? "tracked"
-                                   : "ready");
+        const char *const field[] = {u->name,
+                                     u->subject,
+                                     u->session,
+                                     u->dwi,
+                                     u->mask ? u->mask : "",
+                                     region,
+                                     u->problem ? u->problem
+                                     : tracked  ? "tracked"
+                                                : "ready"};
+        for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
+            if (k > 0) gls_text_puts(&text, "\t");
+            gls_field_show(&text, field[k], '\t');
+        }
+        gls_text_puts(&text, "\n");
     }
     return gls_text_take(&text);
 }

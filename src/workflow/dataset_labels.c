@@ -10,10 +10,12 @@
 
 #include "util/file.h"
 #include "util/plain.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 
 #define MAX_TABLE ((size_t)1 << 20)
+#define MAX_CELLS 32
 
 static bool is_white_matter(const char *name)
 {
@@ -33,33 +35,23 @@ static bool is_white_matter(const char *name)
     return false;
 }
 
-/* Cuts a line at its tabs; returns how many cells there are. */
-static int cut(char *line, char **cell, int max)
-{
-    int n = 0;
-    line[strcspn(line, "\r")] = '\0';
-    while (line && n < max) {
-        char *tab = strchr(line, '\t');
-        if (tab) *tab++ = '\0';
-        cell[n++] = line;
-        line = tab;
-    }
-    return n;
-}
-
 static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
 {
-    char *cell[32], *state = NULL;
+    char *cell[MAX_CELLS];
     int index = -1, named = -1, abbreviated = -1;
     bool head = true;
-    for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state), head = false) {
-        int n = cut(line, cell, (int)(sizeof cell / sizeof *cell));
+    gls_records records = gls_records_begin(text, '\t');
+    for (size_t found; (found = gls_record_next(&records, cell, MAX_CELLS)) > 0;) {
+        if (found == 1 && !*cell[0]) continue;
+        const int n = found < MAX_CELLS ? (int)found : MAX_CELLS;
         for (int i = 0; head && i < n; i++) {
             if (strcmp(cell[i], "index") == 0) index = i;
             if (strcmp(cell[i], "name") == 0) named = i;
             if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
         }
-        if (head || index < 0 || index >= n) continue;
+        const bool is_head = head;
+        head = false;
+        if (is_head || index < 0 || index >= n) continue;
         bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
                      (abbreviated >= 0 && abbreviated < n && is_white_matter(cell[abbreviated]));
         if (!white) continue;

@@ -12,6 +12,7 @@
 #include "util/json.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "workflow/dataset_select.h"
 #include "workflow/json.h"
@@ -34,35 +35,8 @@ typedef struct study {
     profiles *table;
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* of all tables, in the order in which they come first */
-    FILE *output;
+    gls_text output;
 } study;
-
-/* --- tables with commas ------------------------------------------------------------------------------------------ */
-
-/* Cuts the next line off; NULL: there is none. */
-static char *next_line(char **rest)
-{
-    char *line = strsep(rest, "\n");
-    if (!line || (!*line && !*rest)) return NULL;
-    size_t n = strlen(line);
-    if (n > 0 && line[n - 1] == '\r') line[n - 1] = '\0';
-    return line;
-}
-
-/* Cuts a line into its cells, which stay as they are, quotes included. More than MAX_COLUMNS are not told apart. */
-static size_t cut_cells(char *line, char *cell[MAX_COLUMNS])
-{
-    size_t n = 0;
-    bool quoted = false;
-    cell[n++] = line;
-    for (char *at = line; *at; at++) {
-        if (*at == '"') quoted = !quoted;
-        if (*at != ',' || quoted || n == MAX_COLUMNS) continue;
-        *at = '\0';
-        cell[n++] = at + 1;
-    }
-    return n;
-}
 
 /* pandas writes numbers of rows in a column without a name. Who it is of, a table's own name tells. */
 static bool is_taken(const char *column)
@@ -178,15 +152,18 @@ static gls_status find_tables(study *s)
 
 /* --- what they hold ---------------------------------------------------------------------------------------------- */
 
-/* text is from malloc. */
-static gls_status read_table(const profiles *t, char **text)
+/* A table, cut up to its second line; text is from malloc and holds the cells. */
+static gls_status read_table(const profiles *t, char **text, gls_records *records, char **names, size_t *n)
 {
     size_t bytes;
     gls_status status = gls_file_read(t->path, MAX_TABLE, text, &bytes);
     if (status) return status;
-    if (strlen(*text) == bytes) return GLS_OK;
-    free(*text);
-    return gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
+    if (strlen(*text) != bytes) status = gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
+    *records = gls_records_begin(*text, ',');
+    *n = status ? 0 : gls_record_next(records, names, MAX_COLUMNS);
+    if (*n > MAX_COLUMNS) status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
+    if (status) free(*text);
+    return status;
 }
 
 /* Columns that no table before had. */
@@ -194,10 +171,10 @@ static gls_status add_columns(study *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
     bool tract = false, node = false;
-    gls_status status = read_table(t, &text);
+    size_t n;
+    gls_records records;
+    gls_status status = read_table(t, &text, &records, cell, &n);
     if (status) return status;
-    char *rest = text, *line = next_line(&rest);
-    const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n && !status; i++) {
         tract |= strcmp(cell[i], "tractID") == 0;
         node |= strcmp(cell[i], "nodeID") == 0;
@@ -218,32 +195,38 @@ static gls_status add_columns(study *s, const profiles *t)
     return status;
 }
 
-/* place: of each cell among all columns. */
-static gls_status copy_row(const study *s, const profiles *t, char *line, const size_t *place, size_t n, size_t number)
+static void put_cell(study *s, const char *cell)
 {
-    char *cell[MAX_COLUMNS];
+    gls_field_put(&s->output, cell, ',');
+    gls_text_puts(&s->output, ",");
+}
+
+/* place: of each cell among all columns. */
+static void copy_row(study *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
+{
     const char *value[MAX_COLUMNS];
-    const size_t found = cut_cells(line, cell);
-    if (found != n)
-        return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the first line %zu", t->path, number, found, n);
     for (size_t k = 0; k < s->n_columns; k++) value[k] = "nan";
     for (size_t i = 0; i < n; i++)
         if (place[i] != SIZE_MAX && *cell[i]) value[place[i]] = cell[i];
-    for (size_t k = 0; k < s->n_columns; k++) fprintf(s->output, "%s,", value[k]);
-    fprintf(s->output, "%s,%s\n", t->subject, t->session);
-    return GLS_OK;
+    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, value[k]);
+    gls_text_printf(&s->output, "%s,%s\n", t->subject, t->session);
 }
 
-static gls_status copy_table(const study *s, const profiles *t)
+static gls_status copy_table(study *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
-    size_t place[MAX_COLUMNS], number = 1;
-    gls_status status = read_table(t, &text);
+    size_t place[MAX_COLUMNS], found, n;
+    gls_records records;
+    gls_status status = read_table(t, &text, &records, cell, &n);
     if (status) return status;
-    char *rest = text, *line = next_line(&rest);
-    const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
-    while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number);
+    while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
+        if (found == n)
+            copy_row(s, t, cell, place, n);
+        else
+            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the first line %zu", t->path, records.line,
+                              found, n);
+    }
     free(text);
     return status;
 }
@@ -252,13 +235,13 @@ static gls_status copy_table(const study *s, const profiles *t)
 
 static gls_status make_table(study *s, char **text, size_t *bytes)
 {
-    s->output = open_memstream(text, bytes);
-    gls_status status = s->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t k = 0; k < s->n_columns && !status; k++) fprintf(s->output, "%s,", s->column[k]);
-    if (!status) fputs(LAST_COLUMNS "\n", s->output);
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, s->column[k]);
+    gls_text_puts(&s->output, LAST_COLUMNS "\n");
     for (size_t i = 0; i < s->n && !status; i++) status = copy_table(s, &s->table[i]);
-    const bool failed = s->output && (ferror(s->output) | fclose(s->output));
-    return !status && failed ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
+    *bytes = s->output.length;
+    *text = gls_text_take(&s->output);
+    return !status && !*text ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
 }
 
 /* Hashes that the sidecar tells: of the table, and of the one that it takes the place of. */

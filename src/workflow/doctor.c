@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gpu/renderers.h"
+#include "util/escape.h"
 #include "util/file.h"
 #include "util/input.h"
 #include "util/json.h"
@@ -308,7 +309,9 @@ static void print_section(gls_text *out, const cJSON *report, const char *sectio
         const char *word = cJSON_GetObjectItem(item, "state")->valuestring;
         int s = MISSING;
         while (strcmp(state_words[s], word) != 0) s++;
-        gls_text_printf(out, "  %s %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
+        gls_text_printf(out, "  %s ", marks[s]);
+        gls_text_show(out, cJSON_GetObjectItem(item, "text")->valuestring);
+        gls_text_puts(out, "\n");
     }
 }
 
@@ -328,8 +331,13 @@ char *gls_doctor_text(const struct cJSON *report)
     print_section(&text, report, "experience", "\nTested on");
     gls_text_puts(&text, cJSON_GetArraySize(advice) > 0 ? "\nWhat to fix:\n" : "\nNothing to fix.\n");
     cJSON_ArrayForEach(item, advice)
-        gls_text_printf(&text, "  %d. %s\n     %s\n", ++n, cJSON_GetObjectItem(item, "problem")->valuestring,
-                        cJSON_GetObjectItem(item, "remedy")->valuestring);
+    {
+        gls_text_printf(&text, "  %d. ", ++n);
+        gls_text_show(&text, cJSON_GetObjectItem(item, "problem")->valuestring);
+        gls_text_puts(&text, "\n     ");
+        gls_text_show(&text, cJSON_GetObjectItem(item, "remedy")->valuestring);
+        gls_text_puts(&text, "\n");
+    }
     return gls_text_take(&text);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/regions.h"
+#include "util/escape.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/parse.h"
@@ -20,13 +21,21 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
+/* What is named, and its name. */
+static void print_name(gls_text *text, const char *what, const char *name)
+{
+    gls_text_printf(text, "%-11s ", what);
+    gls_text_show(text, name);
+}
+
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
+    if (o->sh || o->odf) print_name(text, "ODFs", o->sh ? o->sh : o->odf);
     if (o->sh)
-        gls_text_printf(text, "ODFs        %s, %s basis\n", o->sh, gls_basis_name((gls_sh_basis)o->model.sh_basis));
+        gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
     else if (o->odf)
-        gls_text_printf(text, "ODFs        %s, amplitudes\n", o->odf);
+        gls_text_printf(text, ", amplitudes\n");
     if (o->sh || o->odf) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
     if (job->study.model.kind == GLS_MODEL_CSD) gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
@@ -41,8 +50,9 @@ static void print_tissue(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     char word[8];
+    print_name(text, "tissue", o->act ? o->act : o->pve_wm);
     gls_text_printf(
-        text, "tissue      %s, rule %s\n", o->act ? o->act : o->pve_wm,
+        text, ", rule %s\n",
         gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));
 }
 
@@ -86,6 +96,35 @@ static void print_defaults(gls_text *text, const gls_job *job)
     }
 }
 
+static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
+{
+    const gls_study *in = &job->study;
+    char count[32];
+    gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
+    if (!in->seeds) {
+        gls_text_puts(text, " in a region that is made from the fit");
+    } else if (job->options.seeds) {
+        gls_text_puts(text, " from ");
+        gls_text_show(text, job->options.seeds);
+    } else {
+        gls_text_printf(text, " in %s voxels", gls_format_count(in->seed_voxels, count, sizeof count));
+    }
+    gls_text_puts(text, "\n");
+}
+
+static void print_regions(gls_text *text, const gls_regions *regions)
+{
+    char count[32];
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        if (region.role == GLS_REGION_MASK) continue;
+        gls_text_printf(text, "region      %s ", gls_region_role_name(region.role));
+        gls_text_show(text, region.text);
+        if (region.voxels) gls_text_printf(text, ", %s voxels", gls_format_count(region.voxels, count, sizeof count));
+        gls_text_puts(text, "\n");
+    }
+}
+
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;
@@ -110,33 +149,22 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                     in->mask_made ? ", made from the series" : "");
     if (gls_regions_bits(in->regions, GLS_REGION_MASK))
         gls_text_printf(text, "            streamlines end before their first point in a voxel outside it\n");
-    gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
-    if (!in->seeds)
-        gls_text_printf(text, " in a region that is made from the fit\n");
-    else if (o->seeds)
-        gls_text_printf(text, " from %s\n", o->seeds);
-    else
-        gls_text_printf(text, " in %s voxels\n", gls_format_count(in->seed_voxels, voxels, sizeof voxels));
+    print_seeds(text, job, seeds);
     if (job->shard.count > 0)
         gls_text_printf(text, "shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
                         gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
     bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->track.dg);
-    if ((o->fa || !ends_itself) && o->track.stop_threshold >= 0)
-        gls_text_printf(text, "stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit",
-                        o->track.stop_threshold);
-    if (ends_itself) gls_text_printf(text, "cutoff      FOD amplitudes below %g\n", o->track.fod_cutoff);
-    for (size_t i = 0; i < gls_regions_count(in->regions); i++) {
-        gls_region_info region = gls_regions_get(in->regions, i);
-        if (region.role == GLS_REGION_MASK) continue;
-        gls_text_printf(text, "region      %s %s", gls_region_role_name(region.role), region.text);
-        if (region.voxels) gls_text_printf(text, ", %s voxels", gls_format_count(region.voxels, count, sizeof count));
-        gls_text_printf(text, "\n");
+    if ((o->fa || !ends_itself) && o->track.stop_threshold >= 0) {
+        print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
+        gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
+    if (ends_itself) gls_text_printf(text, "cutoff      FOD amplitudes below %g\n", o->track.fod_cutoff);
+    print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
-    gls_text_printf(text, "sphere      %s, %zu directions%s\n", o->sphere, sphere->n,
-                    sphere->antipodal ? " (antipodal pairs)" : "");
+    print_name(text, "sphere", o->sphere);
+    gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     const char *reason = gls_default_getter_reason(&job->options_given);
     gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
                     gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",
@@ -154,8 +182,11 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                     gls_format_count(largest, batch, sizeof batch),
                     gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
     print_memory(text, memory, gls_job_memory_request(job));
-    gls_text_printf(text, "output      %s\n", job->output);
-    if (job->sidecar) gls_text_printf(text, "sidecar     %s\n", job->sidecar);
+    print_name(text, "output", job->output);
+    gls_text_puts(text, "\n");
+    if (!job->sidecar) return;
+    print_name(text, "sidecar", job->sidecar);
+    gls_text_puts(text, "\n");
 }
 
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory)

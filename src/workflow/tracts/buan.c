@@ -32,8 +32,8 @@ static uint32_t find_disk(const double (*core)[3], uint32_t n, const float p[3])
 static void put_point(table *t, size_t bundle, const float p[3])
 {
     const gls_buan *b = t->buan;
-    gls_tract_text_printf(&t->text, "%s%c%" PRIu64 "%c%u", gls_bundles_get(t->bundles, bundle).name, t->text.separator,
-                          t->row[bundle], t->text.separator,
+    gls_tract_text_field(&t->text, gls_bundles_get(t->bundles, bundle).name);
+    gls_tract_text_printf(&t->text, "%c%" PRIu64 "%c%u", t->text.separator, t->row[bundle], t->text.separator,
                           find_disk((const double(*)[3])t->core + bundle * b->disks, b->disks, p));
     for (size_t i = 0; i < b->n_images; i++) {
         gls_sample_at(b->image[i], &b->sampling, p, t->value);
@@ -63,10 +63,7 @@ static void put_header(table *t)
     gls_tract_text_printf(&t->text, "tractID%cstreamline%cdisk", c, c);
     for (size_t i = 0; i < b->n_images; i++)
         for (size_t v = 0; v < b->image[i]->n_volumes; v++)
-            if (v == 0)
-                gls_tract_text_printf(&t->text, "%c%s", c, b->name[i]);
-            else
-                gls_tract_text_printf(&t->text, "%c%s_%zu", c, b->name[i], v);
+            gls_tract_text_component(&t->text, b->name[i], v, v > 0 ? 2 : 1);
     gls_tract_text_end_row(&t->text);
 }
 

@@ -9,6 +9,7 @@
 #include "tractogram/reader.h"
 #include "util/file.h"
 #include "util/input.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
@@ -26,15 +27,37 @@ static bool split_name(const char *text, size_t *length, size_t *number)
     return !*end;
 }
 
-/* Names of columns and how many components each has; header is cut into words. */
+/* The names of the first line, which has as many as rows have cells, between tabs or commas; the rest of the text.
+ * names: has room for n_cells. */
+static gls_status cut_header(gls_tract_table *t, const char *path, char **names, size_t n_cells)
+{
+    char *copy = gls_text_copy(t->header);
+    gls_records tabs = gls_records_begin(t->header, '\t'), commas = gls_records_begin(copy, ',');
+    if (!copy) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    size_t n = gls_record_next(&tabs, names, n_cells), k = 0;
+    if (n != n_cells) {
+        n = gls_record_next(&commas, names, n_cells);
+        free(t->header);
+        t->header = copy;
+    } else {
+        free(copy);
+    }
+    while (k < n && k < n_cells && *names[k]) k++;
+    return n == n_cells && k == n
+               ? GLS_OK
+               : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, rows have %zu", path, k, n_cells);
+}
+
+/* Names of columns and how many components each has. */
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
-    size_t n = 0, length = 0, number = 0,
-           next = 0; /* next: the component that would go on with the last column; 0: none */
+    size_t length = 0, number = 0, next = 0; /* next: the component that would go on with the last column; 0: none */
     t->column = calloc(n_cells, sizeof *t->column);
-    if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (char *rest = t->header, *word; (word = strsep(&rest, "\t,")); n++) {
-        if (n == n_cells || !*word) break;
+    char **names = calloc(n_cells, sizeof *names);
+    gls_status status =
+        t->column && names ? cut_header(t, path, names, n_cells) : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    for (size_t n = 0; n < n_cells && !status; n++) {
+        char *word = names[n];
         bool numbered = split_name(word, &length, &number);
         gls_column *before = t->n > 0 ? &t->column[t->n - 1] : NULL;
         if (numbered && next > 0 && number == next && strlen(before->name) == length &&
@@ -47,8 +70,8 @@ static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cell
         if (next > 0) word[length] = '\0';
         t->column[t->n++] = (gls_column){.name = word, .type = GLS_TYPE_FLOAT64, .components = 1};
     }
-    return n == n_cells ? GLS_OK
-                        : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, rows have %zu", path, n, n_cells);
+    free(names);
+    return status;
 }
 
 gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
@@ -59,7 +82,7 @@ gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
     *t = (gls_tract_table){.n = 0};
     if (!path) return GLS_OK;
     gls_status status = gls_file_read(path, MAX_BYTES, &text, &size);
-    size_t line = status ? 0 : strcspn(text, "\n");
+    size_t line = status ? 0 : gls_record_bytes(text, "\t,");
     if (!status && !(t->header = strndup(text, line))) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     if (!status) status = gls_table_parse(path, text + line, size - line, &rows, &n_rows, &n_cells);
     if (!status) status = read_names(t, path, n_cells);

@@ -186,14 +186,15 @@ static gls_status connect(connecting *c)
 
 /* --- tables ---------------------------------------------------------------------------------------------------- */
 
-/* A name without what separates columns, from malloc. */
+/* A name without what separates columns, for programs that know no quotes, and without control characters; from malloc.
+ */
 static char *clean_name(const char *name, int32_t label)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", label);
     char *copy = gls_text_copy(name ? name : number);
     for (char *at = copy; at && *at; at++)
-        if (strchr(" \t,\"", *at)) *at = '_';
+        if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr(",\"", *at)) *at = '_';
     return copy;
 }
 
@@ -221,10 +222,7 @@ static gls_status name_rows(connecting *c)
 
 static void put_words(gls_tract_text *t, const char *const *words, size_t n)
 {
-    for (size_t k = 0; k < n; k++) {
-        if (k > 0) gls_tract_text_printf(t, "%c", t->separator);
-        gls_tract_text_printf(t, "%s", words[k]);
-    }
+    for (size_t k = 0; k < n; k++) gls_tract_text_field(t, words[k]);
 }
 
 static gls_status write_nodes(connecting *c)
@@ -242,7 +240,8 @@ static gls_status write_nodes(connecting *c)
         gls_connectome_node k = gls_connectome_get_node(c->connectome, i);
         const double value[] = {(double)k.voxels, k.volume,      k.centroid[0],
                                 k.centroid[1],    k.centroid[2], (double)k.ends};
-        gls_tract_text_printf(&t, "%zu%c%d%c%s", i + 1, t.separator, k.label, t.separator, c->name[first + i]);
+        gls_tract_text_printf(&t, "%zu%c%d", i + 1, t.separator, k.label);
+        gls_tract_text_field(&t, c->name[first + i]);
         for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
         gls_tract_text_end_row(&t);
     }
@@ -267,8 +266,10 @@ static gls_status write_edges(connecting *c)
             gls_connectome_edge e = gls_connectome_get_edge(c->connectome, i, k);
             const double value[] = {(double)e.count, e.weight, e.sum, e.mean, e.min, e.max, e.mean_length};
             if (e.count == 0) continue;
-            gls_tract_text_printf(&t, "%d%c%d%c%s%c%s", i >= first ? label[i - first] : 0, t.separator,
-                                  k >= first ? label[k - first] : 0, t.separator, c->name[i], t.separator, c->name[k]);
+            gls_tract_text_printf(&t, "%d%c%d", i >= first ? label[i - first] : 0, t.separator,
+                                  k >= first ? label[k - first] : 0);
+            gls_tract_text_field(&t, c->name[i]);
+            gls_tract_text_field(&t, c->name[k]);
             for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
             gls_tract_text_end_row(&t);
         }

@@ -183,8 +183,11 @@ static gls_status map(mapping *m)
         gls_tract_text t;
         status = gls_tract_text_open(m->job, m->names, &t);
         if (!status) gls_tract_text_printf(&t, "volume\tgroup\n");
-        for (size_t g = 0; g < m->options.n_groups && !status; g++)
-            gls_tract_text_printf(&t, "%zu\t%s\n", g, m->group[g]);
+        for (size_t g = 0; g < m->options.n_groups && !status; g++) {
+            gls_tract_text_printf(&t, "%zu", g);
+            gls_tract_text_field(&t, m->group[g]);
+            gls_tract_text_end_row(&t);
+        }
         status = gls_tract_text_close(&t, status);
     }
     gls_tractogram_reader_close(reader);
@@ -237,9 +240,9 @@ static void report(mapping *m)
                 "%s: %" PRIu64 " of %" PRIu64
                 " streamlines lie outside the map, and %.3g %% of all that was looked for",
                 m->in, outside, c.streamlines, 100 * share);
-    const bool plain = m->o->mapping == 0 && m->o->like == 0;
-    gls_tract_job_say(m->job, "%s%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside",
-                      plain ? "mapping segment; --like mrtrix has the numbers of tckmap\n" : "", m->out, c.used,
+    if (m->o->mapping == 0 && m->o->like == 0)
+        gls_log(GLS_LOG_INFO, "mapping segment; --like mrtrix has the numbers of tckmap");
+    gls_tract_job_say(m->job, "%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside", m->out, c.used,
                       c.partial);
 }
 

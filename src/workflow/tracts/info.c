@@ -6,6 +6,7 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
+#include "util/escape.h"
 #include "util/json.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -14,10 +15,37 @@
 #include "workflow/tracts/info_json.h"
 #include "workflow/tracts/tracts.h"
 
+static void print_name(gls_text *text, const char *kind, const char *name)
+{
+    gls_text_printf(text, "  %-12s ", kind);
+    gls_text_show(text, name);
+}
+
+static void print_columns(gls_text *text, const char *kind, const gls_column *column, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        print_name(text, kind, column[k].name);
+        gls_text_printf(text, ": %u x %s\n", column[k].components, gls_type_name(column[k].type));
+    }
+}
+
+/* With the first line of its value. */
+static void print_key(gls_text *text, const gls_header_field *field)
+{
+    const size_t n = strcspn(field->value, "\n");
+    char *line = strndup(field->value, n);
+    print_name(text, "key", field->key);
+    gls_text_puts(text, ": ");
+    if (line) gls_text_show(text, line);
+    gls_text_puts(text, field->value[n] ? " ...\n" : "\n");
+    text->failed |= !line;
+    free(line);
+}
+
 static void print_header(gls_text *text, const char *path, const gls_tractogram_info *info)
 {
-    gls_text_printf(text, "%s\n", path);
-    gls_text_printf(text, "  format       %s", gls_tractogram_format_name(info->format));
+    gls_text_show(text, path);
+    gls_text_printf(text, "\n  format       %s", gls_tractogram_format_name(info->format));
     if (info->format == GLS_FORMAT_TRK) gls_text_printf(text, " version %d", info->version);
     if (info->format == GLS_FORMAT_VTK) gls_text_printf(text, " version %d.%d", info->version / 10, info->version % 10);
     gls_text_printf(text, ", %s positions%s, %" PRIu64 " bytes\n", gls_type_name(info->position_type),
@@ -35,19 +63,13 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
             gls_text_printf(text, "  %-12s %12.6g %12.6g %12.6g %12.6g\n", r == 0 ? "affine" : "", g->affine[r][0],
                             g->affine[r][1], g->affine[r][2], g->affine[r][3]);
     }
-    for (size_t k = 0; k < info->n_dps; k++)
-        gls_text_printf(text, "  dps          %s: %u x %s\n", info->dps[k].name, info->dps[k].components,
-                        gls_type_name(info->dps[k].type));
-    for (size_t k = 0; k < info->n_dpv; k++)
-        gls_text_printf(text, "  dpv          %s: %u x %s\n", info->dpv[k].name, info->dpv[k].components,
-                        gls_type_name(info->dpv[k].type));
-    for (size_t k = 0; k < info->n_groups; k++)
-        gls_text_printf(text, "  group        %s: %" PRIu64 " streamlines\n", info->group[k].name, info->group_size[k]);
-    for (size_t k = 0; k < info->n_header; k++) {
-        const char *value = info->header[k].value;
-        gls_text_printf(text, "  key          %s: %.*s%s\n", info->header[k].key, (int)strcspn(value, "\n"), value,
-                        strchr(value, '\n') ? " ..." : "");
+    print_columns(text, "dps", info->dps, info->n_dps);
+    print_columns(text, "dpv", info->dpv, info->n_dpv);
+    for (size_t k = 0; k < info->n_groups; k++) {
+        print_name(text, "group", info->group[k].name);
+        gls_text_printf(text, ": %" PRIu64 " streamlines\n", info->group_size[k]);
     }
+    for (size_t k = 0; k < info->n_header; k++) print_key(text, &info->header[k]);
 }
 
 static void print_spread(gls_text *text, const char *what, const gls_spread *s)
@@ -73,9 +95,10 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
     }
     for (size_t k = 0; k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
-        if (c->kind != GLS_COLUMN_GROUP)
-            gls_text_printf(text, "  values       %s: min %.6g, mean %.6g, max %.6g%s\n", c->name, c->min, c->mean,
-                            c->max, c->n_not_finite > 0 ? ", some not finite" : "");
+        if (c->kind == GLS_COLUMN_GROUP) continue;
+        print_name(text, "values", c->name);
+        gls_text_printf(text, ": min %.6g, mean %.6g, max %.6g%s\n", c->min, c->mean, c->max,
+                        c->n_not_finite > 0 ? ", some not finite" : "");
     }
     if (r->empty) gls_text_printf(text, "  empty        %" PRIu64 " streamlines without points\n", r->empty);
     if (r->single_points)

@@ -15,6 +15,7 @@
 #include "util/json.h"
 #include "util/log.h"
 #include "util/plain.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
@@ -224,6 +225,7 @@ gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_gr
     return status;
 }
 
+/* n bytes, for which the buffer is large enough. */
 static void put(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {
@@ -235,6 +237,17 @@ static void put(gls_tract_text *text, const char *data, size_t n)
     text->n += n;
 }
 
+/* line, of any length, is freed; NULL: memory ran out. */
+static void put_line(gls_tract_text *text, char *line, size_t n)
+{
+    if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
+    for (size_t done = 0, piece; line && done < n; done += piece) { /* names of files may be long */
+        piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
+        put(text, line + done, piece);
+    }
+    free(line);
+}
+
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
 {
     char *line = NULL;
@@ -242,16 +255,27 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
     va_start(args, format);
     const int n = gls_vasprintf(&line, format, args);
     va_end(args);
-    if (n < 0) {
-        if (!text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
-        return;
-    }
-    for (int done = 0, piece; done < n; done += piece) { /* names of files may be long */
-        piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
-        put(text, line + done, (size_t)piece);
-    }
     if (n > 0) text->begun = line[n - 1] != '\n';
-    free(line);
+    put_line(text, n < 0 ? NULL : line, (size_t)n);
+}
+
+void gls_tract_text_field(gls_tract_text *text, const char *field)
+{
+    gls_text all = {0};
+    if (text->begun) gls_text_append(&all, &text->separator, 1);
+    gls_field_put(&all, field, text->separator);
+    const size_t n = all.length;
+    text->begun = true;
+    put_line(text, gls_text_take(&all), n);
+}
+
+void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n)
+{
+    char *whole = NULL;
+    if (n > 1 && asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
+    if (n > 1 && !whole && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_tract_text_field(text, whole ? whole : name);
+    free(whole);
 }
 
 void gls_tract_text_end_row(gls_tract_text *text)

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/escape.h"
 #include "util/file.h"
+#include "util/record.h"
 #include "util/status.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
@@ -24,10 +26,8 @@ static char *cut_name(char *rest, bool tabs)
     char *quote = strchr(rest, '"'), *end;
     rest += strspn(rest, BLANKS);
     if (quote && (quote == rest || strspn(rest, "0123456789.+- \t") >= (size_t)(quote - rest))) {
-        end = strchr(quote + 1, '"');
-        if (!end || end == quote + 1) return NULL;
-        *end = '\0';
-        return quote + 1;
+        char *name = gls_field_unquote(quote);
+        return name && *name ? name : NULL;
     }
     size_t tab = strcspn(rest, "\t,\r");
     bool has_tab = tabs || (rest[tab] != '\0' && rest[tab] != '\r');
@@ -45,6 +45,7 @@ static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_
     if (*line == '#' || end == line || !strchr(BLANKS, *end) || !*end || label < 0 || label > INT32_MAX) return GLS_OK;
     char *name = cut_name(end, tabs);
     if (!name) return GLS_OK;
+    gls_utf8_decode(name);
     if (names->n == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 256;
         label_name *list = realloc(names->list, more * sizeof *list);

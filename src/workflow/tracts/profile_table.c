@@ -8,6 +8,7 @@
 
 #include "util/format.h"
 #include "util/log.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -23,24 +24,36 @@ static void put_number(gls_text *text, char separator, double value)
     gls_text_printf(text, "%c%s", separator, isfinite(value) ? gls_format_double(value, number, sizeof number) : "nan");
 }
 
-static void name_column(char *buffer, size_t size, const gls_profile_table *t, size_t image, size_t volume)
+/* The name of the column of a volume, and what follows it. */
+static void put_column(const gls_profile_table *t, size_t image, size_t volume, const char *end, char separator,
+                       gls_text *text)
 {
-    if (volume == 0)
-        snprintf(buffer, size, "%s", t->name[image]);
-    else
-        snprintf(buffer, size, "%s_%zu", t->name[image], volume);
+    gls_text name = {0};
+    gls_text_puts(&name, t->name[image]);
+    if (volume > 0) gls_text_printf(&name, "_%zu", volume);
+    gls_text_puts(&name, end);
+    char *whole = gls_text_take(&name);
+    gls_text_append(text, &separator, 1);
+    if (whole) gls_field_put(text, whole, separator);
+    text->failed |= !whole;
+    free(whole);
+}
+
+static void put_node(const char *bundle, uint32_t node, char separator, gls_text *text)
+{
+    gls_field_put(text, bundle, separator);
+    gls_text_printf(text, "%c%u", separator, node);
 }
 
 static void write_header(const gls_profile_table *t, char separator, gls_text *text)
 {
-    char name[512];
     gls_text_printf(text, "tractID%cnodeID", separator);
     if (t->tidy) gls_text_printf(text, "%cscalar%cvalue", separator, separator);
     for (size_t i = 0; i < t->n_images && !t->tidy; i++)
         for (size_t v = 0; v < t->image[i]->n_volumes; v++) {
-            name_column(name, sizeof name, t, i, v);
-            gls_text_printf(text, "%c%s", separator, name);
-            if (t->stats) gls_text_printf(text, "%c%s_sd%c%s_n", separator, name, separator, name);
+            put_column(t, i, v, "", separator, text);
+            if (t->stats) put_column(t, i, v, "_sd", separator, text);
+            if (t->stats) put_column(t, i, v, "_n", separator, text);
         }
     if (t->stats && !t->tidy) gls_text_printf(text, "%cx%cy%cz", separator, separator, separator);
     gls_text_puts(text, "\n");
@@ -49,15 +62,14 @@ static void write_header(const gls_profile_table *t, char separator, gls_text *t
 static void write_bundle(const gls_profile_table *t, const char *bundle, uint32_t nodes, const gls_profile_node *node,
                          const double (*core)[3], char separator, gls_text *text)
 {
-    char name[512];
     for (uint32_t k = 0; k < nodes; k++) {
         size_t column = 0;
-        if (!t->tidy) gls_text_printf(text, "%s%c%u", bundle, separator, k);
+        if (!t->tidy) put_node(bundle, k, separator, text);
         for (size_t i = 0; i < t->n_images; i++)
             for (size_t v = 0; v < t->image[i]->n_volumes; v++, column++) {
                 const gls_profile_node *n = &node[column * nodes + k];
-                name_column(name, sizeof name, t, i, v);
-                if (t->tidy) gls_text_printf(text, "%s%c%u%c%s", bundle, separator, k, separator, name);
+                if (t->tidy) put_node(bundle, k, separator, text);
+                if (t->tidy) put_column(t, i, v, "", separator, text);
                 put_number(text, separator, n->value);
                 if (t->tidy) gls_text_puts(text, "\n");
                 if (!t->stats || t->tidy) continue;

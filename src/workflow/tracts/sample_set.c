@@ -123,11 +123,11 @@ gls_status gls_sample_rows_begin(gls_sample_rows *r, const gls_sample_set *s, co
     *r = (gls_sample_rows){.set = s, .plain = dot && strcmp(dot, ".txt") == 0};
     gls_status status = gls_tract_text_create(path, overwrite, group, &r->text);
     if (status || r->plain) return status;
-    gls_tract_text_printf(&r->text, "id");
+    gls_tract_text_field(&r->text, "id");
     for (size_t k = 0; k < s->n_columns; k++)
         for (size_t t = 0, n = s->column[k].stat == GLS_TRACK_ENDS_CORR ? 1 : s->column[k].image->n_volumes;
              t < n && !s->column[k].per_vertex; t++)
-            gls_tract_text_printf(&r->text, n > 1 ? "%c%s_%zu" : "%c%s", r->text.separator, s->name[k], t);
+            gls_tract_text_component(&r->text, s->name[k], t, n);
     gls_tract_text_end_row(&r->text);
     return GLS_OK;
 }

@@ -15,6 +15,7 @@
 #include "util/affine.h"
 #include "util/json.h"
 #include "util/output.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
@@ -106,8 +107,9 @@ static void report_truth(scoring *s, const gls_score_result *r)
     gls_text_puts(&s->shown, "bundle\tVS\tOL\tOR\tORn\tf1\n");
     for (size_t b = 0; b < r->n_bundles; b++) {
         const gls_score_bundle *k = &r->bundle[b];
-        gls_text_printf(&s->shown, "%s\t%" PRIu64 "\t%.4f\t%.4f\t%.4f\t%.4f\n", k->name, k->valid, k->overlap,
-                        k->overreach, k->overreach_gt, k->f1);
+        gls_field_show(&s->shown, k->name, '\t');
+        gls_text_printf(&s->shown, "\t%" PRIu64 "\t%.4f\t%.4f\t%.4f\t%.4f\n", k->valid, k->overlap, k->overreach,
+                        k->overreach_gt, k->f1);
     }
     gls_score_json(root, r, r->bundle);
 }

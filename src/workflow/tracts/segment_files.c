@@ -107,7 +107,8 @@ gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const g
     gls_tract_text_end_row(&t);
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
         const gls_bundle_info bundle = gls_bundles_get(bundles, k);
-        gls_tract_text_printf(&t, "%s%c%" PRIu64, bundle.name, t.separator, bundle.count);
+        gls_tract_text_field(&t, bundle.name);
+        gls_tract_text_printf(&t, "%c%" PRIu64, t.separator, bundle.count);
         gls_tract_text_end_row(&t);
     }
     gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
@@ -123,10 +124,7 @@ gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volu
     gls_tract_text t;
     gls_status status = gls_tract_text_create(path, overwrite, group, &t);
     if (status) return status;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        if (k > 0) gls_tract_text_printf(&t, "%c", t.separator);
-        gls_tract_text_printf(&t, "%s", names[k]);
-    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) gls_tract_text_field(&t, names[k]);
     for (int test = 0; test < GLS_BUNDLE_TESTS; test++)
         gls_tract_text_printf(&t, "%cfailed_%s", t.separator, gls_bundle_test_name((gls_bundle_test)test));
     gls_tract_text_end_row(&t);
@@ -134,7 +132,7 @@ gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volu
         const gls_bundle_info b = gls_bundles_get(bundles, k);
         const double value[] = {(double)b.count, b.weight,    (double)b.turned, b.mean_length,
                                 b.median_length, b.sd_length, volume[k]};
-        gls_tract_text_printf(&t, "%s", b.name);
+        gls_tract_text_field(&t, b.name);
         for (size_t i = 0; i < sizeof value / sizeof *value; i++) gls_tract_text_number(&t, value[i]);
         for (int test = 0; test < GLS_BUNDLE_TESTS; test++) gls_tract_text_number(&t, (double)b.failed[test]);
         gls_tract_text_end_row(&t);

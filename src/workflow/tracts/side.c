@@ -79,10 +79,10 @@ static gls_status open_files(side *s, const gls_streamlines *in)
     if (s->has_weights && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->weights);
     if (s->has_dps && !status) status = name_file(s, "dps", "tsv");
     if (s->has_dps && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->dps);
-    for (size_t k = 0, n = 0; k < in->n_dps && s->has_dps && !status; k++) {
+    for (size_t k = 0; k < in->n_dps && s->has_dps && !status; k++) {
         const gls_column *c = &in->dps[k];
-        for (uint32_t j = 0; j < c->components && !is_weights(c); j++, n++)
-            gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
+        for (uint32_t j = 0; j < c->components && !is_weights(c); j++)
+            gls_tract_text_component(&s->dps, c->name, j, c->components);
     }
     if (s->has_dps && !status) gls_tract_text_end_row(&s->dps);
     for (size_t k = 0; k < in->n_dpv && !status; k++)

@@ -7,6 +7,7 @@
 #include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/format.h"
+#include "util/record.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/tracts/step.h"
@@ -74,8 +75,8 @@ static gls_status append(void *user, const gls_streamlines *in)
 static void write_cells(stats *s, const char *name, const double *value, size_t n)
 {
     char number[40];
-    if (s->o->output) gls_tract_text_printf(&s->table, "%s", name);
-    gls_text_puts(&s->shown, name);
+    if (s->o->output) gls_tract_text_field(&s->table, name);
+    gls_field_show(&s->shown, name, '\t');
     for (size_t k = 0; k < n; k++) {
         if (s->o->output) gls_tract_text_number(&s->table, value[k]);
         gls_text_printf(&s->shown, "\t%s",
@@ -118,13 +119,12 @@ static void write_header(stats *s)
 {
     static const char *const names[11] = {"count",  "weight", "points", "mean_mm", "median_mm", "sd_mm",
                                           "min_mm", "q25_mm", "q75_mm", "max_mm",  "step_mm"};
-    const char separator = s->o->output ? s->table.separator : '\t';
     gls_text_puts(&s->shown, "name");
-    if (s->o->output) gls_tract_text_printf(&s->table, "name");
+    if (s->o->output) gls_tract_text_field(&s->table, "name");
     for (size_t k = 0; k < (s->o->shape ? 11 + GLS_SHAPE_VALUES : 11); k++) {
         const char *name = k < 11 ? names[k] : shape_names[k - 11];
         gls_text_printf(&s->shown, "\t%s", name);
-        if (s->o->output) gls_tract_text_printf(&s->table, "%c%s", separator, name);
+        if (s->o->output) gls_tract_text_field(&s->table, name);
     }
     gls_text_puts(&s->shown, "\n");
     if (s->o->output) gls_tract_text_end_row(&s->table);
@@ -209,7 +209,7 @@ static gls_status read_again(stats *s, const char *path)
 static void write_histogram(stats *s, const char *name, const row *r)
 {
     for (size_t k = 0; k < r->n_bins; k++) {
-        gls_tract_text_printf(&s->histogram, "%s", name);
+        gls_tract_text_field(&s->histogram, name);
         gls_tract_text_number(&s->histogram, (double)k * r->width);
         gls_tract_text_number(&s->histogram, (double)r->bin[k]);
         gls_tract_text_end_row(&s->histogram);

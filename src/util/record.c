@@ -1,0 +1,116 @@
+#include "util/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/escape.h"
+
+/* Takes over the field, which is UTF-8. */
+static void put(gls_text *out, gls_text *field, char separator)
+{
+    char *text = gls_text_take(field);
+    const char special[] = {separator, '"', '\n', '\r', '\0'};
+    out->failed |= !text;
+    if (text && !strpbrk(text, special)) {
+        gls_text_puts(out, text);
+    } else if (text) {
+        gls_text_puts(out, "\"");
+        for (const char *c = text; *c; c++) gls_text_append(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+        gls_text_puts(out, "\"");
+    }
+    free(text);
+}
+
+void gls_field_put(gls_text *out, const char *field, char separator)
+{
+    gls_text text = {0};
+    gls_utf8_encode(&text, field);
+    put(out, &text, separator);
+}
+
+void gls_field_show(gls_text *out, const char *field, char separator)
+{
+    gls_text text = {0};
+    gls_text_show(&text, field);
+    put(out, &text, separator);
+}
+
+/* The quote that ends what begins with a quote; NULL: there is none. */
+static const char *find_end(const char *field)
+{
+    const char *at = field + 1;
+    while ((at = strchr(at, '"')) && at[1] == '"') at += 2;
+    return at;
+}
+
+size_t gls_record_bytes(const char *text, const char *separators)
+{
+    const char *at = text;
+    for (bool begins = true; *at && *at != '\n'; at++) {
+        const char *end = begins && *at == '"' ? find_end(at) : NULL;
+        begins = strchr(separators, *at) != NULL;
+        if (end) at = end;
+    }
+    return (size_t)(at - text);
+}
+
+gls_records gls_records_begin(char *text, char separator)
+{
+    const bool marked = text && strncmp(text, "\xef\xbb\xbf", 3) == 0;
+    return (gls_records){.rest = marked ? text + 3 : text, .separator = separator};
+}
+
+/* Moves what stands between the quotes to the start of the field, and returns how long it is. */
+static size_t take_quoted(char *field, const char *end)
+{
+    char *to = field;
+    for (const char *from = field + 1; from < end; from++) {
+        *to++ = *from;
+        from += *from == '"'; /* the second of two */
+    }
+    return (size_t)(to - field);
+}
+
+char *gls_field_unquote(char *field)
+{
+    const char *end = find_end(field);
+    if (end) field[take_quoted(field, end)] = '\0';
+    return end ? field : NULL;
+}
+
+/* Cuts a field off; *last: it was the last of its record. */
+static char *cut_field(gls_records *r, bool *last)
+{
+    const char ends[] = {r->separator, '\n', '\0'};
+    char *field = r->rest, *to = field;
+    const char *from = field, *end = *from == '"' ? find_end(field) : NULL;
+    if (end) {
+        to += take_quoted(field, end);
+        for (const char *c = field; c < to; c++) r->next += *c == '\n';
+        from = end + 1;
+    }
+    /* behind the quotes, or all of a field without: as it is */
+    const size_t n = strcspn(from, ends);
+    memmove(to, from, n);
+    to += n;
+    from += n;
+    *last = *from != r->separator;
+    r->next += *from == '\n';
+    r->rest = *from ? field + (from + 1 - field) : NULL;
+    if (*last && n > 0 && to[-1] == '\r') to--;
+    *to = '\0';
+    gls_utf8_decode(field);
+    return field;
+}
+
+size_t gls_record_next(gls_records *r, char **field, size_t max)
+{
+    size_t n = 0;
+    if (!r->rest || !*r->rest) return 0;
+    r->line = r->next + 1;
+    for (bool last = false; !last; n++) {
+        char *one = cut_field(r, &last);
+        if (n < max) field[n] = one;
+    }
+    return n;
+}
