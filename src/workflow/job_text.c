@@ -38,7 +38,8 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", amplitudes\n");
     if (o->sh || o->odf) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
-    if (job->study.model.kind == GLS_MODEL_CSD) gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
+    if (job->study.model.kind == GLS_MODEL_CSD)
+        gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
     gls_text_printf(text, ", order %d", job->study.model.order);
     if (job->study.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->study.model.bval);
     const char *reason = gls_default_model_reason(&job->options_given);
