@@ -29,8 +29,8 @@ typedef struct gls_default {
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
 /* "--max-angle 25 degrees (as DIPY)" */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
-/* Why a run has its model, and its direction getter, where nobody named them; NULL: its options have another default, or
- * a preset has it. */
+/* Why a run has its model, and its direction getter, where nobody named them; NULL: its options have another default,
+ * or a preset has it. */
 const char *gls_default_model_reason(const gls_job_options *options);
 const char *gls_default_getter_reason(const gls_job_options *options);
 /* Tells them to those who ask for details; to everyone the model and the getter that are defaults, and what a preset

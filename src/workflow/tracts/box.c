@@ -17,8 +17,9 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
     int32_t dim[3];
     double voxels = size[0] * size[1] * size[2];
     if (!(voxels <= MAX_VOXELS && size[0] < 65536 && size[1] < 65536 && size[2] < 65536))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "--voxel-size: a grid of %.0f x %.0f x %.0f voxels needs %.3g GB of memory",
-                        size[0], size[1], size[2], voxels * 8e-9);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "--voxel-size: a grid of %.0f x %.0f x %.0f voxels needs %.3g GB of memory", size[0], size[1],
+                        size[2], voxels * 8e-9);
     for (int a = 0; a < 3; a++) dim[a] = (int32_t)fmax(size[a], 1);
     return gls_grid_init(grid, dim, affine);
 }
