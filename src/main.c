@@ -10,12 +10,12 @@
 #include <glslines/common.h>
 
 #include "cmd/commands.h"
-#include "cmd/environment.h"
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
 #include "cmd/launcher.h"
 #include "cmd/message.h"
+#include "options/environment.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"

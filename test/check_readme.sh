@@ -35,19 +35,19 @@ awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|
     "$work/options: track" > "$work/regions"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 python3 test/bench/table.py --readme > "$work/speed in short" || note "test/bench/table.py --readme failed"
-# options of other programs, program by program, from the rows of src/cmd/bridge.c
-python3 - > "$work/other programs" << 'END' || note "src/cmd/bridge.c: no rows"
+# options of other programs, program by program, from the rows of src/options/bridge.c
+python3 - > "$work/other programs" << 'END' || note "src/options/bridge.c: no rows"
 import re
-rows = re.findall(r'\{"([^"]*)", "([^"]*)",\s*"([^"]*)"\}', open("src/cmd/bridge.c").read().split("values[]")[0])
+rows = re.findall(r'\{"([^"]*)", "([^"]*)",\s*"([^"]*)"\}', open("src/options/bridge.c").read().split("values[]")[0])
 assert len(rows) > 20
 print("| program | option | here |\n|---|---|---|")
 for program, option, here in rows:
     print(f"| {program} | `{option}` | {here} |")
 END
 # their values
-python3 - > "$work/other values" << 'END' || note "src/cmd/bridge.c: no values"
+python3 - > "$work/other values" << 'END' || note "src/options/bridge.c: no values"
 import re
-rows = re.findall(r'\{"([^"]*)", "([^"]*)", ("[^"]*"|NULL),\s*"([^"]*)"\}', open("src/cmd/bridge.c").read().split("values[]")[1])
+rows = re.findall(r'\{"([^"]*)", "([^"]*)", ("[^"]*"|NULL),\s*"([^"]*)"\}', open("src/options/bridge.c").read().split("values[]")[1])
 assert len(rows) > 10
 print("| value | here |\n|---|---|")
 for option, value, word, here in rows:

@@ -1,10 +1,10 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
-#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
+#include "options/bridge.h"
 
 typedef struct fit_options {
     cmd_common common;

@@ -1,13 +1,13 @@
 /* glslines track: diffusion data in, tractogram out. */
 #include <stdio.h>
 
-#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
+#include "options/bridge.h"
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "cmd/bridge.h"
 #include "cmd/message.h"
+#include "options/bridge.h"
 #include "util/log.h"
 #include "workflow/devices.h"
 #include "workflow/params.h"

@@ -1,4 +1,4 @@
-#include "cmd/bridge.h"
+#include "options/bridge.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "cmd/environment.h"
+#include "options/environment.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/message.h"
 #include "options/options.h"
+#include "util/log.h"
 
 #define PREFIX "GLSLINES_"
 
@@ -34,8 +34,9 @@ void cmd_environment_check(void)
         if (is_one_of(name, known, n_known) || is_one_of(name, of_modules, n_of_modules)) continue;
         const char *near = cmd_nearest(name, known, n_known);
         if (near) snprintf(hint, sizeof hint, "; did you mean " PREFIX "%s?", near);
-        cmd_warn("the variable " PREFIX "%s of the environment is unknown and has no effect%s ('glslines help "
-                 "environment')",
-                 name, near ? hint : "");
+        gls_log(GLS_LOG_WARNING,
+                "the variable " PREFIX "%s of the environment is unknown and has no effect%s ('glslines help "
+                "environment')",
+                name, near ? hint : "");
     }
 }

@@ -1,6 +1,6 @@
 /* Options and words of other programs, and what stands for them here: whoever types one out of habit is told. */
-#ifndef GLS_CMD_BRIDGE_H
-#define GLS_CMD_BRIDGE_H
+#ifndef GLS_OPTIONS_BRIDGE_H
+#define GLS_OPTIONS_BRIDGE_H
 
 #include "options/options.h"
 
