@@ -136,14 +136,15 @@ void gls_advise_of_lengths(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
     double n = (double)r->streamlines;
+    const char *threshold = job->study.stop_map_open ? "" : " or raise --fa-threshold";
     if ((double)r->truncated > MOST_CUT * n)
         gls_log(GLS_LOG_WARNING,
-                "%.1f %% of the streamlines were cut at --max-length %g mm: lower --max-angle or raise --fa-threshold "
-                "where they change over to other bundles, else raise --max-length",
-                100 * (double)r->truncated / n, job->params.max_length);
+                "%.1f %% of the streamlines were cut at --max-length %g mm: lower --max-angle%s where they change "
+                "over to other bundles, else raise --max-length",
+                100 * (double)r->truncated / n, job->params.max_length, threshold);
     if ((double)r->long_streamlines > MOST_LONG * n)
         gls_log(GLS_LOG_WARNING,
                 "%.1f %% of the streamlines are longer than %g mm, more than a path of a human brain: lower "
-                "--max-angle, raise --fa-threshold, or set --max-length",
-                100 * (double)r->long_streamlines / n, GLS_LONG_STREAMLINE);
+                "--max-angle%s, or set --max-length",
+                100 * (double)r->long_streamlines / n, GLS_LONG_STREAMLINE, threshold);
 }

@@ -149,6 +149,7 @@ static void explain_ends(const gls_job *job)
     int most = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[most]) most = e;
+    if (most == GLS_END_STOP_MAP && job->study.stop_map_open) most = GLS_END_MASK; /* the map ends with the mask */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[most])
         gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)most), advice[most]);
 }

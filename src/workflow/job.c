@@ -150,6 +150,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_job_name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
+    job->study.wants_fa = gls_maps_want_fa(&job->maps);
     if (status) {
         gls_job_destroy(job);
         return status;
@@ -302,7 +303,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
-    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->overwrite, group);
+    if (!status) status = gls_maps_write(&job->maps, gls_study_scalar(&job->study), job->overwrite, group);
     job->result.seconds_write += gls_clock_seconds() - start;
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
     return status;

@@ -49,10 +49,4 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
     return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
 }
 
-/* The stop map of a run that has tracked, 0 outside of the mask; NULL: it has none. Borrowed. */
-static inline const gls_image *gls_job_stop_map(const gls_job *job)
-{
-    return job->study.stop_map_open ? NULL : job->study.stop_map;
-}
-
 #endif

@@ -85,7 +85,11 @@ gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_sha
     if (!status && o->output_seeds) status = name_output(o->output_seeds, shard, &maps->seeds);
     if (!status) status = gls_track_sample_take(&maps->sample, o);
     if (!status) status = gls_track_segment_take(&maps->segment, o);
-    return status || !o->profile ? status : take_profile(maps, o->profile, shard);
+    if (!status && o->profile) status = take_profile(maps, o->profile, shard);
+    if (!status && gls_maps_want_fa(maps) && !o->fa && !o->dwi && !o->phantom)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--profile: there is no FA without DWI: give --fa FILE, or name images, "
+                                            "BUNDLES:IMAGE:FILE");
+    return status;
 }
 
 size_t gls_maps_outputs(const gls_maps *maps, gls_job_file file[GLS_MAPS_OUTPUTS])
@@ -222,17 +226,23 @@ gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_
     return status ? status : gls_track_segment_complete(&maps->segment, writer);
 }
 
-static gls_status write_profile(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
+bool gls_maps_want_fa(const gls_maps *maps)
+{
+    return maps->rules && maps->n_images == 0;
+}
+
+static gls_status write_profile(gls_maps *maps, const gls_image *fa, bool overwrite, gls_output_group *group)
 {
     gls_image *read[GLS_MAPS_MAX_IMAGES] = {NULL};
     const gls_image *image[GLS_MAPS_MAX_IMAGES];
     char *name[GLS_MAPS_MAX_IMAGES] = {NULL};
     const size_t n = maps->n_images > 0 ? maps->n_images : 1;
     gls_status status = GLS_OK;
+    GLS_REQUIRE(fa || !gls_maps_want_fa(maps));
     for (size_t i = 0; i < n && !status; i++) {
         const char *file = maps->n_images > 0 ? maps->image[i] : maps->fa ? maps->fa : "fa";
         if (maps->n_images > 0) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
-        image[i] = maps->n_images > 0 ? read[i] : stop_map;
+        image[i] = maps->n_images > 0 ? read[i] : fa;
         name[i] = gls_profile_column(file);
         if (!status && !name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
@@ -252,7 +262,7 @@ static gls_status write_profile(gls_maps *maps, const gls_image *stop_map, bool 
     return status;
 }
 
-gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
+gls_status gls_maps_write(gls_maps *maps, const gls_image *fa, bool overwrite, gls_output_group *group)
 {
     gls_status status = GLS_OK;
     if (maps->map) status = gls_density_write_grouped(maps->map, maps->density, overwrite, group);
@@ -264,7 +274,7 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
         const float *value = gls_weigh_get(&maps->weigh, &n);
         status = gls_weights_write_text(maps->weights, overwrite, group, value, n, 1, "weights by glslines");
     }
-    if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
+    if (maps->bundles && !status) status = write_profile(maps, fa, overwrite, group);
     if (maps->sample.n_images > 0 && !status) status = gls_track_sample_end(&maps->sample);
     if (!status) status = gls_track_segment_write(&maps->segment, overwrite, group);
     if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);

@@ -25,8 +25,8 @@ typedef struct gls_maps {
     char *profile; /* file */
     char *seeds;   /* file; NULL: none */
     char *image[GLS_MAPS_MAX_IMAGES];
-    size_t n_images; /* 0: the stop map alone */
-    const char *fa;  /* file of the stop map; NULL: it has none */
+    size_t n_images; /* 0: FA alone */
+    const char *fa;  /* file in its place; NULL: none */
     gls_density *map, *dec_map;
     const gls_visited *visited; /* what a device knows of the streamlines that are delivered */
     gls_connectome *connectome;
@@ -62,8 +62,10 @@ bool gls_maps_need_points(const gls_maps *maps, const gls_grid *tracked);
 /* Once all streamlines have come: their weights and groups, to the tractogram's writer where it holds them (NULL: there
  * is none). */
 gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);
-/* Writes the files in the group. */
-gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group);
+/* Whether FA, or the image of --fa in its place, is shown. */
+bool gls_maps_want_fa(const gls_maps *maps);
+/* Writes the files in the group. fa: NULL where it is not wanted. */
+gls_status gls_maps_write(gls_maps *maps, const gls_image *fa, bool overwrite, gls_output_group *group);
 void gls_maps_finish(gls_maps *maps);
 
 #endif

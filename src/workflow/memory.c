@@ -66,6 +66,7 @@ static void add_images(const gls_study *planned, bool boot, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
     f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
+              (planned->wants_fa && planned->stop_map_open ? image_bytes(planned->stop_map) : 0) +
               image_bytes(planned->odf_image) + image_bytes(planned->model.sh);
     f->images = f->kept + series + subset;
     if (boot) f->kept = f->images;

@@ -240,6 +240,10 @@ static gls_status make_open_map(gls_study *input, const gls_job_options *options
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
     if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
+    if (options->track.stop_threshold >= 1)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--fa-threshold %g: needs --fa, the map that it refers to: without it --dg %s has no stop map",
+                        options->track.stop_threshold, gls_getter_name(options->track.dg));
     input->stop_map_open = true;
     gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
     for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
@@ -302,17 +306,25 @@ static gls_status fit_odf(gls_study *input, const gls_job_options *options, cons
     return code;
 }
 
+/* FA in place of a stop map that was made up. */
+static gls_status fit_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
+    input->model.series = &input->series;
+    return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
+}
+
+const gls_image *gls_study_scalar(const gls_study *input)
+{
+    return input->stop_map_open ? input->fa : input->stop_map;
+}
+
 /* By the stop map, or, where that is none, by FA. */
 static gls_status region_of_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
 {
-    gls_image *fa = NULL;
-    gls_status status = GLS_OK;
-    input->model.series = &input->series;
-    if (!options->fa && gls_getter_ends_itself(options->track.dg))
-        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &fa);
-    if (!status) status = gls_seed_region_of_fa(fa ? fa : input->stop_map, SEED_FA, input->mask, &input->roi);
-    gls_image_destroy(fa);
-    return status;
+    gls_status status = fit_fa(input, options, monitor);
+    GLS_REQUIRE(status || gls_study_scalar(input));
+    return status ? status : gls_seed_region_of_fa(gls_study_scalar(input), SEED_FA, input->mask, &input->roi);
 }
 
 /* Where to seed if nothing says so: white matter. Without grey matter among the tissues FA tells that apart. */
@@ -351,6 +363,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
         if (!code) code = make_source(input, options);
     }
     if (!code && !input->seeds) code = make_region(input, options, monitor);
+    if (!code && input->wants_fa) code = fit_fa(input, options, monitor);
     input->seconds_fit = gls_clock_seconds() - start;
     return code;
 }
@@ -367,6 +380,7 @@ void gls_study_finish(gls_study *input)
     gls_phantom_destroy(input->phantom);
     gls_image_destroy(input->odf_image);
     gls_image_destroy(input->stop_map);
+    gls_image_destroy(input->fa);
     gls_sphere_destroy(input->sphere);
     gls_seeds_destroy(input->seeds);
     gls_tissue_destroy(input->tissue);

@@ -18,6 +18,8 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options);
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor);
 /* What a tracker takes; once fitted or planned. */
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options);
+/* FA of a study that was fitted, or the image of --fa in its place; NULL: none. Never a map that was made up. */
+const gls_image *gls_study_scalar(const gls_study *study);
 void gls_study_finish(gls_study *input);
 
 #endif

@@ -40,6 +40,8 @@ typedef struct gls_study {
     gls_image *odf_image;     /* of --sh or --odf */
     gls_image *stop_map;
     bool stop_map_open;   /* it is 1 in the whole mask, for want of one */
+    bool wants_fa;        /* an output shows FA: where the stop map is open and there is a series, it is fitted */
+    gls_image *fa;        /* that one; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
     const gls_grid *grid; /* of all of them */

@@ -55,6 +55,28 @@ done
     expect 0 "" $fod --dg ifod2 --min-length 0 --max-length 500 --samples 3 --power 0.5 --trials 20 -o given.tck
     expect 0 "" $fod --dg sdstream --max-angle 10 -o narrow.tck
 }
+# a map that was made up for want of a stop map is no data: FA is fitted, or asked for
+printf 'bundle\tinclude\nall\t0,0,0,200\n' > all.tsv
+series="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz"
+cp fod_fa.nii.gz fa.nii.gz
+# shellcheck disable=SC2086
+{
+    expect 2 "--profile: there is no FA without DWI" $fod --dg ifod2 --profile all.tsv:none.csv
+    expect 2 "--fa-threshold 300: needs --fa" $fod --dg ifod2 --fa-threshold 300
+    expect 0 "" $fod --dg ifod2 --profile all.tsv:fa.nii.gz:named.csv -o named.trx
+    expect 0 "" $fod --dg ifod2 --fa fa.nii.gz --profile all.tsv:given.csv -o given.trx
+    for source in "--sh fod_sh.nii.gz" "--model csd --sh-order 6" "--model msmt"; do
+        expect 0 "" track $series data/roi.nii.gz $source --dg ifod2 --nseeds 100 --device llvmpipe --profile all.tsv:own.csv -o own.trx --picture own.png -q --force
+        expect 0 "" profile own.trx fa.nii.gz --bundles all.tsv -o own2.csv -q --force
+        same own.csv own2.csv
+        expect 0 "" render own.trx -o own2.png --image fa.nii.gz --device llvmpipe -q --force
+        same own.png own2.png
+    done
+}
+for table in named given; do
+    expect 0 "" profile $table.trx fa.nii.gz --bundles all.tsv -o again.csv -q --force
+    same $table.csv again.csv
+done
 # a model of one's own data, too
 expect 0 "" track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --model csd --sh-order 6 --dg ifod2 --nseeds 100 -q -o fitted.tck
 python3 - <<'END' || failures=$((failures + 1))
