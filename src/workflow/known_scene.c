@@ -122,6 +122,7 @@ gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
         size_t n = (size_t)(found->offset[i + 1] - found->offset[i]);
         uint32_t seed = (uint32_t)gls_column_value(seed_index, i);
         size_t at = gls_known_find_seed(c->scene, seed, point, n);
+        c->seen = seed + 1;
         while (c->next < known->n && known->line[c->next].seed < seed) c->next++;
         if (c->next == known->n || known->line[c->next].seed != seed) continue;
         const gls_known_line *line = &known->line[c->next++];

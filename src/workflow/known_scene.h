@@ -50,8 +50,9 @@ void gls_known_scene_finish(gls_known_scene *scene);
 /* What came out, of streamlines that are appended in the order of seeds; begins as {scene}. */
 typedef struct gls_known_comparison {
     const gls_known_scene *scene;
-    size_t next; /* of the known lines */
-    size_t same; /* halves that are as they must be */
+    size_t next;           /* of the known lines */
+    size_t same;           /* halves that are as they must be */
+    _Atomic uint32_t seen; /* the last streamline was of the seed before this one */
 } gls_known_comparison;
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
 /* Index of the point where a streamline of a seed began, n if there is none. */

@@ -109,6 +109,53 @@ wrong base/textures.glsl '(q + 0.5) \*' '(q + 0.75) *' boot4:single prob4:group 
 wrong guide/stop_map.glsl '(p + 0.5)' '(p + 0.75)' det4:single
 wrong kernel/half.glsl 'params.step_x' '1.02 * params.step_x' det4:single ptt4:group
 
+# --- a renderer of which nothing is known, which is what llvmpipe counts for here ----------------------------------------------------------------
+
+# first CODE TRACKS OPTIONS... : a run
+first() {
+    code=$1 tracks=$2
+    shift 2
+    "$tool" track --phantom --device llvmpipe --nseeds 40 --sphere small -v -o "$tracks" --force "$@" > stdout 2> stderr
+    got=$?
+    checks=$((checks + 1))
+    [ $got -eq "$code" ] || note "exit code $got, not $code: $*"
+}
+quiet() {
+    checks=$((checks + 1))
+    ! grep -Eq -e "$1" stderr || note "somebody says '$1'"
+}
+tested='nobody has tracked on this renderer yet'
+for dg in boot det prob ptt; do
+    first 0 plain.tck --dg $dg
+    quiet "$tested"
+    GLSLINES_SELF_TEST=1 first 0 tested.tck --dg $dg
+    says "$tested"
+    cmp -s plain.tck tested.tck || note "other streamlines after the test: $dg"
+done
+# once
+GLSLINES_SELF_TEST=1 first 0 tested.tck --dg ptt
+quiet "$tested"
+rm -f devices.json
+
+# a mistake in one mapping leads to another, a mistake in all to an error; a mapping that is asked for is taken
+first 0 plain.tck --dg prob
+rm -rf shaders
+mkdir -p shaders/base
+sed 's/^#define SLOT gl_LocalInvocationIndex$/#define SLOT min(gl_LocalInvocationIndex, 3u)/' "$shaders/base/lanes_single.glsl" > shaders/base/lanes_single.glsl
+! cmp -s "$shaders/base/lanes_single.glsl" shaders/base/lanes_single.glsl || note "no mistake in lanes_single.glsl"
+export GLSLINES_SHADER_DIR="$work/shaders" GLSLINES_SELF_TEST=1
+first 0 other.tck --dg prob
+says "the mapping 'single' of prob gives wrong streamlines: 'group' is tried"
+cmp -s plain.tck other.tck || note "other streamlines in the mapping that is right"
+first 0 other.tck --dg prob
+quiet "wrong streamlines"
+rm -f devices.json
+sed 's|0xD2511F53u|0xD2511F55u|' "$shaders/base/philox.glsl" > shaders/base/philox.glsl
+first 5 none.tck --dg prob
+says 'prob gives wrong streamlines on this renderer in every mapping'
+[ ! -e none.tck ] || note "a tractogram is left"
+first 0 asked.tck --dg prob --mapping single
+
 fi
 echo "$checks checks, $failures failed"
 [ $failures -eq 0 ]
