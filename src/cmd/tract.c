@@ -54,9 +54,5 @@ gls_status tract_input_read(const tract_input *input, gls_tractogram_read_option
 
 gls_status tract_input_keep(const tract_input *input, const char *output)
 {
-    gls_inputs inputs = {0};
-    gls_status status = gls_inputs_add(&inputs, input->reference);
-    if (!status && output) status = gls_inputs_check(&inputs, output);
-    gls_inputs_finish(&inputs);
-    return status;
+    return output ? gls_input_keep(input->reference, output) : GLS_OK;
 }

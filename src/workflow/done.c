@@ -201,13 +201,11 @@ gls_status gls_job_find_done(gls_job *job)
     return status;
 }
 
-static cJSON *add_entry(gls_job *job, const char *role, const char *path)
+static cJSON *add_entry(gls_job *job, const char *role)
 {
     if (!job->written) job->written = cJSON_CreateObject();
     cJSON_DeleteItemFromObjectCaseSensitive(job->written, role);
-    cJSON *entry = cJSON_AddObjectToObject(job->written, role);
-    cJSON_AddStringToObject(entry, "path", path);
-    return entry;
+    return cJSON_AddObjectToObject(job->written, role);
 }
 
 gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
@@ -218,14 +216,14 @@ gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
     for (size_t i = 0; i < n && !status; i++)
         for (size_t k = 0; k < group->n && !status; k++)
             if (gls_output_is(&group->output[k], file[i].path))
-                status = gls_written_note_output(add_entry(job, file[i].role, file[i].path), &group->output[k]);
+                status = gls_written_note_output(add_entry(job, file[i].role), &group->output[k]);
     return status;
 }
 
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
 {
     if (!job->sidecar) return GLS_OK;
-    gls_status status = gls_written_note(add_entry(job, role, path), path);
+    gls_status status = gls_written_note(add_entry(job, role), path);
     if (status) return status;
     char *text = gls_track_sidecar_text(job);
     status =

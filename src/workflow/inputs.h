@@ -31,6 +31,9 @@ gls_status gls_input_hash(const char *path, uint64_t *hash);
  * name. From malloc; NULL: it names no file that is there, or memory ran out. */
 char *gls_input_named_file(const char *text);
 
+/* GLS_ERR_OUTPUT: the output is this input (NULL: there is none) or its companion. */
+gls_status gls_input_keep(const char *text, const char *output);
+
 /* What a run reads, companions among it. All zero is an empty set. */
 typedef struct gls_inputs {
     size_t n, capacity;

@@ -373,13 +373,12 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
 }
 
 /* The tractogram is all that a merged run writes. */
-static gls_status set_outputs(cJSON *root, const gls_merge_options *o, const gls_output *output)
+static gls_status set_outputs(cJSON *root, const gls_output *output)
 {
-    cJSON *outputs = cJSON_CreateObject(), *entry = cJSON_AddObjectToObject(outputs, "tractogram");
-    cJSON_AddStringToObject(entry, "path", o->output);
-    gls_status status = gls_written_note_output(entry, output);
-    cJSON_DeleteItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
-    cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, outputs);
+    cJSON *outputs = cJSON_CreateObject();
+    gls_status status = gls_written_note_output(cJSON_AddObjectToObject(outputs, "tractogram"), output);
+    if (!cJSON_ReplaceItemInObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS, outputs))
+        cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, outputs);
     return status;
 }
 
@@ -421,7 +420,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         set_lengths(root, shards, n, result);
         join_warnings(root, shards, n, warnings);
         set_names(root, options, gls_output_size(output));
-        status = set_outputs(root, options, output);
+        status = set_outputs(root, output);
         printed = gls_json_exact(root);
         *text = gls_json_print(printed);
     }

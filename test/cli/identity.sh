@@ -80,7 +80,8 @@ outputs="a.tck a_weights.txt d.nii.gz e.nii.gz c.csv p.csv v.tsv b.tsv s.csv m.n
 python3 - "$work/out/a.json" $outputs <<'PYTHON' || note "outputs in the sidecar"
 import json, os, sys
 outputs = json.load(open(sys.argv[1]))["outputs"]
-assert {entry["path"]: entry["bytes"] for entry in outputs.values()} == {name: os.path.getsize(os.path.dirname(sys.argv[1]) + "/" + name) for name in sys.argv[2:]}, outputs
+sizes = [os.path.getsize(os.path.join(os.path.dirname(sys.argv[1]), name)) for name in sys.argv[2:]]
+assert sorted(entry["bytes"] for entry in outputs.values()) == sorted(sizes), outputs
 PYTHON
 for name in $outputs; do
     cp "$work/out/$name" "$work/kept"
@@ -137,7 +138,7 @@ mkdir "$work/pairs"
 pairs() { # pairs OF NAME...: a .hdr and .img pair of each image, with a value changed in that of OF
     of=$1
     shift
-    for name in "$@"; do python3 "$here/pair.py" "$i/$name.nii.gz" "$work/pairs/$name.hdr" $([ "$name" != "$of" ] || echo changed); done
+    for image in "$@"; do python3 "$here/pair.py" "$i/$image.nii.gz" "$work/pairs/$image.hdr" $([ "$image" != "$of" ] || echo changed); done
 }
 pairs none dwi mask roi
 pair="track $work/pairs/dwi.hdr $bval $bvec $work/pairs/mask.hdr $work/pairs/roi.img --dg prob --device llvmpipe -q --sphere small --nseeds 100"
