@@ -59,14 +59,16 @@ typedef enum gls_mask_stop {
 
 /* A gradient table and a model: the rows of params.def that belong to them. Besides:
  *   model   default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD
- *   sh_order   even, OPDT and CSA up to 8; 0: 4, MSMT the response's, at most 8
+ *   sh_order   even, OPDT and CSA up to 8; 0: 4, CSD 8 or what the directions (by MRtrix3's rule a response that is
+ * read) determine, MSMT the response's, at most 8
  *   shells   of MSMT several, else one; none: CSD takes that of gls_csd_choose_shell(), the others take all volumes
  *   response   CSD, see gls_response_read(); NULL: estimated. response_fa, response_radius and response_voxels are
  * members of gls_response_options for that response_wm, response_gm, response_csf   MSMT, see
  * gls_tissue_response_read(); NULL: gls_responses_dhollander(). With white matter alone, or without one of the others,
  * there are fewer tissues. force_response: take them for other b-values than those that they name normalise,
- * no_normalise   MSMT; both false: gls_normalise() where the mask has 1000 voxels csd_directions   a built-in sphere or
- * a file of gls_csd_directions_read(); NULL: "small", MSMT "repulsion600" sh_basis, sh_frame   of the file that is read
+ * no_normalise   MSMT; both false: gls_normalise() where the mask has 1000 voxels csd_rule   CSD: a member of
+ * gls_csd_options csd_directions   a built-in sphere or a file of gls_csd_directions_read(); NULL: "small", MSMT and
+ * MRtrix3's rule "repulsion600" sh_basis, sh_frame   of the file that is read
  * (sh) or written (fit) */
 #define GLS_CHOICE_bvec_frame gls_bvec_frame
 #define GLS_CHOICE_bvalue_scaling gls_bvalue_scaling
