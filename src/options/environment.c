@@ -12,7 +12,7 @@
 /* What stands behind the prefix; src/doc/environment.md tells what each variable does. */
 static const char *const known[] = {"CHECKED",   "DESKTOP_ID", "DUMP_SHADERS", "FORCE_LIMITS", "INJECT",
                                     "IN_FLIGHT", "LIBRARY",    "MAP",          "ODF_CELLS",    "OSC",
-                                    "PROBE",     "RECEIPTS",   "SHADER_DIR"};
+                                    "PROBE",     "RECEIPTS",   "SELF_TEST",    "SHADER_DIR"};
 /* What module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 

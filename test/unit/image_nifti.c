@@ -234,7 +234,7 @@ static void test_numbers(void **state)
         h.sform_code = cases[i].sform;
         h.qform_code = cases[i].qform;
         h.scl_slope = cases[i].slope;
-        h.quatern_b = 0.5f;
+        h.quatern_b = 0.1f;
         for (int c = 0; c < 4; c++) h.srow_x[c] = h.srow_y[c] = h.srow_z[c] = 0;
         h.srow_x[0] = h.srow_y[1] = h.srow_z[2] = 2;
         *cases[i].field = cases[i].value;

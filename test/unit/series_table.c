@@ -98,7 +98,7 @@ static void test_find(void **state)
     put_series("a.mif", "");
     put_series("A.MIF", "");
     assert_int_equal(gls_series_find_table(path_of("a.mif"), &found[0], &found[1]), GLS_ERR_INPUT);
-    assert_non_null(strstr(gls_last_error(), "a.mif: no gradient table in its header (dw_scheme) or beside it ("));
+    assert_non_null(strstr(gls_last_error(), "a.mif: no gradient table lies in its header (dw_scheme) or beside it ("));
     put("bvals", bval);
     put("bvecs", bvec);
     expect_found("a.mif", "bvals", "bvecs");
