@@ -7,6 +7,8 @@
 #include <glslines/common.h>
 #include <glslines/tractogram.h>
 
+static char warning[1024]; /* the last one, of a program that keeps it */
+
 /* Reads to the end; the status of that. */
 static inline gls_status read_file(const char *path, const gls_tractogram_read_options *options, uint64_t *n)
 {

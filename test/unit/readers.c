@@ -26,8 +26,6 @@ static struct {
     unsigned char left[N], none[N];
 } all;
 
-static char warning[1024];
-
 static void keep_warning(void *user, gls_log_level level, const char *line)
 {
     (void)user;
