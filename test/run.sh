@@ -281,7 +281,10 @@ stage_peers() {
     check "response of a real series" env GLS_TEST_REQUIRE_DATA=1 build/test/unit_response
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
+    # what takes long here is mostly the other program
+    limit=300
     run_ctest build -L peer
+    limit=
 }
 
 stage_python() {

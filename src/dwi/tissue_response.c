@@ -77,7 +77,7 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
     double *value = NULL;
     size_t size = 0, rows = 0, columns = 0, used = 1;
     gls_tissue_response *r = NULL;
-    gls_status status = gls_file_read(path, MAX_BYTES, &text, &size);
+    gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
     if (status == GLS_OK) status = gls_table_parse(path, text, size, &value, &rows, &columns);
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < rows; i++)

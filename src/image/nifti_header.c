@@ -114,8 +114,11 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
     if (!(offset >= 0.0) || offset > 0x1p40)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
-    /* some writers leave 0 */
-    uint64_t least = header->single_file ? (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
+    /* in one file the values follow the header and four bytes that tell of extensions; some writers leave 0 */
+    uint64_t least = header->single_file ? 4 + (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
+    if (offset < (double)least)
+        gls_log(GLS_LOG_WARNING, "%s: says that its values begin at byte %g, inside the header; byte %llu is taken",
+                path, offset, (unsigned long long)least);
     header->offset = (uint64_t)offset < least ? least : (uint64_t)offset;
     return GLS_OK;
 }
@@ -160,6 +163,9 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
                 "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
     if (nim->xyz_units == NIFTI_UNITS_METER || nim->xyz_units == NIFTI_UNITS_MICRON)
         gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; the numbers are taken as mm", path);
+    if (sform && nim->sform_code > NIFTI_XFORM_TEMPLATE_OTHER)
+        gls_log(GLS_LOG_WARNING, "%s: its sform_code %d has no meaning in NIfTI; the sform is used all the same", path,
+                nim->sform_code);
     gls_status status = gls_grid_init(grid, d, affine);
     grid->affine_source = sform ? GLS_AFFINE_SFORM : qform ? GLS_AFFINE_QFORM : GLS_AFFINE_SIZES;
     const int space = sform ? nim->sform_code : nim->qform_code;

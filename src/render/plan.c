@@ -189,7 +189,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
 {
     char *text = NULL;
     size_t n = 0;
-    gls_status status = gls_file_read(path, 1 << 20, &text, &n);
+    gls_status status = gls_file_read_text(path, 1 << 20, &text, &n);
     if (status) return status;
     if (!(p->named = calloc(GLS_MAX_NAMED, sizeof *p->named)))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);

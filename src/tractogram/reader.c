@@ -239,7 +239,7 @@ static gls_status recognise(gls_tractogram_reader *r)
     gls_status status = gls_reader_head(r, 0, start, sizeof start);
     for (size_t f = 0; f < N_FORMATS && status == GLS_OK; f++) {
         size_t n = strlen(formats[f].start);
-        if (memcmp(start, formats[f].start, n) != 0) continue;
+        if (gls_case_compare_n(start, formats[f].start, n) != 0) continue;
         r->info.format = (gls_tractogram_format)f;
         r->driver = formats[f].driver;
         return GLS_OK;

@@ -49,7 +49,7 @@ gls_status gls_vtk_scan_line(gls_vtk_scan *s, char line[GLS_VTK_LINE])
     size_t n = 0;
     int byte;
     while ((byte = peek(&s->cursor)) >= 0 && byte != '\n') {
-        if (n < GLS_VTK_LINE - 1 && byte != '\r') line[n++] = (char)byte;
+        if (n < GLS_VTK_LINE - 1 && byte != '\r' && byte != '\0') line[n++] = (char)byte;
         s->cursor.next++;
     }
     line[n] = '\0';

@@ -26,7 +26,7 @@ typedef struct gls_vtk_array {
 gls_status gls_vtk_scan_begin(gls_vtk_scan *scan, gls_tractogram_reader *reader);
 /* Whether there is another word. */
 bool gls_vtk_scan_more(gls_vtk_scan *scan);
-/* The rest of the line without its end; longer ones are cut. */
+/* The rest of the line without its end and NUL bytes; longer ones are cut. */
 gls_status gls_vtk_scan_line(gls_vtk_scan *scan, char line[GLS_VTK_LINE]);
 /* The next word. */
 gls_status gls_vtk_scan_token(gls_vtk_scan *scan, char word[GLS_VTK_WORD]);

@@ -131,3 +131,26 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
     text[used] = '\0';
     return take_text(path, text, used, data, n);
 }
+
+gls_status gls_file_read_text(const char *path, size_t max_bytes, char **out, size_t *n)
+{
+    char *text = NULL;
+    size_t size = 0, to = 0;
+    gls_status status = gls_file_read(path, max_bytes, &text, &size);
+    if (status) return status;
+    while (size > 0 && text[size - 1] == '\0') size--;
+    if (memchr(text, '\0', size)) {
+        free(text);
+        return gls_fail(GLS_ERR_INPUT, "%s: is no text: it has NUL bytes, as text in UTF-16 has; save it as UTF-8",
+                        path);
+    }
+    for (size_t from = 0; from < size; from++) {
+        const bool is_return = text[from] == '\r';
+        if (is_return && from + 1 < size && text[from + 1] == '\n') continue;
+        text[to++] = is_return ? '\n' : text[from];
+    }
+    text[to] = '\0';
+    *out = text;
+    *n = to;
+    return GLS_OK;
+}

@@ -8,6 +8,10 @@
  * counted; *data is from malloc. GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
+/* The same without NUL bytes at the end, and with \n at the end of each line in place of \r\n and \r: for text without
+ * quotes around line ends. GLS_ERR_INPUT: NUL bytes inside, as text in UTF-16 has. */
+gls_status gls_file_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
+
 /* What stands behind the last slash of a path. */
 const char *gls_file_name(const char *path);
 /* Whether two paths lead to one file: the same inode, or, where there is none yet, the same name in the same folder. */

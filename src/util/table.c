@@ -135,7 +135,7 @@ gls_status gls_table_read(const char *path, double **values, size_t *rows, size_
 {
     char *text;
     size_t n;
-    gls_status status = gls_file_read(path, MAX_BYTES, &text, &n);
+    gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &n);
     if (status != GLS_OK) return status;
     status = gls_table_parse(path, text, n, values, rows, cols);
     free(text);

@@ -75,7 +75,7 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
     if (!stem) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     char *table = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
     size_t bytes;
-    gls_status status = table ? gls_file_read(table, MAX_TABLE, &text, &bytes) : GLS_OK;
+    gls_status status = table ? gls_file_read_text(table, MAX_TABLE, &text, &bytes) : GLS_OK;
     if (!status && text) status = read_rows(table, text, labels);
     free(text);
     free(table);

@@ -41,7 +41,7 @@ class Read:
         folder = os.path.join(work, "dump")
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
-        run = subprocess.run([tool, path, folder, *map(str, options)], stdout=subprocess.PIPE, text=True)
+        run = subprocess.run([tool, path, folder, *map(str, options)], stdout=subprocess.PIPE, text=True, errors="replace")
         self.text, self.ok = run.stdout, run.returncode == 0
         self.dps, self.dpv, self.group, self.dpg, self.lines, self.header = {}, {}, {}, {}, [], ""
         if not self.ok:
@@ -51,7 +51,7 @@ class Read:
         self.lines = [point[a:b] for a, b in zip(offset, offset[1:])]
         for name in os.listdir(folder):
             if name == "header.txt":
-                self.header = open(os.path.join(folder, name)).read()
+                self.header = open(os.path.join(folder, name), errors="replace").read()
             pieces = name.split(".")
             if len(pieces) < 4:
                 continue

@@ -41,7 +41,7 @@ gls_status gls_tract_edges_read(gls_tract_edges *e, const char *path)
     size_t size = 0, capacity = 0;
     *e = (gls_tract_edges){.n = 0};
     if (!path) return GLS_OK;
-    gls_status status = gls_file_read(path, MAX_BYTES, &text, &size);
+    gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
     for (char *rest = text, *line; !status && (line = strsep(&rest, "\n"));) {
         if (*line == '#' || (!*line && !rest)) continue;
         if (e->n == capacity) {

@@ -41,6 +41,7 @@ static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_
 {
     char *end;
     line += strspn(line, " \t");
+    for (size_t n = strlen(line); n > 0 && strchr(" \t", line[n - 1]); n--) line[n - 1] = '\0';
     long label = strtol(line, &end, 10);
     if (*line == '#' || end == line || !strchr(BLANKS, *end) || !*end || label < 0 || label > INT32_MAX) return GLS_OK;
     char *name = cut_name(end, tabs);
@@ -64,7 +65,7 @@ gls_status gls_label_names_read(gls_label_names *names, const char *path)
     if (!path) return GLS_OK;
     const char *dot = strrchr(path, '.');
     const bool tabs = dot && strcmp(dot, ".tsv") == 0;
-    gls_status status = gls_file_read(path, MAX_BYTES, &names->text, &size);
+    gls_status status = gls_file_read_text(path, MAX_BYTES, &names->text, &size);
     for (char *rest = names->text, *line; !status && (line = strsep(&rest, "\n"));)
         status = take_line(names, line, tabs, &capacity);
     if (!status && names->n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no line of a label and its name", path);
