@@ -1,6 +1,7 @@
 #!/bin/sh
 # glslines devices --check: check.sh TOOL WORK_DIR PART. faults: compilers that fail, crash, hang or say nothing are injected, and what is kept is looked at;
-# computing: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find).
+# computing: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find); unknown: a renderer of which nothing is known is
+# tested before its first run.
 . "$(dirname "$0")/common.sh"
 part=$3
 shaders=$here/../../glsl
@@ -79,7 +80,7 @@ grep -q '"mapping":.*"single"' b.json || note "what was found is taken although 
 cmp -s a.trx b.trx || note "the mappings differ"
 [ ! -e cache/glslines ] || note "something is kept in the cache folder"
 
-else
+elif [ "$part" = computing ]; then
 
 # --- computing -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -108,6 +109,8 @@ wrong base/philox.glsl '0xD2511F53u' '0xD2511F55u' boot4:single prob4:single ptt
 wrong base/textures.glsl '(q + 0.5) \*' '(q + 0.75) *' boot4:single prob4:group det4:single
 wrong guide/stop_map.glsl '(p + 0.5)' '(p + 0.75)' det4:single
 wrong kernel/half.glsl 'params.step_x' '1.02 * params.step_x' det4:single ptt4:group
+
+else
 
 # --- a renderer of which nothing is known, which is what llvmpipe counts for here ----------------------------------------------------------------
 
