@@ -76,7 +76,7 @@ static bool find_folder(char *folder, size_t size)
 /* Beside what this function is in, or where it is installed from there; else where the system looks. */
 static void *open_library(void)
 {
-    static const char *const places[] = {"", "/..", "/" GLS_BLAS_FROM_PROGRAM};
+    static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
     char folder[PATH_MAX], path[PATH_MAX + 128];
     void *library = NULL;
     for (size_t i = 0; i < sizeof places / sizeof *places && !library && find_folder(folder, sizeof folder); i++) {

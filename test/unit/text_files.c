@@ -82,8 +82,8 @@ static void test_table(void **state)
 static void test_names(void **state)
 {
     static const char *const texts[] = {"3 Left 10 20 30 255\n17 Right_Hippocampus 40 50 60 255\n",
-                                        "\xef\xbb\xbf"
-                                        "3 Left 10 20 30 255\r\n17 Right_Hippocampus 40 50 60 255\r\n",
+                                        ("\xef\xbb\xbf"
+                                         "3 Left 10 20 30 255\r\n17 Right_Hippocampus 40 50 60 255\r\n"),
                                         "3 Left 10 20 30 255\r17 Right_Hippocampus 40 50 60 255",
                                         "  3 Left 10 20 30 255  \t\n\t17 Right_Hippocampus 40 50 60 255 \t \n",
                                         "# No. Name\n\n3\tLeft\t10\n17\tRight_Hippocampus\t40\n",
