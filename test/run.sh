@@ -4,7 +4,7 @@
 #   sh test/run.sh             all that .ci/run does: the quick tests, the daily stages, and the nightly stage whose turn it is today
 #   sh test/run.sh --rest      the same without the quick tests
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
-# Stages of every day: gpu sanitize threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases.
+# Stages of every day: gpu sanitize clang threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases.
 # GLS_WERROR=ON: warnings of the compiler are errors; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,7 +12,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-daily="gpu sanitize threads source peers gbm python report zink fresh"
+daily="gpu sanitize clang threads source peers gbm python report zink fresh"
 nightly="drivers arm64 cluster packages pyafq fuzz releases"
 # each nightly stage has its turn once within as many days as there are stages
 turn() {
@@ -147,24 +147,31 @@ stage_gpu() {
     run_ctest build -LE 'quick|cli|peer'
 }
 
-# Library, program and readers of files by clang with its sanitizers, without the optional libraries: all tests of units and of the command line, then libFuzzer for a moment on each reader.
+# All tests of units and of the command line under the sanitizers.
 stage_sanitize() {
-    header "address and undefined-behaviour sanitizers, clang, no optional libraries"
+    header "address and undefined-behaviour sanitizers"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES && need_locale de_DE.UTF-8 && need_locale tr_TR.UTF-8 || exit 1
-    CC=clang check "build with sanitizers" configure_and_build build/sanitize -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DGLS_FUZZ=ON -DGLS_ISAL=OFF -DGLS_UNITY=OFF \
-        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    check "build with sanitizers" configure_and_build build/sanitize -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
     # llvmpipe allocates the frames of its invocations, mostly 24 bytes, at multiples of 4096: each takes 10 kB, of which the quarantine counts 24 bytes, and with its
     # default of 256 MB keeps up to 100 GB
-    export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
+    export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
+    export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # cli/api compares interfaces of the driver with nothing of our own that the others leave out; sanitized code takes several times as long
-    limit=180
+    limit=300
     run_ctest build/sanitize -L 'unit|fuzz|cli' -E cli/api
     run_ctest build/sanitize -R gpu/faults
     limit=
     check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --phantom --nseeds 200 -o build/sanitize/track.trx --force
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS GLS_TEST_REQUIRE_LOCALE
-    fuzz "${GLS_FUZZ_SECONDS:-100}"
+}
+
+# clang compiles all of it without a warning, without the optional libraries, too; its unit tests.
+stage_clang() {
+    header "clang: build without optional libraries, and unit tests"
+    # shellcheck disable=SC2086
+    need_packages $SANITIZE_PACKAGES || return
+    CC=clang check "build with clang" configure_and_build build/clang -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
 }
 
 # Own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; drivers are told apart by their names.
@@ -181,17 +188,17 @@ stage_threads() {
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
 }
 
-# All readers under libFuzzer, from the kept inputs, in the build of the stage sanitize: so many seconds of processes in all.
+# All readers under libFuzzer, from the kept inputs, built by clang: so many seconds of processes in all.
 fuzz() { # SECONDS
     set -- "$1" test/fuzz/corpus/*/
     each=$((($1 + $# - 2) / ($# - 1))) # 0 would be without end
     shift
     for corpus; do
         name=$(basename "$corpus")
-        found=build/sanitize/new_$name
+        found=build/fuzz/new_$name
         rm -rf "$found" && mkdir -p "$found"
-        pool_add "reader $name" "build/sanitize/$name.log" env GLS_FUZZ_TARGET="$name" build/sanitize/test/libfuzzer -max_total_time="$each" -timeout=20 -rss_limit_mb=4096 \
-            -print_final_stats=1 -artifact_prefix="build/sanitize/$name-" "$found" "$corpus" "build/sanitize/test/fuzz_found/$name"
+        pool_add "reader $name" "build/fuzz/$name.log" env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="$each" -timeout=20 -rss_limit_mb=4096 \
+            -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "$found" "$corpus" "build/fuzz/test/fuzz_found/$name"
     done
     pool_end
 }
@@ -201,8 +208,8 @@ stage_fuzz() {
     header "fuzz: readers"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
-    CC=clang check "build with libFuzzer" quietly sh -c 'cmake -S . -B build/sanitize -G Ninja -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DGLS_FUZZ=ON -DGLS_ISAL=OFF -DGLS_UNITY=OFF \
-        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" && cmake --build build/sanitize --target libfuzzer' || return
+    CC=clang check "build with libFuzzer" quietly sh -c 'cmake -S . -B build/fuzz -G Ninja -DGLS_WERROR=ON -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
+        cmake --build build/fuzz --target libfuzzer' || return
     fuzz "${GLS_FUZZ_SECONDS:-900}"
 }
 
