@@ -23,6 +23,6 @@ if [ "${3:-}" = --sdist ]; then
 fi
 
 # GLS_WHEEL_BUILD: a folder that keeps the compiled files
-"$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+-C "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
+"$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+--config-settings "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
 # what belongs to the drivers must be the system's: libEGL and libGL are loaded by name, and never come along
 PATH=$bin:$PATH "$python" -m auditwheel repair --only-plat --exclude libEGL.so.1 --exclude libgbm.so.1 --exclude libdrm.so.2 -w "$output" "$work"/wheel/*.whl
