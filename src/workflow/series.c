@@ -43,6 +43,7 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
 
 typedef struct volume_look {
     int32_t odd, positive; /* some values are not finite; some are above 0 inside the mask */
+    int32_t positive_b0;   /* of volumes that count as b = 0 */
 } volume_look;
 
 /* A loop without branches, for the compiler to make vectors of: there are a hundred million values in a series. */
@@ -53,7 +54,7 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
         odd |= !(volume[i] - volume[i] == 0);
         positive |= (volume[i] > 0) & (mask[i] > 0);
     }
-    return (volume_look){odd, positive};
+    return (volume_look){odd, positive, 0};
 }
 
 /* Marks voxels with values that are not finite. */
@@ -81,14 +82,16 @@ static gls_status mend(gls_series *s)
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);
-    int32_t odd = 0, positive = 0;
-#pragma omp parallel for schedule(static) reduction(| : odd, positive)
+    const bool *is_b0 = s->gradients->is_b0;
+    int32_t odd = 0, positive = 0, positive_b0 = 0;
+#pragma omp parallel for schedule(static) reduction(| : odd, positive, positive_b0)
     for (size_t t = 0; t < s->dwi->n_volumes; t++) {
         volume_look look = look_at(s->dwi->data + t * n, mask->data, n);
         odd |= look.odd;
         positive |= look.positive;
+        positive_b0 |= is_b0[t] ? look.positive : 0;
     }
-    return (volume_look){odd, positive};
+    return (volume_look){odd, positive, positive_b0};
 }
 
 gls_status gls_series_check(gls_series *s, const gls_image *mask)
@@ -99,7 +102,12 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
         if (status) return status;
         look = look_at_all(s, mask);
     }
-    return look.positive ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
+    if (!look.positive) return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
+    if (look.positive_b0 || s->gradients->n_b0 == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no value of its b = 0 volumes is above 0 inside the mask: is the gradient table in the order "
+                    "of the volumes?",
+                    s->name);
 }
 
 gls_status gls_series_log_shells(gls_series *s)
