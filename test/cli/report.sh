@@ -92,9 +92,9 @@ says 'describes no tracking'
 for more in "--dg ifod2" "--dg ptt" "--dg ifod1 --compress" "--dg det --downsample 3" "--dg ifod2 --act data/5tt.nii.gz --crop-at-gmwmi"; do
     # shellcheck disable=SC2086
     expect 0 track "$@" $more -o given.trx --report given.html --force
-    expect 0 stats given.trx -o given.tsv --force -q
+    expect 0 stats given.trx -o given.tsv --dump given.txt --force -q
     python3 - "$more" << 'END' || note "a report of $more"
-import csv, json, re, sys
+import csv, json, re, statistics, sys
 page, side = open("given.html").read(), json.load(open("given.json"))
 assert "OK: no warnings." in page, side["warnings"]
 given = set(re.findall(r'class="changed"><th scope="row">(\w+)</th>', page))
@@ -102,6 +102,7 @@ names = {"compress": "compress_mm"}
 wanted = {names.get(w, w.replace("-", "_")) for w in re.findall(r"--([\w-]+)", sys.argv[1])}
 assert given == wanted | {"output", "force", "mask", "roi", "nseeds", "model", "device"}, given
 (row,) = csv.DictReader(open("given.tsv"), delimiter="\t")
+row["median_mm"] = statistics.median(float(line) for line in open("given.txt"))
 for key in ("mean_mm", "median_mm", "min_mm", "max_mm"):
     assert abs(side["lengths"][key] - float(row[key])) < 2e-3, (key, side["lengths"], row)
 assert f"of {float(row['mean_mm']):.1f} mm in the mean" in page and f"<dd>{float(row['mean_mm']):.2f} mm</dd>" in page
