@@ -182,7 +182,7 @@ typedef struct gls_track_result {
     uint64_t truncated;                   /* kept, but cut at max_length */
     uint64_t long_streamlines;            /* kept, and longer than GLS_LONG_STREAMLINE */
     uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
-    double mean_length, median_length, max_length, min_length; /* mm */
+    double mean_length, median_length, max_length, min_length; /* mm, of the steps that were made */
     double mean_points, median_points;
     uint64_t max_points;
     uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */

@@ -161,7 +161,7 @@ GLS_API void gls_job_options_settle(gls_job_options *options, const char *const 
 
 /* What a job did. */
 typedef struct gls_job_result {
-    gls_track_result track;
+    gls_track_result track;       /* its lengths: sums of distances between the points that were written */
     const char *output, *sidecar; /* names of files, sidecar NULL: none; valid as long as the job */
     uint64_t output_bytes;
     bool skipped; /* by skip_existing: nothing was done, and only the names and track.streamlines are set */

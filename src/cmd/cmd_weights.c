@@ -33,8 +33,9 @@ const cmd_command cmd_weights = {
     .synopsis = "TRACKS SH --output OUT [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
     .description = "Fits the density of streamlines in each fixel to that of the fibre orientation distributions. "
-                   "Options, defaults and results are those of tcksift2 and tcksift. With --force it goes on where all "
-                   "fixels are excluded. The same bytes for any number of threads and devices.",
+                   "Options, defaults and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results "
+                   "of tcksift2 3.0.3, which Debian 12 has, take --single-visit keep. With --force it goes on where "
+                   "all fixels are excluded. The same bytes for any number of threads and devices.",
     .positionals = positionals,
     .max_positionals = 2,
     .options = table,

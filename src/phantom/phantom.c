@@ -294,6 +294,19 @@ void gls_phantom_destroy(gls_phantom *phantom)
     free(phantom);
 }
 
+/* A voxel that lies partly outside the head has tissue alone, or, for the most part outside, none: fractions of five
+ * tissues add up to 1 wherever there are some. */
+static void fill_up(gls_image *five, size_t voxel)
+{
+    const size_t n = gls_grid_voxels(&five->grid);
+    double sum = 0;
+    for (size_t t = 0; t < five->n_volumes; t++) sum += five->data[t * n + voxel];
+    for (size_t t = 0; t < five->n_volumes; t++) {
+        float *value = &five->data[t * n + voxel];
+        *value = sum < 0.5 ? 0 : (float)(*value / sum);
+    }
+}
+
 gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image)
 {
     GLS_REQUIRE(phantom && image);
@@ -301,5 +314,7 @@ gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **imag
     size_t n = gls_grid_voxels(&t->grid);
     gls_image part[3]; /* white matter, grey matter, CSF */
     for (size_t i = 0; i < 3; i++) part[i] = (gls_image){.grid = t->grid, .n_volumes = 1, .data = t->data + i * n};
-    return gls_tissue_join(&part[0], &part[1], &part[2], NULL, image);
+    gls_status status = gls_tissue_join(&part[0], &part[1], &part[2], NULL, image);
+    for (size_t v = 0; v < n && !status; v++) fill_up(*image, v);
+    return status;
 }

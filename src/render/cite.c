@@ -38,8 +38,11 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
     if (cJSON_IsString(dg)) {
         /* SD_STREAM is of the paper of iFOD1 */
         add(key, &n, strcmp(dg->valuestring, "sdstream") == 0 ? "ifod1" : dg->valuestring);
-        if (!cJSON_IsString(at(sidecar, "parameters", "fa"))) add(key, &n, "tensor");
     }
+    /* before there was an entry for it, FA of a fit was the stop map of all that had none */
+    const cJSON *tensor = cJSON_GetObjectItemCaseSensitive(sidecar, "tensor_fit");
+    if (tensor ? cJSON_IsTrue(tensor) : cJSON_IsString(dg) && !cJSON_IsString(at(sidecar, "parameters", "fa")))
+        add(key, &n, "tensor");
     if (cJSON_IsString(at(sidecar, "parameters", "act")) || cJSON_IsString(at(sidecar, "parameters", "pve_wm")))
         add(key, &n, "act");
     if (cJSON_IsTrue(at(sidecar, "parameters", "weights"))) add(key, &n, "sift2");
@@ -106,6 +109,8 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
         status = beside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     if (path && !status) status = gls_sidecar_read(beside ? beside : path, &json, &sidecar);
+    if (path && !status && !gls_sidecar_tells_tracking(sidecar))
+        status = gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", beside ? beside : path);
     if (status) goto fail;
     size_t n = gls_cite_keys(sidecar, key);
     const cJSON *software = cJSON_GetObjectItemCaseSensitive(sidecar, "software");

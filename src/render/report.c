@@ -95,7 +95,15 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 {
     gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
     if (r->sidecar) r->sidecar_path = gls_text_copy(path);
+    r->tells_tracking = gls_sidecar_tells_tracking(r->sidecar);
     return status;
+}
+
+/* The tractogram that the sidecar tells of; NULL: it names none. */
+static const char *output_of(const gls_report *r)
+{
+    const char *output = gls_report_text(r, "output/path");
+    return output ? output : cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
 }
 
 /* The two files from the one that was named. */
@@ -104,7 +112,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     gls_status status = GLS_OK;
     if (gls_case_ends(input, ".json")) {
         status = read_sidecar(r, input);
-        const char *output = status ? NULL : gls_report_text(r, "output/path");
+        const char *output = status ? NULL : output_of(r);
         if (output) r->tractogram = find_file(r, output);
     } else {
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);

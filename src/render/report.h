@@ -30,8 +30,9 @@ typedef struct gls_report {
     char *tractogram;   /* path; NULL: there is none */
     char *sidecar_path; /* NULL: there is none */
     char *sidecar_text;
-    cJSON *sidecar; /* NULL: there is none */
-    char *image;    /* NULL: none */
+    cJSON *sidecar;      /* NULL: there is none */
+    bool tells_tracking; /* the sidecar is not of another command */
+    char *image;         /* NULL: none */
     gls_inputs inputs;
     /* of the tractogram, where there is one */
     gls_summary *summary;
@@ -59,6 +60,9 @@ double gls_report_number(const gls_report *report, const char *path);
 const char *gls_report_text(const gls_report *report, const char *path);
 /* "1,234", "12.3", "-" for NAN. */
 void gls_put_number(gls_text *out, double v);
+
+/* Appends a paragraph on what the sidecar would tell if it was there and of tracking. */
+void gls_report_missing(const gls_report *report, gls_text *out, const char *what);
 
 /* Each appends the HTML of a section. */
 void gls_report_summary(const gls_report *report, gls_text *out);

@@ -163,14 +163,14 @@ void gls_report_ends(const gls_report *report, gls_text *out)
     const cJSON *ends = gls_report_get(report, "counts/half_streamline_ends");
     const cJSON *rejected = gls_report_get(report, "counts/rejected");
     if (!ends && !rejected) {
-        gls_text_puts(out, "<p>The sidecar, which would say why streamlines ended, is not there.</p>\n");
+        gls_report_missing(report, out, "why streamlines ended");
         return;
     }
     put_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
     put_bars(out, rejected, "Streamlines that were not kept", "bar2");
     gls_text_puts(out, "<p>Seeds without a direction: ");
     gls_put_number(out, gls_report_number(report, "counts/seeds_without_direction"));
-    gls_text_puts(out, "; seeds of which every streamline was rejected: ");
+    gls_text_puts(out, "; seeds where regions or tissue let no streamline begin: ");
     gls_put_number(out, gls_report_number(report, "counts/seeds_rejected"));
     gls_text_puts(out, "; streamlines cut at the largest length: ");
     gls_put_number(out, gls_report_number(report, "counts/truncated"));
@@ -222,11 +222,11 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
 {
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
-    if (!shells) {
-        gls_text_puts(out, "<p>There is no gradient table: the sidecar is not there, or the run had orientation "
-                           "distributions for input.</p>\n");
-        return;
-    }
+    if (!shells && report->tells_tracking)
+        gls_text_puts(out, "<p>The run had no gradient table: its input were orientation distributions.</p>\n");
+    else if (!shells)
+        gls_report_missing(report, out, "the gradient table");
+    if (!shells) return;
     gls_text_puts(out, "<table><caption>Shells</caption><thead><tr><th scope=\"col\">b, s/mm2</th><th "
                        "scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">volumes</th></tr></thead>"
                        "<tbody>\n");
@@ -255,7 +255,11 @@ void gls_report_time(const gls_report *report, gls_text *out)
     double total = gls_report_number(report, "seconds/total"), y = 0;
     char path[64];
     if (!(total >= 0)) {
-        gls_text_puts(out, "<p>The sidecar, which would tell how long it took, is not there.</p>\n");
+        gls_report_missing(report, out, "how long it took");
+        return;
+    }
+    if (!report->tells_tracking) {
+        gls_text_printf(out, "<p>%.2f s in all.</p>\n", total);
         return;
     }
     gls_text_printf(out,

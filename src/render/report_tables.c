@@ -18,11 +18,46 @@ static size_t count_warnings(const gls_report *report)
     return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->warnings.n;
 }
 
+/* NAN: nothing. */
 static void put_box(gls_text *out, const char *name, double v, const char *unit)
 {
+    if (isnan(v)) return;
     gls_text_printf(out, "<div><dt>%s</dt><dd>", name);
     gls_put_number(out, v);
-    gls_text_printf(out, "%s</dd></div>\n", isnan(v) ? "" : unit);
+    gls_text_printf(out, "%s</dd></div>\n", unit);
+}
+
+/* The command of the sidecar, "edit"; NULL: it does not tell. */
+static const char *command_of(const gls_report *r)
+{
+    const char *word = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "command_line"), 1));
+    return word && *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyz")] == 0 ? word : NULL;
+}
+
+void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
+{
+    const char *command = command_of(r);
+    if (!r->sidecar)
+        gls_text_printf(out, "<p>There is no sidecar, which would tell %s.</p>\n", what);
+    else if (command && !r->tells_tracking)
+        gls_text_printf(out, "<p>The sidecar is that of glslines %s, which does not tell %s.</p>\n", command, what);
+    else
+        gls_text_printf(out, "<p>The sidecar does not tell %s.</p>\n", what);
+}
+
+/* Of what is not of tracking: by which command, and from what. */
+static void put_maker(const gls_report *r, gls_text *out)
+{
+    const char *command = command_of(r);
+    const cJSON *inputs = gls_report_get(r, "inputs"), *first = cJSON_IsArray(inputs) ? inputs->child : NULL,
+                *path = cJSON_GetObjectItemCaseSensitive(first, "path");
+    gls_text_printf(out, "<p class=\"verdict\">Made by glslines%s%s", command ? " " : "", command ? command : "");
+    if (cJSON_IsString(path)) {
+        gls_text_puts(out, " from ");
+        gls_html_puts(out, path->valuestring);
+        gls_text_puts(out, ". A report of that file tells how its streamlines were tracked");
+    }
+    gls_text_puts(out, ".</p>\n");
 }
 
 void gls_report_summary(const gls_report *r, gls_text *out)
@@ -34,12 +69,13 @@ void gls_report_summary(const gls_report *r, gls_text *out)
     if (!r->sidecar)
         gls_text_puts(out, "<p class=\"verdict warn\">There is no sidecar: how the tractogram was made, and whether "
                            "there were warnings, is not known.</p>\n");
-    else if (n == 0)
+    else if (n == 0 && r->tells_tracking)
         gls_text_puts(out, "<p class=\"verdict ok\" id=\"verdict\">OK: no warnings.</p>\n");
-    else
+    else if (n > 0)
         gls_text_printf(out,
                         "<p class=\"verdict warn\" id=\"verdict\">%zu %s: see <a href=\"#warnings\">below</a>.</p>\n",
                         n, n == 1 ? "warning" : "warnings");
+    if (r->sidecar && !r->tells_tracking) put_maker(r, out);
     if (!r->tractogram)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
     gls_text_puts(out, "<dl class=\"numbers\">\n");
@@ -49,20 +85,23 @@ void gls_report_summary(const gls_report *r, gls_text *out)
     put_box(out, "mean length", c ? c->length.mean : gls_report_number(r, "lengths/mean_mm"), " mm");
     put_box(out, "median length", c ? c->length.median : gls_report_number(r, "lengths/median_mm"), " mm");
     put_box(out, "time", gls_report_number(r, "seconds/total"), " s");
-    gls_text_puts(out, "<div><dt>device</dt><dd>");
     const char *renderer = gls_report_text(r, "device/renderer");
-    gls_html_puts(out, renderer ? renderer : "-");
-    if (cJSON_IsTrue(gls_report_get(r, "device/software"))) gls_text_puts(out, ", a renderer on the CPU");
-    gls_text_puts(out, "</dd></div>\n</dl>\n");
+    if (renderer) {
+        gls_text_puts(out, "<div><dt>device</dt><dd>");
+        gls_html_puts(out, renderer);
+        if (cJSON_IsTrue(gls_report_get(r, "device/software"))) gls_text_puts(out, ", a renderer on the CPU");
+        gls_text_puts(out, "</dd></div>\n");
+    }
+    gls_text_puts(out, "</dl>\n");
 }
 
 void gls_report_warnings(const gls_report *r, gls_text *out)
 {
     const cJSON *warning, *warnings = gls_report_get(r, "warnings");
     if (count_warnings(r) == 0) {
-        gls_text_puts(out, warnings
-                               ? "<p>The run had none, and this report has none.</p>\n"
-                               : "<p>Those of the run are not known: there is no list of them in a sidecar.</p>\n");
+        gls_text_puts(out, warnings     ? "<p>The run had none, and this report has none.</p>\n"
+                           : r->sidecar ? "<p>The sidecar has no list of them; this report has none.</p>\n"
+                                        : "<p>There is no sidecar with those of the run; this report has none.</p>\n");
         return;
     }
     gls_text_puts(out, "<ul>\n");
@@ -118,14 +157,14 @@ void gls_report_view(const gls_report *r, gls_text *out)
                                             : "There are no streamlines that could be shown.");
         return;
     }
-    gls_text_printf(
-        out,
-        "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
-        "The pictures above show the same streamlines.</p>\n"
-        "<div id=\"stage\" hidden><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
-        "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
-        "</canvas>",
-        r->scene.n_lines);
+    gls_text_printf(out,
+                    "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
+                    "The pictures above show the same streamlines.</p>\n"
+                    "<div id=\"stage\" hidden data-total=\"%" PRIu64
+                    "\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
+                    "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
+                    "</canvas>",
+                    r->counted->streamlines, r->scene.n_lines);
     for (const char *name = "LRPAIS"; *name; name++)
         gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
     gls_text_puts(out,
@@ -192,67 +231,67 @@ static void put_command_line(gls_text *out, const cJSON *words)
     }
 }
 
-/* What each parameter is if nobody gives it; some exist only for some models and getters. */
-static cJSON *make_defaults(void)
+/* Where the value of a parameter comes from. */
+typedef enum origin { UNKNOWN, GIVEN, DEFAULT, DERIVED } origin;
+
+static const gls_param *find_param(const char *key)
 {
-    static const gls_direction_getter getters[] = {GLS_DG_BOOT, GLS_DG_PROB, GLS_DG_DET, GLS_DG_PTT};
-    static const gls_model_kind models[] = {GLS_MODEL_OPDT, GLS_MODEL_CSD};
-    cJSON *all = NULL, *item;
-    for (int i = 0; i < 8; i++) {
-        gls_job_options options = gls_job_options_default();
-        options.track.dg = getters[i / 2];
-        options.model.model = models[i % 2];
-        cJSON *raw = cJSON_CreateObject();
-        gls_params_add(raw, &options, &options.track);
-        /* numbers were added as text: they are read as those of the sidecar were */
-        char *text = gls_json_print_line(raw);
-        cJSON *one = text ? gls_json_parse(text) : NULL;
-        cJSON_free(text);
-        cJSON_Delete(raw);
-        if (!all) {
-            all = one;
-            continue;
-        }
-        while ((item = one ? one->child : NULL)) {
-            cJSON_DetachItemViaPointer(one, item);
-            cJSON *known = cJSON_GetObjectItemCaseSensitive(all, item->string);
-            if (cJSON_IsNull(known))
-                cJSON_ReplaceItemViaPointer(all, known, item);
-            else
-                cJSON_Delete(item);
-        }
-        cJSON_Delete(one);
+    char own[96];
+    for (size_t i = 0; i < gls_params_count(); i++) {
+        gls_param_key(gls_params_get(i), own, sizeof own);
+        if (strcmp(own, key) == 0) return gls_params_get(i);
     }
-    /* follows from others */
-    cJSON_DeleteItemFromObjectCaseSensitive(all, "step_size_mm");
-    return all;
+    return NULL;
 }
 
-/* Whether a default is what it is for this run: the sidecar gives a reason, or it follows from the data. */
-static bool is_default(const gls_report *r, const char *name)
+static bool is_in(const cJSON *list, const char *text)
 {
-    const cJSON *word, *reasons = gls_report_get(r, "defaults/reasons");
-    if (cJSON_HasObjectItem(reasons, name)) return true;
-    if (strcmp(name, "sh_order") != 0) return false;
-    cJSON_ArrayForEach(word, gls_report_get(r, "command_line"))
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
     {
-        if (cJSON_IsString(word) && strncmp(word->valuestring, "--sh-order", 10) == 0) return false;
+        if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0) return true;
     }
-    return true;
+    return false;
 }
 
-static void put_parameters(gls_text *out, const gls_report *r, const cJSON *defaults, bool changed)
+/* On what the result does not depend has one default, whatever the getter and the model. */
+static bool is_plain_default(const gls_param *param, const cJSON *value)
 {
+    const gls_job_options bare = gls_job_options_bare();
+    cJSON *object = cJSON_CreateObject();
+    gls_param_add(object, param, &bare);
+    object = gls_json_written(object);
+    const bool same = object && gls_json_same(value, object->child);
+    cJSON_Delete(object);
+    return same;
+}
+
+/* The sidecar tells which parameters are not the defaults of the run's preset, getter and model. */
+static origin origin_of(const gls_report *r, const cJSON *item)
+{
+    const cJSON *changed = gls_report_get(r, "defaults/changed");
+    const gls_param *param = r->tells_tracking ? find_param(item->string) : NULL;
+    if (!r->tells_tracking) return UNKNOWN;
+    if (!param) return DERIVED;
+    if (param->role != GLS_ROLE_RESULT && param->role != GLS_ROLE_PATH)
+        return is_plain_default(param, item) ? DEFAULT : GIVEN;
+    return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
+}
+
+/* Those that were given, or the others. */
+static void put_parameters(gls_text *out, const gls_report *r, bool given)
+{
+    static const char *const words[] = {
+        [UNKNOWN] = "", [GIVEN] = "given", [DEFAULT] = "default", [DERIVED] = "derived"};
     for (const cJSON *item = gls_json_members(gls_report_get(r, "parameters")); item; item = item->next) {
-        const cJSON *normal = cJSON_GetObjectItemCaseSensitive(defaults, item->string);
-        bool is_auto = cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0;
-        bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true) && !is_default(r, item->string);
-        if (cJSON_IsNull(item) || differs != changed) continue;
-        gls_text_printf(out, "<tr%s><th scope=\"row\">", changed ? " class=\"changed\"" : "");
+        const origin from = origin_of(r, item);
+        if (cJSON_IsNull(item) || (from == GIVEN) != given) continue;
+        gls_text_printf(out, "<tr%s><th scope=\"row\">", given ? " class=\"changed\"" : "");
         gls_html_puts(out, item->string);
         gls_text_puts(out, "</th><td>");
         put_value(out, item);
-        gls_text_printf(out, "</td><td>%s</td></tr>\n", changed ? "given" : normal ? "default" : "derived");
+        if (r->tells_tracking) gls_text_printf(out, "</td><td>%s", words[from]);
+        gls_text_puts(out, "</td></tr>\n");
     }
 }
 
@@ -260,23 +299,25 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
 {
     const cJSON *parameters = gls_report_get(r, "parameters"), *words = gls_report_get(r, "command_line");
     if (!parameters) {
-        gls_text_puts(out, "<p>The sidecar, which holds them, is not there.</p>\n");
+        gls_report_missing(r, out, "the parameters");
         return;
     }
-    cJSON *defaults = make_defaults();
     if (cJSON_GetArraySize(words) > 0) {
         gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\" hidden>Copy</button></p>\n<pre "
                            "id=\"command\">");
         put_command_line(out, words);
         gls_text_puts(out, "</pre>\n");
     }
-    gls_text_puts(out, "<table><caption>Parameters that had a part in the run; in bold those that differ from the "
-                       "default</caption><thead><tr><th scope=\"col\">parameter</th><th scope=\"col\">value</th><th "
-                       "scope=\"col\">from</th></tr></thead><tbody>\n");
-    put_parameters(out, r, defaults, true);
-    put_parameters(out, r, defaults, false);
+    gls_text_printf(out,
+                    "<table><caption>%s</caption><thead><tr><th scope=\"col\">parameter</th><th "
+                    "scope=\"col\">value</th>%s</tr></thead><tbody>\n",
+                    r->tells_tracking
+                        ? "Parameters that had a part in the run; in bold those that differ from the default"
+                        : "Parameters of the command",
+                    r->tells_tracking ? "<th scope=\"col\">from</th>" : "");
+    put_parameters(out, r, true);
+    put_parameters(out, r, false);
     gls_text_puts(out, "</tbody></table>\n");
-    cJSON_Delete(defaults);
 }
 
 static void put_row(gls_text *out, const char *what, const char *value, double bytes)
@@ -304,15 +345,20 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     if (r->sidecar) {
         snprintf(made, sizeof made, "glslines %.40s", gls_report_text(r, "software/version"));
         put_row(out, "software of the run", made, NAN);
+    }
+    if (r->tells_tracking) {
         put_row(out, "started", gls_report_text(r, "run/started"), NAN);
         put_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
         put_row(out, "driver", gls_report_text(r, "device/version"), NAN);
     }
-    for (const cJSON *input = gls_json_members(gls_report_get(r, "inputs")); input; input = input->next) {
+    const cJSON *inputs = gls_report_get(r, "inputs"), *input;
+    cJSON_ArrayForEach(input, inputs)
+    {
         const cJSON *path = cJSON_GetObjectItemCaseSensitive(input, "path"),
                     *bytes = cJSON_GetObjectItemCaseSensitive(input, "bytes");
         if (cJSON_IsString(path))
-            put_row(out, input->string, path->valuestring, cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
+            put_row(out, input->string ? input->string : "input", path->valuestring,
+                    cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
     }
     if (r->image || r->options->image_data)
         put_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
@@ -340,15 +386,24 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
+static bool ends_itself(const char *dg)
+{
+    for (int i = 0; i < GLS_DG_COUNT; i++)
+        if (strcmp(dg, gls_getter_name((gls_direction_getter)i)) == 0)
+            return gls_getter_ends_itself((gls_direction_getter)i);
+    return false;
+}
+
 void gls_report_methods(const gls_report *r, gls_text *out)
 {
     const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
                *version = gls_report_text(r, "software/version");
     const char *keys[GLS_CITE_MAX];
-    if (!r->sidecar || !dg) {
-        gls_text_puts(out, "<p>The sidecar, which would tell the methods, is not there.</p>\n");
+    if (!dg) {
+        gls_report_missing(r, out, "the methods");
         return;
     }
+    const bool by_map = gls_report_text(r, "parameters/fa") || !ends_itself(dg);
     gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
     gls_html_puts(out, version);
     gls_text_puts(out, " by ");
@@ -358,13 +413,15 @@ void gls_report_methods(const gls_report *r, gls_text *out)
         gls_html_puts(out, in_words(model));
     }
     gls_text_printf(out,
-                    ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps, and a stop threshold of "
-                    "%g. Of %.0f initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
+                    ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps, and %s of %g. Of %.0f "
+                    "initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
                     "for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly rows=\"12\">",
                     gls_report_number(r, "counts/seeds"), gls_report_number(r, "parameters/step_size_mm"),
                     gls_report_number(r, "parameters/max_angle_degrees"),
-                    gls_report_number(r, "parameters/fa_threshold"), gls_report_number(r, "counts/directions"),
-                    gls_report_number(r, "counts/streamlines"), gls_report_number(r, "lengths/mean_mm"));
+                    by_map ? "a stop threshold" : "a cutoff of amplitudes",
+                    gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff"),
+                    gls_report_number(r, "counts/directions"), gls_report_number(r, "counts/streamlines"),
+                    r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm"));
     gls_text bibtex = {0};
     gls_cite_bibtex(&bibtex, version, keys, gls_cite_keys(r->sidecar, keys));
     char *text = gls_text_take(&bibtex);

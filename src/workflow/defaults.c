@@ -8,6 +8,7 @@
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/plain.h"
+#include "workflow/json.h"
 
 /* Sets of presets, getters and models, as defaults.def names them. */
 enum {
@@ -258,6 +259,66 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
         held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
     }
     return n;
+}
+
+/* What a run with this preset, these inputs, and of model, getter and streamlines to select those that given names, has
+ * where nothing else is given. */
+static gls_job_options default_of(const gls_job_options *o, const char *const *given)
+{
+    gls_job_options d = gls_job_options_bare();
+    d.preset = o->preset;
+    d.dwi = o->dwi;
+    d.mask = o->mask;
+    d.roi = o->roi;
+    d.seeds = o->seeds;
+    d.seed_sphere = o->seed_sphere;
+    d.seed_rejection = o->seed_rejection;
+    d.seed_gmwmi = o->seed_gmwmi;
+    d.sh = o->sh;
+    d.odf = o->odf;
+    d.act = o->act;
+    d.pve_wm = o->pve_wm;
+    if (is_given(given, "dg")) d.track.dg = o->track.dg;
+    if (is_given(given, "model")) d.model.model = o->model.model;
+    if (is_given(given, "select")) d.track.select = o->track.select;
+    gls_job_options_settle(&d, given);
+    return d;
+}
+
+/* Getter and model depend on each other; one way to tell how many seeds there are excludes the others. */
+static gls_job_options all_defaults(const gls_job_options *o)
+{
+    gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
+    const bool counts = o->track.select != d.track.select || o->nseeds != d.nseeds || o->seed_grid > 0 || o->seeds ||
+                        o->seeds_per_voxel != d.seeds_per_voxel;
+    if (counts) d = default_of(o, (const char *const[]){"dg", "model", "select", NULL});
+    if (counts) d.track.select = 0;
+    d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
+    d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
+    d.dwi = d.mask = d.roi = d.seeds = d.seed_sphere = d.seed_rejection = d.seed_gmwmi = NULL;
+    d.sh = d.odf = d.act = d.pve_wm = NULL;
+    d.preset = GLS_PRESET_DEFAULT;
+    return d;
+}
+
+cJSON *gls_defaults_changed(const gls_job_options *o)
+{
+    const gls_job_options d = all_defaults(o);
+    cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
+    char key[96];
+    for (size_t i = 0; i < gls_params_count(); i++) {
+        const gls_param *param = gls_params_get(i);
+        const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
+        if (param->of_command || !has_part || !gls_param_is_used(param, o)) continue;
+        gls_param_key(param, key, sizeof key);
+        gls_param_add(own, param, o);
+        gls_param_add(defaults, param, &d);
+        if (!gls_json_same(cJSON_GetObjectItemCaseSensitive(own, key), cJSON_GetObjectItemCaseSensitive(defaults, key)))
+            cJSON_AddItemToArray(changed, cJSON_CreateString(key));
+    }
+    cJSON_Delete(own);
+    cJSON_Delete(defaults);
+    return changed;
 }
 
 static void number_text(const gls_param *param, const number *v, char *text, size_t size)

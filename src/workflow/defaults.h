@@ -27,6 +27,9 @@ typedef struct gls_default {
 } gls_default;
 /* Those of the rows that fit the options and whose value they have; at most GLS_MAX_DEFAULTS. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
+/* Keys of the parameters on which the result depends and whose values are not the defaults of this preset, getter and
+ * model. */
+cJSON *gls_defaults_changed(const gls_job_options *options);
 /* "--max-angle 25 degrees (as DIPY)" */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Why a run has its model, and its direction getter, where nobody named them; NULL: its options have another default,

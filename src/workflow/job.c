@@ -19,6 +19,7 @@
 #include "workflow/done.h"
 #include "workflow/empty.h"
 #include "workflow/job_outputs.h"
+#include "workflow/lengths.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
 #include "workflow/memory.h"
@@ -244,6 +245,8 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
 /* Hands streamlines on and measures the time; runs on a thread of the tracker. */
 typedef struct outlet {
     const gls_sink *sink;
+    bool measures;
+    gls_run_lengths lengths;
     double seconds;
     char error[GLS_MESSAGE_BYTES]; /* messages are kept by thread, so the text is saved where it arises */
 } outlet;
@@ -252,7 +255,8 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 {
     outlet *o = user;
     double start = gls_clock_seconds();
-    gls_status status = gls_sink_append(o->sink, streamlines);
+    gls_status status = o->measures ? gls_run_lengths_add(&o->lengths, streamlines) : GLS_OK;
+    if (!status) status = gls_sink_append(o->sink, streamlines);
     if (status) snprintf(o->error, sizeof o->error, "%s", gls_last_error());
     o->seconds += gls_clock_seconds() - start;
     return status;
@@ -263,13 +267,15 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
 {
     const gls_track_extras extras = {
         .journal = journal, .visited = job->maps.map ? &job->maps.visited : NULL, .ends_alone = ends_alone};
-    outlet o = {.sink = sink};
+    outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
     gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
                                                   &extras, track_step, &w, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
+    if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
+    gls_run_lengths_finish(&o.lengths);
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
     if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);

@@ -15,6 +15,7 @@
 #include "util/plain.h"
 #include "util/status.h"
 #include "workflow/json.h"
+#include "workflow/lengths.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
 #include "workflow/written.h"
@@ -231,12 +232,11 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Lengths of streamlines whose points do not tell how many steps they have: last steps may be parts of one, points left
- * out: of the shards' figures the mean and the extremes follow, but no median. */
+/* Lengths that were measured: the mean and the extremes follow from those of the shards, but no median. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
-    double sum = 0, least = INFINITY, most = 0;
-    uint64_t all = 0;
+    double least = INFINITY, most = 0;
+    uint64_t all = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t count = 0;
         const cJSON *own = item(shards[i].root, "lengths"), *mean = item(own, "mean_mm"), *low = item(own, "min_mm"),
@@ -244,12 +244,12 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         if (!gls_json_get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
-        sum += (double)count * mean->valuedouble;
+        sum += (uint64_t)llround((double)count * mean->valuedouble * GLS_LENGTH_PARTS);
         least = fmin(least, low->valuedouble);
         most = fmax(most, high->valuedouble);
     }
     if (all == 0) return;
-    replace_double(lengths, "mean_mm", sum / (double)all);
+    replace_double(lengths, "mean_mm", (double)sum / (double)all / GLS_LENGTH_PARTS);
     replace_double(lengths, "min_mm", least);
     replace_double(lengths, "max_mm", most);
     replace(lengths, "median_mm", cJSON_CreateNull());
@@ -263,8 +263,9 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* parts of steps: of ifod2, and where streamlines are cropped */
+    /* see gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
+        cJSON_IsNumber(item_at(root, "parameters", "probe_quality")) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {

@@ -37,12 +37,9 @@ static gls_status prepare_guide(methods_run *run)
     if (!status) status = gls_regions_complete(run->regions);
     if (status || !run->scores->act) return status;
     status = gls_phantom_five_tissues(run->phantom, &five);
-    /* fractions of what lies at the border of the head do not add up: no news here */
-    gls_log_mute_info(true);
     if (!status)
         status = gls_tissue_create(grid, five, "built-in phantom", GLS_TISSUE_RULE_ACT, run->options->track.precision,
                                    &run->tissue);
-    gls_log_mute_info(false);
     gls_image_destroy(five);
     return status;
 }

@@ -157,6 +157,7 @@ gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *
     if (key) gls_fit_cache_key_number(key, "min_signal", options.min_signal);
     m->fa_kept = key && gls_fit_cache_read(cache, "fa", key, &m->series->dwi->grid, 1, fa);
     if (!m->fa_kept) status = gls_tensor_fit(m->series->dwi, m->series->gradients, mask, &options, fa, NULL, NULL);
+    m->fits_tensor = true;
     if (key && !m->fa_kept && !status) {
         gls_monitor_begin(monitor, GLS_PHASE_WRITE);
         gls_fit_cache_write(cache, "fa", key, *fa);
@@ -200,6 +201,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     if (m->qball) return GLS_OK;
     if (m->kind == GLS_MODEL_MSMT) {
         status = gls_series_model_subset(m);
+        m->fits_tensor |= !m->tissues.given;
         if (!status)
             status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, gls_series_model_dwi(m),
                                                                     gls_series_model_gradients(m), mask,
@@ -207,6 +209,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     } else if (m->kind == GLS_MODEL_CSD) {
         gls_response_options options = response_options(o);
         options.mask = mask;
+        m->fits_tensor |= !m->has_response;
         if (!m->has_response)
             status = gls_series_fail(
                 m->series, gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response));

@@ -27,6 +27,7 @@ typedef struct gls_model {
     gls_qball *qball;      /* opdt and csa */
     gls_image *sh;         /* after gls_series_model_fit(): descoteaux07_legacy along the voxel axes */
     bool sh_kept, fa_kept; /* taken from the cache */
+    bool fits_tensor;      /* for FA, or for a response that is estimated; kept FA counts */
 } gls_model;
 
 /* Settles the kind and the order, chooses shells, reads given responses. Nothing slow. */

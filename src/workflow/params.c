@@ -323,6 +323,11 @@ static void add_row(cJSON *object, const gls_job_options *o, size_t row)
     }
 }
 
+void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options)
+{
+    add_row(object, options, (size_t)(param - rows));
+}
+
 static void add_null(cJSON *object, size_t row)
 {
     char key[96];

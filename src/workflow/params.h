@@ -37,6 +37,8 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 /* Whether seeds lie on an interface that is made from the tissue, not read from a file. */
 bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
+/* The entry of a row, of gls_job_options. */
+void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options);
 /* An entry for each row, null where it had no part; mm: the parameters of the tracker, lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* The rows of gls_model_options alone. */

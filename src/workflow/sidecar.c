@@ -175,7 +175,10 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     if (atoi(version) > atoi(gls_version()))
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
                         gls_version());
-    if (!cJSON_HasObjectItem(*sidecar, "counts") || !cJSON_HasObjectItem(*sidecar, "output"))
-        return gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", path);
     return GLS_OK;
+}
+
+bool gls_sidecar_tells_tracking(const cJSON *sidecar)
+{
+    return cJSON_HasObjectItem(sidecar, "counts") && cJSON_HasObjectItem(sidecar, "output");
 }

@@ -31,9 +31,11 @@ gls_status gls_sidecar_check_free(const char *path);
 gls_status gls_sidecar_check_named(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
                                    size_t n_own);
 
-/* Reads the sidecar of a run. *text: as it stands in the file, from malloc; both are the caller's even after an error.
- * GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */
+/* Reads the sidecar of any command. *text: as it stands in the file, from malloc; both are the caller's even after an
+ * error. GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
+/* Whether it is of a run of 'glslines track', or of its shards merged. */
+bool gls_sidecar_tells_tracking(const cJSON *sidecar);
 
 /* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
  * memory ran out. Whatever happens, output is then as after gls_output_discard(). */

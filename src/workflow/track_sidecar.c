@@ -105,6 +105,8 @@ static void add_rest(cJSON *root, const gls_job *job)
     gls_json_uint(sphere, "directions", used->n);
     cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
 
+    cJSON_AddBoolToObject(root, "tensor_fit", job->study.model.fits_tensor);
+
     cJSON *rng = cJSON_AddObjectToObject(root, "rng");
     cJSON_AddStringToObject(rng, "algorithm", "Philox4x32-10");
     gls_json_uint(rng, "rng_seed", job->options.track.rng_seed);
@@ -146,6 +148,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
         gls_param_key(held[i].param, key, sizeof key);
         cJSON_AddStringToObject(reasons, key, held[i].reason);
     }
+    cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options));
 }
 
 /* The regions of the run. */

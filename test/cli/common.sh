@@ -25,7 +25,7 @@ errors() {
 
 # files: names and contents of all files of the work folder
 files() {
-    find . -type f ! -name 'std*' | sort | xargs cksum
+    find . -type f ! -name 'std*' -print0 | sort -z | xargs -0 cksum
 }
 
 # expect CODE ARGUMENTS...: a failure is one line and changes no file, unless it is of an iteration (8)

@@ -81,6 +81,42 @@ expect 0 report other/o.tck --device llvmpipe -q
 check_page other/o.html 2
 contains other/o.html 'There is no sidecar'
 contains other/o.html 'There is no map'
+# what another command made of a tractogram
+expect 0 edit t.trx selected.trx --number 20 -q
+expect 0 report selected.json --device llvmpipe -q
+check_page selected.html 3
+contains selected.html 'Made by glslines edit from t.trx'
+grep -q 'There is no sidecar' selected.html && note "a sidecar that is there is told to be missing"
+expect 3 cite selected.trx
+says 'describes no tracking'
+# what was given, by getter; a tensor that was fitted; one definition of length
+for more in "--dg ifod2" "--dg ptt" "--dg ifod1 --compress" "--dg det --downsample 3" "--dg ifod2 --act data/5tt.nii.gz --crop-at-gmwmi"; do
+    # shellcheck disable=SC2086
+    expect 0 track "$@" $more -o given.trx --report given.html --force
+    expect 0 stats given.trx -o given.tsv --dump given.txt --force -q
+    python3 - "$more" << 'END' || note "a report of $more"
+import csv, json, re, statistics, sys
+page, side = open("given.html").read(), json.load(open("given.json"))
+assert "OK: no warnings." in page, side["warnings"]
+given = set(re.findall(r'class="changed"><th scope="row">(\w+)</th>', page))
+names = {"compress": "compress_mm"}
+wanted = {names.get(w, w.replace("-", "_")) for w in re.findall(r"--([\w-]+)", sys.argv[1])}
+assert given == wanted | {"output", "force", "mask", "roi", "nseeds", "model", "device"}, given
+(row,) = csv.DictReader(open("given.tsv"), delimiter="\t")
+row["median_mm"] = statistics.median(float(line) for line in open("given.txt"))
+for key in ("mean_mm", "median_mm", "min_mm", "max_mm"):
+    assert abs(side["lengths"][key] - float(row[key])) < 2e-3, (key, side["lengths"], row)
+assert f"of {float(row['mean_mm']):.1f} mm in the mean" in page and f"<dd>{float(row['mean_mm']):.2f} mm</dd>" in page
+END
+done
+expect 0 track "$@" --dg ptt -o whole.trx
+for i in 1 2; do expect 0 track "$@" --dg ptt -o part.trx --shard $i/2; done
+expect 0 merge part_shard-*.trx -o merged.trx -q
+python3 -c 'import json
+a, b = (json.load(open(f))["lengths"] for f in ("whole.json", "merged.json"))
+assert all(a[k] == b[k] for k in a if k != "median_mm") and b["median_mm"] is None, (a, b)' || note "lengths of merged shards"
+contains given.html 'seeds where regions or tissue let no streamline begin: '
+grep -q '@article{tensor,' given.html || note "the tensor of a response is not cited"
 # straight from the tracker; a report that fails leaves the run as it is
 expect 0 track "$@" -o r.trx --report r.html --picture r.png
 check_page r.html 3

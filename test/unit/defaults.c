@@ -167,11 +167,77 @@ static void test_texts(void **state)
     }
 }
 
+/* Whether the keys of what is no default are these, in the order of the rows. */
+static void expect_changed(gls_job_options o, const char *keys)
+{
+    char list[512] = "";
+    cJSON *changed = gls_defaults_changed(&o), *key;
+    cJSON_ArrayForEach(key, changed)
+    {
+        strcat(list, key->valuestring);
+        strcat(list, " ");
+    }
+    cJSON_Delete(changed);
+    assert_string_equal(list, keys);
+}
+
+static gls_job_options settled(gls_job_options o, const char *const *given)
+{
+    gls_job_options_settle(&o, given);
+    return o;
+}
+
+/* What nobody gave is never among them, whatever the getter, the model and the preset. */
+static void test_changed(void **state)
+{
+    (void)state;
+    for (int preset = 0; preset <= GLS_PRESET_TRACTOFLOW; preset++)
+        for (int dg = 0; dg < GLS_DG_COUNT; dg++)
+            for (int model = 0; model <= GLS_MODEL_AUTO; model++) {
+                gls_job_options o = gls_job_options_default();
+                o.preset = (gls_preset)preset;
+                o.track.dg = (gls_direction_getter)dg;
+                o.model.model = (gls_model_kind)model;
+                gls_job_options_settle(&o, GIVEN("preset", "dg", "model"));
+                cJSON *changed = gls_defaults_changed(&o), *key;
+                cJSON_ArrayForEach(key, changed)
+                    assert_true(strcmp(key->valuestring, "dg") == 0 || strcmp(key->valuestring, "model") == 0);
+                cJSON_Delete(changed);
+            }
+    gls_job_options o = gls_job_options_default();
+    expect_changed(o, "");
+    o.dwi = "dwi.nii"; /* without masks model and getter are chosen */
+    expect_changed(settled(o, NULL), "");
+    o.model.model = GLS_MODEL_CSD;
+    expect_changed(settled(o, GIVEN("model")), "model ");
+    o = gls_job_options_default();
+    o.track.dg = GLS_DG_IFOD2;
+    o.model.model = GLS_MODEL_CSD;
+    o.track.max_angle = 45; /* the default of this getter */
+    expect_changed(settled(o, GIVEN("dg", "model", "max-angle")), "model dg ");
+    o.track.max_angle = 25; /* that of another */
+    o.act = "5tt.nii";
+    expect_changed(settled(o, GIVEN("dg", "model", "max-angle")), "model dg max_angle_degrees act ");
+    o = gls_job_options_default();
+    o.preset = GLS_PRESET_TCKGEN;
+    expect_changed(settled(o, NULL), "");
+    o.nseeds = 77;
+    expect_changed(settled(o, GIVEN("nseeds")), "nseeds ");
+    o = gls_job_options_default();
+    o.preset = GLS_PRESET_TCKGEN;
+    o.track.select = 10;
+    expect_changed(settled(o, GIVEN("select")), "select ");
+    o.preset = GLS_PRESET_TRACTOFLOW;
+    o.track.select = 0;
+    o.seeds_per_voxel = 3;
+    expect_changed(settled(o, GIVEN("seeds-per-voxel")), "seeds_per_voxel ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gpustreamlines), cmocka_unit_test(test_getters), cmocka_unit_test(test_given),
-        cmocka_unit_test(test_presets),        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_presets),        cmocka_unit_test(test_texts),   cmocka_unit_test(test_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

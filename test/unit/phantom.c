@@ -267,11 +267,35 @@ static void test_signal(void **state)
     gls_phantom_destroy(phantom);
 }
 
+/* Five tissues add up to 1 wherever there is tissue, as 5ttcheck of MRtrix3 wants it. */
+static void test_five_tissues(void **state)
+{
+    (void)state;
+    gls_phantom_params p = coarse();
+    gls_phantom *phantom = make(&p);
+    gls_image *five = NULL;
+    assert_int_equal(gls_phantom_five_tissues(phantom, &five), GLS_OK);
+    assert_int_equal(five->n_volumes, 5);
+    size_t n = voxels_of(phantom), whole = 0, filled = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, own = 0;
+        for (size_t t = 0; t < 5; t++) sum += five->data[t * n + i];
+        for (size_t t = 0; t < 3; t++) own += phantom->tissue->data[t * n + i];
+        if (sum > 0) assert_float_equal(sum, 1, 1e-6);
+        assert_true((sum > 0) == (own >= 0.5));
+        whole += own > 1 - 1e-6;
+        filled += sum > 0 && own < 1 - 1e-6;
+    }
+    assert_true(whole > 1000 && filled > 100);
+    gls_image_destroy(five);
+    gls_phantom_destroy(phantom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors), cmocka_unit_test(test_threads), cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_noise),  cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_noise),  cmocka_unit_test(test_signal),  cmocka_unit_test(test_five_tissues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,9 @@
     new ResizeObserver(ask).observe(canvas);
     choose();
     draw();
-    status.textContent = "ready " + lines.n;
+    const total = Number(document.getElementById("stage").dataset.total), words = (n) => n.toLocaleString("en");
+    status.textContent = lines.n < total ? words(lines.n) + " of the " + words(total) + " streamlines, evenly spread over the file."
+      : "All " + words(total) + " streamlines.";
   }
 
   const packed = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));

@@ -1,0 +1,107 @@
+#include "workflow/lengths.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracts/lines.h"
+#include "util/parallel.h"
+#include "util/status.h"
+
+/* 65 m: what is longer counts as so long in the median. */
+#define MOST_BINS ((size_t)1 << 26)
+#define GRAIN 256
+
+bool gls_lengths_need_points(const gls_job_options *o)
+{
+    const gls_track_params *p = &o->track;
+    return p->dg == GLS_DG_IFOD2 || p->dg == GLS_DG_PTT || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
+}
+
+typedef struct task {
+    gls_run_lengths *lengths;
+    const gls_streamlines *in;
+} task;
+
+static void measure(void *user, int thread, size_t from, size_t until)
+{
+    const task *t = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        const size_t n = (size_t)(t->in->offset[i + 1] - t->in->offset[i]);
+        const double parts = round(gls_line_length(t->in->point + t->in->offset[i], n) * GLS_LENGTH_PARTS);
+        t->lengths->part[i] = (uint32_t)fmin(parts, UINT32_MAX);
+    }
+}
+
+static gls_status make_room(gls_run_lengths *l, size_t n)
+{
+    if (n <= l->room) return GLS_OK;
+    uint32_t *part = realloc(l->part, n * sizeof *part);
+    if (!part) return gls_fail(GLS_ERR_MEMORY, "out of memory for lengths");
+    l->part = part;
+    l->room = n;
+    return GLS_OK;
+}
+
+static gls_status make_bins(gls_run_lengths *l, size_t n)
+{
+    if (n <= l->n_bins) return GLS_OK;
+    uint64_t *bin = realloc(l->bin, n * sizeof *bin);
+    if (!bin) return gls_fail(GLS_ERR_MEMORY, "out of memory for lengths");
+    memset(bin + l->n_bins, 0, (n - l->n_bins) * sizeof *bin);
+    l->bin = bin;
+    l->n_bins = n;
+    return GLS_OK;
+}
+
+static size_t bin_of(uint64_t part)
+{
+    return part < MOST_BINS ? (size_t)part : MOST_BINS - 1;
+}
+
+gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
+{
+    gls_status status = make_room(l, in->n);
+    if (status) return status;
+    gls_parallel(in->n, GRAIN, omp_get_max_threads(), measure, &(task){l, in});
+    uint64_t most = l->n > 0 ? l->most : 0, least = l->n > 0 ? l->least : UINT64_MAX;
+    for (size_t i = 0; i < in->n; i++) {
+        most = l->part[i] > most ? l->part[i] : most;
+        least = l->part[i] < least ? l->part[i] : least;
+    }
+    status = make_bins(l, 2 * (bin_of(most) + 1) < MOST_BINS ? 2 * (bin_of(most) + 1) : bin_of(most) + 1);
+    for (size_t i = 0; i < in->n && !status; i++) {
+        l->sum += l->part[i];
+        l->bin[bin_of(l->part[i])]++;
+    }
+    l->n += in->n;
+    l->most = most;
+    l->least = least;
+    return status;
+}
+
+static size_t ranked(const gls_run_lengths *l, uint64_t rank)
+{
+    size_t bin = 0;
+    for (uint64_t below = l->bin[0]; below <= rank && bin + 1 < l->n_bins; below += l->bin[bin]) bin++;
+    return bin;
+}
+
+void gls_run_lengths_get(const gls_run_lengths *l, gls_track_result *r)
+{
+    if (l->n == 0) return;
+    const double middle = 0.5 * (double)(ranked(l, (l->n - 1) / 2) + ranked(l, l->n / 2));
+    r->mean_length = (double)l->sum / (double)l->n / GLS_LENGTH_PARTS;
+    r->median_length = middle / GLS_LENGTH_PARTS;
+    r->min_length = (double)l->least / GLS_LENGTH_PARTS;
+    r->max_length = (double)l->most / GLS_LENGTH_PARTS;
+}
+
+void gls_run_lengths_finish(gls_run_lengths *l)
+{
+    free(l->part);
+    free(l->bin);
+    *l = (gls_run_lengths){.n = 0};
+}
