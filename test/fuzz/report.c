@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     bool written = fuzz_ok(gls_report_files(sidecar, &options, NULL, &result));
     if ((access(options.output, F_OK) == 0) != written || (access(options.versions, F_OK) == 0) != written) abort();
     for (gls_cite_format format = GLS_CITE_TEXT; written && format <= GLS_CITE_CFF; format++) {
-        if (!fuzz_ok(gls_cite(sidecar, format, &text)) || !*text) abort();
+        text = NULL; /* a report is also written of other commands, which have nothing to cite */
+        if (fuzz_ok(gls_cite(sidecar, format, &text)) != (text && *text)) abort();
         free(text);
     }
     fuzz_folder_remove(&folder);
