@@ -91,9 +91,9 @@ GLS_API const char *gls_selection_graded_region(const gls_selection *selection);
 /* Accepts NULL. */
 GLS_API void gls_selection_destroy(gls_selection *selection);
 
-/* What is kept of streamlines: what lies inside a region, or what lies outside. */
+/* The side of the region that is kept of each streamline. */
 typedef enum gls_crop_side { GLS_CROP_INSIDE, GLS_CROP_OUTSIDE } gls_crop_side;
-/* What becomes of the pieces of a streamline there. */
+/* How the kept pieces of a streamline are stored. */
 typedef enum gls_crop_pieces {
     GLS_CROP_ALL,     /* each is a streamline of its own, with the columns and groups of the whole */
     GLS_CROP_LONGEST, /* the one with most mm */

@@ -1,4 +1,4 @@
-/* What is known of renderers beforehand, and what is asked of those of which nothing is known. */
+/* Lists the renderers that are known to compute right, and tests any other renderer for mixed-up private arrays. */
 #ifndef GLS_GPU_RENDERERS_H
 #define GLS_GPU_RENDERERS_H
 
@@ -12,7 +12,7 @@ bool gls_renderer_was_tested(const gls_device_info *device);
 /* Sets info.apart of a device whose renderer is not known, by a kernel; false, with a warning, too where it fails. */
 void gls_renderer_try(gls_device *device);
 
-/* What the invocations make of their words: for tests. */
+/* For tests: numbers of invocations and of words in the array of each, and the value that a word must have. */
 enum { GLS_APART_INVOCATIONS = 16, GLS_APART_PLACES = 4 };
 uint32_t gls_apart_expected(uint32_t invocation, uint32_t word);
 

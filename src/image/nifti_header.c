@@ -123,7 +123,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
-/* Of two forms that differ: a warning where they name different axes, since then one of them swaps sides. */
+/* Warns if sform and qform name different axes: then one of them swaps sides. Logs any smaller difference. */
 static void tell_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
     char axes[2][4] = {"", ""};

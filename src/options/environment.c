@@ -9,11 +9,11 @@
 
 #define PREFIX "GLSLINES_"
 
-/* What stands behind the prefix; src/doc/environment.md tells what each variable does. */
+/* Names of the known variables without the prefix; src/doc/environment.md says what each does. */
 static const char *const known[] = {"CHECKED",   "DESKTOP_ID", "DUMP_SHADERS", "FORCE_LIMITS", "INJECT",
                                     "IN_FLIGHT", "LIBRARY",    "MAP",          "ODF_CELLS",    "OSC",
                                     "PROBE",     "RECEIPTS",   "SELF_TEST",    "SHADER_DIR"};
-/* What module files of clusters set for every program. */
+/* Names that the module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)

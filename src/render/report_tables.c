@@ -45,7 +45,7 @@ void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
         gls_text_printf(out, "<p>The sidecar does not tell %s.</p>\n", what);
 }
 
-/* Of what is not of tracking: by which command, and from what. */
+/* For a sidecar of another command than track: names the command and its input. */
 static void put_maker(const gls_report *r, gls_text *out)
 {
     const char *command = command_of(r);
@@ -278,7 +278,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
     return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
 }
 
-/* Those that were given, or the others. */
+/* Lists the parameters that the user gave (given), or those that kept their defaults. */
 static void put_parameters(gls_text *out, const gls_report *r, bool given)
 {
     static const char *const words[] = {

@@ -11,7 +11,7 @@ static double distance(const float a[3], const float b[3])
     return sqrt(square);
 }
 
-/* Of point p from the line through a and b, or from both where they are equal. */
+/* Distance of point p from the line through a and b; from the point a if a and b are equal. */
 static double distance_to_line(const float *a, const float *b, const float *p)
 {
     double d[3], v[3], cross = 0, length = 0;

@@ -54,7 +54,8 @@ static void pseudo_inverse(const double c[3][3], double out[3][3])
         }
 }
 
-/* Of the upper triangle; an axis along which the points do not vary is left out, where DIPY fails. */
+/* Inverts the upper triangle of c, a triangular matrix. Leaves out an axis along which the points do not vary: DIPY
+ * fails there. */
 static void triangle_inverse(const double c[3][3], double out[3][3])
 {
     const double least = DBL_EPSILON * fmax(c[0][0], fmax(c[1][1], c[2][2]));

@@ -234,7 +234,7 @@ static double correlate(const double *a, const double *b, size_t n)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Of the values of a streamline in volume t: sums over those that are numbers, or over all. */
+/* Sums of the values of one streamline in one volume, over the finite values or over all. */
 typedef struct sums {
     size_t m, nonzero;
     double total, weighted, plain;
