@@ -24,6 +24,7 @@ write("swapped.nii", [3, 1, 1, 0, 4])
 inside = max(range(n), key=lambda v: values[2 * n + v])
 write("nan.nii", range(5), [((2, inside), float("nan"))])
 write("big.nii", range(5), [((2, inside), 3.0)])
+write("sums.nii", range(5), [((2, inside), values[2 * n + inside] - 0.25)])
 PYTHON
 fails 2 "--act-rule" track $an --act-rule cmc
 fails 2 "--crop-at-gmwmi" track $an --crop-at-gmwmi
@@ -58,8 +59,11 @@ grep -q "1 voxels with a value that is not a number" "$work/stderr" || note "no 
 clean
 
 # files of fractions are the image of five
+succeeds track $an --act "$a/sums.nii" -o sums.tck
+says "in 1 voxels the fractions do not add up to 1; the largest error is 0.25"
+clean
 succeeds track $an --act "$t" -o act.tck
-grep -q "do not add up to 1" "$work/stderr" || note "no warning of sums"
+grep -q "do not add up to 1" "$work/stderr" && note "a warning of sums where all are 1"
 cp "$work/out/act.tck" "$work/out/act.json" "$a"
 succeeds track $an --pve-wm "$a/wm.nii" --pve-gm "$a/gm.nii" --pve-csf "$a/csf.nii" -o act.tck --force
 require cmp "$work/out/act.tck" "$a/act.tck"

@@ -63,9 +63,9 @@ for how in "--dg boot --sh-order 4" "--dg ifod1 --model csd --sh-order 4" "--dg 
 done
 clean
 
-# points that are left out: the same streamlines
+# Points that are left out: the same streamlines, of which the lengths are those of the points that are written
 succeeds track $an --act "$t" --downsample 3 -o thin.trx
-require python3 -c 'import json, sys; a, b = (json.load(open(p)) for p in sys.argv[1:]); assert a["counts"]["streamlines"] == b["counts"]["streamlines"] and a["lengths"]["mean_mm"] == b["lengths"]["mean_mm"] and 2 * b["counts"]["points"] < a["counts"]["points"]' "$a/act.json" "$work/out/thin.json"
+require python3 -c 'import json, sys; a, b = (json.load(open(p)) for p in sys.argv[1:]); assert a["counts"]["streamlines"] == b["counts"]["streamlines"] and 0.95 * a["lengths"]["mean_mm"] < b["lengths"]["mean_mm"] < a["lengths"]["mean_mm"] and 2 * b["counts"]["points"] < a["counts"]["points"]' "$a/act.json" "$work/out/thin.json"
 succeeds track $an --act "$t" --compress 0.5 -o "$a/thin.tck" --chunk-size 9
 succeeds convert "$a/act.tck" "$a/thinned.tck" --compress 0.5
 require python3 - "$a/thin.tck" "$a/thinned.tck" <<'PYTHON'
