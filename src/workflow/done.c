@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "image/regions.h"
-#include "tracts/bundles.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -82,49 +81,12 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
-static gls_status hash_file(const char *path, uint64_t *hash)
-{
-    gls_status status = gls_input_file_check(&(gls_input_file){.path = path}, NULL);
-    return status ? status : gls_input_hash(path, hash);
-}
-
-/* What the rules of bundles name: files and folders of TRX by what is in them, spheres and pipes by their text. */
-static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
-{
-    size_t n = 0;
-    const char *const *text = bundles ? gls_bundles_files(bundles, &n) : NULL;
-    gls_status status = GLS_OK;
-    *hash = n;
-    for (size_t i = 0; i < n && !status; i++) {
-        struct stat info;
-        char *file = gls_input_named_file(text[i]);
-        const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
-        const char *rest = file ? text[i] + strlen(file) : text[i]; /* labels, or all */
-        uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
-        if (is_kept) status = gls_input_hash(file, &part[2]);
-        free(file);
-        *hash = gls_hash(part, sizeof part);
-    }
-    return status;
-}
-
 gls_status gls_job_hash_others(gls_job *job)
 {
-    const char *path[GLS_MAPS_INPUTS];
-    uint64_t part[5 + GLS_MAPS_INPUTS];
     const gls_study *in = &job->study;
-    size_t n = gls_maps_inputs(&job->maps, path);
-    if (n == 0 && !in->regions && !in->tissue) return GLS_OK;
-    part[0] = in->regions ? gls_regions_hash(in->regions) : 0;
-    part[1] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
-    for (size_t i = 0; i < n; i++) {
-        gls_status status = hash_file(path[i], &part[2 + i]);
-        if (status) return status;
-    }
-    part[2 + n++] = gls_maps_choice(&job->maps);
-    gls_status status = hash_named(job->maps.bundles, &part[2 + n++]);
-    if (!status) status = hash_named(job->maps.segment.bundles, &part[2 + n++]);
-    job->other_inputs = gls_hash(part, (2 + n) * sizeof *part);
+    uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
+    gls_status status = gls_sinks_hash(job, &part[2]);
+    if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);
     return status;
 }
 

@@ -130,7 +130,6 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->maps.seed_table.output = GLS_OUTPUT_NONE; /* a failure may come before there are maps */
     job->started = time(NULL);
     job->start = gls_clock_seconds();
     job->options = job->options_given = options ? *options : gls_job_options_default();
@@ -146,12 +145,13 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     /* tables of one file are in scanner axes */
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
-    if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
+    if (!status) status = gls_job_name_tractogram(job);
+    if (!status) status = gls_sinks_take(job);
     if (!status) status = gls_job_name_inputs(job);
     if (!status) status = gls_job_name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
-    job->study.wants_fa = gls_maps_want_fa(&job->maps);
+    job->study.wants_fa = job->sinks.wants_fa;
     if (status) {
         gls_job_destroy(job);
         return status;
@@ -195,10 +195,8 @@ gls_status gls_job_open(gls_job *job)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = settle_seeds(job);
     if (!status) gls_advise_of_masks(job);
-    if (!status)
-        status = gls_maps_read_rules(&job->maps, job->study.grid, job->shard.count > 0,
-                                     !job->maps_alone && job->format == GLS_FORMAT_TRX);
-    if (!status) status = gls_job_check_rules(job);
+    if (!status) status = gls_sinks_prepare(job);
+    if (!status) status = gls_job_check_inputs(job);
     if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
@@ -266,7 +264,7 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
     const gls_track_extras extras = {
-        .journal = journal, .visited = job->maps.map ? &job->maps.visited : NULL, .ends_alone = ends_alone};
+        .journal = journal, .visited = job->sinks.counts_visits ? &job->sinks.visited : NULL, .ends_alone = ends_alone};
     outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
@@ -293,13 +291,12 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         gls_writer_join(writer, group);
         sink = gls_tractogram_writer_sink(writer);
     }
-    status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
-    const bool ends_alone = !writer && !journal && !gls_maps_need_points(&job->maps, &job->study.stop_map->grid);
+    status = gls_sinks_open(job, group, &sink);
+    const bool ends_alone = !status && !writer && !journal && !gls_sinks_need_points(job);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* shards of a selection do not know which of theirs will count */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
-    if (!status) status = gls_maps_complete(&job->maps, &job->devices, writer);
+    if (!status) status = gls_sinks_complete(job, writer);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED)
@@ -309,7 +306,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
-    if (!status) status = gls_maps_write(&job->maps, gls_study_scalar(&job->study), job->overwrite, group);
+    if (!status) status = gls_sinks_write(job, group);
     job->result.seconds_write += gls_clock_seconds() - start;
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
     return status;
@@ -349,7 +346,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
     double start = gls_clock_seconds();
-    for (size_t i = 0; i < job->devices.n && job->maps.density; i++)
+    for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->study.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
     job->result.seconds_upload = gls_clock_seconds() - start;
@@ -399,7 +396,7 @@ void gls_job_destroy(gls_job *job)
     gls_device_set_close(&job->devices);
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
-    gls_maps_finish(&job->maps);
+    gls_sinks_finish(job);
     gls_inputs_finish(&job->inputs);
     cJSON_Delete(job->written);
     free(job->bval);

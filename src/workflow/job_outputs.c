@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "tractogram/tractogram.h"
-#include "tracts/bundles.h"
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/plain.h"
@@ -61,9 +60,8 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 
 gls_status gls_job_name_inputs(gls_job *job)
 {
-    const char *maps[GLS_MAPS_INPUTS];
     gls_status status = gls_job_options_inputs(&job->options, &job->inputs);
-    return status ? status : gls_inputs_add_all(&job->inputs, maps, gls_maps_inputs(&job->maps, maps));
+    return status ? status : gls_sinks_name_inputs(job);
 }
 
 /* A place that can be written and holds none of the inputs. */
@@ -72,23 +70,14 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
     return gls_place_check(path, job->overwrite || path == job->journal, &job->inputs, others, n_others);
 }
 
-/* What goes into the tractogram needs one that holds it. */
-static gls_status check_columns(const gls_job *job)
-{
-    const gls_maps *m = &job->maps;
-    const bool holds = !job->maps_alone && job->format == GLS_FORMAT_TRX;
-    if (!holds && m->sample.n_images > 0 && !m->sample.table)
-        return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
-    if (!holds && m->segment.rules && !m->segment.table)
-        return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
-    return GLS_OK;
-}
-
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
 {
     size_t n = 0;
     if (!job->maps_alone) file[n++] = (gls_job_file){"tractogram", job->output};
-    n += gls_maps_outputs(&job->maps, file + n);
+    for (size_t i = 0; i < job->sinks.n; i++) {
+        const gls_run_sink *sink = &job->sinks.sink[i];
+        if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
+    }
     if (job->mask) file[n++] = (gls_job_file){"write_mask", job->mask};
     return n;
 }
@@ -117,27 +106,31 @@ static bool are_own(const gls_job *job)
     return any;
 }
 
-gls_status gls_job_name_outputs(gls_job *job)
+gls_status gls_job_name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    gls_job_file maps[GLS_MAPS_OUTPUTS];
-    const size_t n_maps = gls_maps_outputs(&job->maps, maps);
-    if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, or "
-                        "--sample or --segment with a table");
-    gls_status status = check_columns(job);
-    if (status) return status;
-    if (job->maps_alone)
-        job->output = strdup(maps[0].path);
-    else if (o->output)
+    if (job->maps_alone) return GLS_OK;
+    if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
                       gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
         job->output = NULL;
-    if (!job->maps_alone) job->output = shard_name(job->output, &job->shard);
+    job->output = shard_name(job->output, &job->shard);
+    return job->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+gls_status gls_job_name_outputs(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
+    gls_status status = GLS_OK;
+    gls_job_file file[GLS_JOB_FILES];
+    if (gls_job_files(job, file) == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, or "
+                        "--sample or --segment with a table");
+    if (!job->output) job->output = strdup(file[0].path);
     if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!none) {
         job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
@@ -145,9 +138,6 @@ gls_status gls_job_name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
-        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (o->write_mask) status = gls_image_name_check(o->write_mask);
     if (status) return status;
     if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
@@ -175,17 +165,11 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
     return check_place(job, path, others, list_paths(job, others));
 }
 
-gls_status gls_job_check_rules(gls_job *job)
+gls_status gls_job_check_inputs(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
-    const gls_bundles *tables[] = {job->maps.bundles, job->maps.segment.bundles};
     const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < 2 && !status; k++) {
-        size_t n_files = 0;
-        const char *const *file = tables[k] ? gls_bundles_files(tables[k], &n_files) : NULL;
-        status = gls_inputs_add_all(&job->inputs, file, n_files);
-    }
     for (size_t i = 0; i < n && !status; i++) status = gls_inputs_check(&job->inputs, path[i]);
     return status;
 }

@@ -5,20 +5,27 @@
 #include "workflow/job_state.h"
 
 gls_status gls_job_choose_format(gls_job *job);
-/* The files that the options name, but for those that maps read. */
+/* The files that the options name, but for those that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
-/* All of them, once there are maps. */
+/* All of them, once sinks have taken the options. */
 gls_status gls_job_name_inputs(gls_job *job);
+/* Names the tractogram; without one its name stays NULL. */
+gls_status gls_job_name_tractogram(gls_job *job);
+/* Names all other files that the job writes. */
 gls_status gls_job_name_outputs(gls_job *job);
 /* The files that the job writes, but for its sidecar; returns how many. */
-#define GLS_JOB_FILES (2 + GLS_MAPS_OUTPUTS)
+#define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
+typedef struct gls_job_file {
+    const char *role; /* the option that asks for it */
+    const char *path;
+} gls_job_file;
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
 /* Each place is free or may be overwritten, and is none of the inputs. */
 gls_status gls_job_check_outputs(const gls_job *job);
 /* The same for a file that is made from the output, beside all of them. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
-/* Once the rules of bundles are read: the files that they name are inputs, and no output is one of them. */
-gls_status gls_job_check_rules(gls_job *job);
+/* Once the rules of bundles are read, which name inputs, too: no output is an input. */
+gls_status gls_job_check_inputs(const gls_job *job);
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 #endif

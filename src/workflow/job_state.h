@@ -6,8 +6,9 @@
 
 #include "util/log.h"
 #include "workflow/devices.h"
-#include "workflow/maps.h"
+#include "workflow/inputs.h"
 #include "workflow/shard.h"
+#include "workflow/sinks/sinks.h"
 #include "workflow/study_state.h"
 
 struct gls_job {
@@ -17,7 +18,7 @@ struct gls_job {
     gls_shard shard;         /* count 0: the whole run */
     gls_track_params params; /* lengths in mm; once the study is read */
     gls_tractogram_format format;
-    char *output; /* the tractogram; without one the first map */
+    char *output; /* the tractogram; without one the first result of a sink */
     bool maps_alone;
     char *bval, *bvec;         /* found beside the series */
     gls_inputs inputs;         /* what it reads, which no output may be */
@@ -29,8 +30,8 @@ struct gls_job {
     char *journal;             /* by which the run can be resumed; NULL: none */
     bool overwrite;            /* outputs that exist: they may be, or are this run's own */
     gls_run_identity identity; /* with a journal */
-    uint64_t other_inputs;     /* hash of regions, tissue and what maps read, beside the files of the study; 0: none */
-    gls_maps maps;
+    uint64_t other_inputs;     /* hash of regions, tissue and what sinks read, beside the files of the study; 0: none */
+    gls_run_sinks sinks;
     gls_device_set devices;
     const gls_device_info *device; /* the first */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
@@ -41,6 +42,12 @@ struct gls_job {
     time_t started;
     double start; /* of gls_clock_seconds() */
 };
+
+/* Whether the tractogram holds columns and groups. */
+static inline bool gls_job_writes_trx(const gls_job *job)
+{
+    return !job->maps_alone && job->format == GLS_FORMAT_TRX;
+}
 
 /* Seeds of the whole run. */
 static inline uint64_t gls_job_seeds(const gls_job *job)

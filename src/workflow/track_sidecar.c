@@ -55,8 +55,6 @@ static void add_inputs(cJSON *root, const gls_job *job)
     const gls_study *in = &job->study;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
-    gls_input_file labels = {.role = "labels", .path = job->maps.labels};
-    if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels)) gls_sidecar_add_file(inputs, &labels);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     char text[17];
     if (job->other_inputs)
@@ -194,24 +192,6 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
-/* What was sampled, and how many streamlines each bundle has. */
-static void add_maps(cJSON *counts, const gls_maps *maps)
-{
-    if (maps->sample.n_images > 0) {
-        cJSON *object = cJSON_AddObjectToObject(counts, "sampled");
-        gls_json_uint(object, "points", maps->sample.counts.points);
-        gls_json_uint(object, "outside", maps->sample.counts.outside);
-        gls_json_uint(object, "not_finite", maps->sample.counts.not_finite);
-        gls_json_uint(object, "without_value", maps->sample.counts.without_value);
-    }
-    if (!maps->segment.bundles) return;
-    cJSON *object = cJSON_AddObjectToObject(counts, "bundles");
-    for (size_t k = 0; k < gls_bundles_count(maps->segment.bundles); k++) {
-        const gls_bundle_info bundle = gls_bundles_get(maps->segment.bundles, k);
-        gls_json_uint(object, bundle.name, bundle.count);
-    }
-}
-
 static void add_result(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -241,7 +221,6 @@ static void add_result(cJSON *root, const gls_job *job)
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     add_met(counts, job);
-    add_maps(counts, &job->maps);
 
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);
@@ -364,8 +343,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     add_regions(root, job->study.regions);
     add_rest(root, job);
     add_result(root, job);
-    if (job->maps.weigh.weights)
-        gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), job->maps.weigh.weights);
+    gls_sinks_describe(job, root);
     add_run(root, job);
     if (job->shard.count > 0) add_shard(root, &job->shard);
     char *text = gls_json_print(root);

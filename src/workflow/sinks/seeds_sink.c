@@ -1,13 +1,28 @@
-#include "workflow/seed_table.h"
-
+/* track --output-seeds: a table of where the streamlines that are kept began. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "util/status.h"
+#include "util/text.h"
+#include "workflow/job_state.h"
 
 #define PIECE 65536
 
-static gls_status flush(gls_seed_table *t)
+typedef struct seeds_state {
+    gls_output output;
+    gls_text text; /* rows that were not written yet */
+    uint64_t n;    /* streamlines so far */
+} seeds_state;
+
+static gls_status take(gls_run_sink *sink, gls_job *job)
+{
+    if (!job->options.output_seeds) return GLS_OK;
+    ((seeds_state *)sink->state)->output = GLS_OUTPUT_NONE;
+    sink->wanted = true;
+    return gls_sink_writes(sink, job, job->options.output_seeds);
+}
+
+static gls_status flush(seeds_state *t)
 {
     if (t->text.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for seeds");
     gls_status status = t->text.length > 0 ? gls_output_write(&t->output, t->text.data, t->text.length) : GLS_OK;
@@ -33,7 +48,7 @@ static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
 
 static gls_status append(void *user, const gls_streamlines *s)
 {
-    gls_seed_table *t = user;
+    seeds_state *t = user;
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
     const float(*seed)[3] = column ? column->data : NULL;
     gls_status status = GLS_OK;
@@ -45,40 +60,36 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
-static gls_status finish(void *user)
+static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                             gls_sink *own)
 {
-    (void)user;
-    return GLS_OK;
-}
-
-static void discard(void *user)
-{
-    (void)user;
-}
-
-gls_status gls_seed_table_begin(const char *path, bool overwrite, gls_output_group *group, gls_seed_table *t)
-{
-    *t = (gls_seed_table){.output = GLS_OUTPUT_NONE};
-    gls_status status = gls_output_create(path, overwrite, &t->output);
+    seeds_state *t = sink->state;
+    (void)tractogram;
+    gls_status status = gls_output_create(sink->output, job->overwrite, &t->output);
     t->output.group = group;
     gls_text_puts(&t->text, "#Track_index,Seed_index,Pos_x,Pos_y,Pos_z,\n");
+    *own = (gls_sink){.append = append, .user = t};
     return status;
 }
 
-gls_sink gls_seed_table_sink(gls_seed_table *t)
+static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
-    return (gls_sink){append, finish, discard, t};
-}
-
-gls_status gls_seed_table_end(gls_seed_table *t)
-{
+    seeds_state *t = sink->state;
+    (void)job, (void)group;
     gls_status status = flush(t);
     return status ? status : gls_output_commit(&t->output);
 }
 
-void gls_seed_table_discard(gls_seed_table *t)
+static void finish(gls_run_sink *sink)
 {
+    seeds_state *t = sink->state;
     gls_output_discard(&t->output);
     gls_text_finish(&t->text);
-    *t = (gls_seed_table){.output = GLS_OUTPUT_NONE};
 }
+
+const gls_sink_kind gls_seeds_kind = {.role = "output_seeds",
+                                      .size = sizeof(seeds_state),
+                                      .take = take,
+                                      .open = open_table,
+                                      .write = write_table,
+                                      .finish = finish};

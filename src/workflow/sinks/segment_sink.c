@@ -1,5 +1,5 @@
-#include "workflow/track_segment.h"
-
+/* track --segment BUNDLES or BUNDLES:FILE: bundles by a table of rules, as groups of the tractogram and as a table. */
+#include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +8,32 @@
 #include "tracts/shape.h"
 #include "util/parse.h"
 #include "util/status.h"
-#include "util/text.h"
+#include "workflow/job_state.h"
+#include "workflow/json.h"
 #include "workflow/tracts/segment_files.h"
 
-gls_status gls_track_segment_take(gls_track_segment *s, const gls_job_options *o)
+/* Streamlines of a bundle that wait until it is known which of them are outliers. */
+typedef struct waiting_lines {
+    size_t n, capacity, n_points, point_capacity;
+    uint64_t *place; /* of the streamline among all */
+    size_t *offset;  /* n + 1 */
+    float (*point)[3];
+} waiting_lines;
+
+typedef struct segment_state {
+    gls_bundles *bundles;
+    gls_bundle_stats **volume; /* of each bundle, for the table */
+    waiting_lines *waiting;    /* of each bundle that is cleaned, for the table */
+    uint32_t **member;         /* of each bundle its streamlines, for the tractogram */
+    bool table, unique;
+} segment_state;
+
+static gls_status take(gls_run_sink *sink, gls_job *job)
 {
-    *s = (gls_track_segment){.rules = NULL};
+    const gls_job_options *o = &job->options;
+    segment_state *s = sink->state;
     if (!o->segment && o->segment_unique) return gls_fail(GLS_ERR_ARGUMENT, "--segment-unique: needs --segment");
     if (!o->segment) return GLS_OK;
-    s->unique = o->segment_unique;
     const char *colon = gls_names_last(o->segment, ':');
     if (colon == o->segment || (colon && !colon[1]))
         return gls_fail(
@@ -27,38 +44,50 @@ gls_status gls_track_segment_take(gls_track_segment *s, const gls_job_options *o
     if (colon && o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: a table not with --shard: groups of TRX files merge (--segment "
                                           "without :FILE); or merge the shards, then 'glslines segment'");
-    s->rules = gls_names_copy(o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
-    if (colon) s->table = gls_names_copy(colon + 1, strlen(colon + 1));
-    return s->rules && (!colon || s->table) ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!colon && !gls_job_writes_trx(job))
+        return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
+    sink->wanted = true;
+    s->unique = o->segment_unique;
+    s->table = colon;
+    gls_status status = gls_sink_reads(sink, o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
+    return status || !colon ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
-gls_status gls_track_segment_begin(gls_track_segment *s, const gls_grid *grid, bool shards, bool trx)
+/* Parts of a run are merged later, which outliers do not allow; TRX files limit the names of groups. */
+static gls_status check_bundles(const gls_bundles *bundles, const gls_job *job, const char *rules)
 {
-    gls_bundles_options options = gls_bundles_options_default();
-    options.grid = grid;
-    options.unique = s->unique;
-    gls_status status = gls_bundles_read(s->rules, &options, &s->bundles);
-    if (status) return status;
-    const size_t n = gls_bundles_count(s->bundles);
-    for (size_t k = 0; k < n && shards; k++)
-        if (gls_bundles_cleans(s->bundles, k))
+    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
+        const char *name = gls_bundles_get(bundles, k).name;
+        if (job->shard.count > 0 && gls_bundles_cleans(bundles, k))
             return gls_fail(GLS_ERR_ARGUMENT,
                             "%s: bundle %s: clean: not with --shard, since outliers show among all streamlines alone: "
                             "merge the shards, then 'glslines segment'",
-                            s->rules, gls_bundles_get(s->bundles, k).name);
-    for (size_t k = 0; k < n && trx; k++)
-        if (!gls_trx_can_name(gls_bundles_get(s->bundles, k).name))
-            return gls_fail(GLS_ERR_INPUT, "%s: bundle \"%.120s\": TRX files cannot name such a group", s->rules,
-                            gls_bundles_get(s->bundles, k).name);
-    if (!s->table) return GLS_OK;
+                            rules, name);
+        if (gls_job_writes_trx(job) && !gls_trx_can_name(name))
+            return gls_fail(GLS_ERR_INPUT, "%s: bundle \"%.120s\": TRX files cannot name such a group", rules, name);
+    }
+    return GLS_OK;
+}
+
+static gls_status prepare(gls_run_sink *sink, gls_job *job)
+{
+    segment_state *s = sink->state;
+    gls_bundles_options options = gls_bundles_options_default();
+    options.grid = job->study.grid;
+    options.unique = s->unique;
+    gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
+    sink->bundles = s->bundles;
+    if (!status) status = check_bundles(s->bundles, job, sink->input[0]);
+    if (status || !s->table) return status;
+    const size_t n = gls_bundles_count(s->bundles);
     s->volume = calloc(n, sizeof *s->volume);
     s->waiting = calloc(n, sizeof *s->waiting);
     if (!s->volume || !s->waiting) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
-    for (size_t k = 0; k < n && !status; k++) status = gls_bundle_stats_create(grid, 0, &s->volume[k]);
+    for (size_t k = 0; k < n && !status; k++) status = gls_bundle_stats_create(options.grid, 0, &s->volume[k]);
     return status;
 }
 
-static bool make_room(gls_track_waiting *w, size_t n_points)
+static bool make_room(waiting_lines *w, size_t n_points)
 {
     if (w->n + 1 >= w->capacity) {
         const size_t capacity = 2 * w->capacity + 64;
@@ -78,7 +107,7 @@ static bool make_room(gls_track_waiting *w, size_t n_points)
     return true;
 }
 
-static gls_status let_wait(gls_track_waiting *w, uint64_t place, const float (*point)[3], size_t n)
+static gls_status let_wait(waiting_lines *w, uint64_t place, const float (*point)[3], size_t n)
 {
     if (!make_room(w, n)) return gls_fail(GLS_ERR_MEMORY, "out of memory for the streamlines of a bundle");
     memcpy(w->point + w->n_points, point, n * sizeof *point);
@@ -90,7 +119,7 @@ static gls_status let_wait(gls_track_waiting *w, uint64_t place, const float (*p
 
 static gls_status append(void *user, const gls_streamlines *in)
 {
-    gls_track_segment *s = user;
+    segment_state *s = user;
     const uint64_t first = gls_bundles_streamlines(s->bundles);
     const gls_sink bundles = gls_bundles_sink(s->bundles);
     gls_status status = gls_sink_append(&bundles, in);
@@ -109,16 +138,19 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
-gls_sink gls_track_segment_sink(gls_track_segment *segment)
+static gls_status open_bundles(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                               gls_sink *own)
 {
-    return (gls_sink){.append = append, .user = segment};
+    (void)job, (void)group, (void)tractogram;
+    *own = (gls_sink){.append = append, .user = sink->state};
+    return GLS_OK;
 }
 
 /* What waited of a bundle and is still in it. */
-static gls_status add_waiting(gls_track_segment *s, size_t k)
+static gls_status add_waiting(segment_state *s, size_t k)
 {
     const gls_bundle *bundle = &s->bundles->bundle[k];
-    const gls_track_waiting *w = &s->waiting[k];
+    const waiting_lines *w = &s->waiting[k];
     gls_status status = GLS_OK;
     for (size_t i = 0, m = 0; i < w->n && m < bundle->n && !status; i++) {
         if (w->place[i] != bundle->member[m].place) continue;
@@ -129,9 +161,10 @@ static gls_status add_waiting(gls_track_segment *s, size_t k)
     return status;
 }
 
-gls_status gls_track_segment_complete(gls_track_segment *s, gls_tractogram_writer *writer)
+static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
-    if (!s->bundles) return GLS_OK;
+    segment_state *s = sink->state;
+    (void)job;
     const size_t n = gls_bundles_count(s->bundles);
     gls_status status = gls_bundles_complete(s->bundles);
     for (size_t k = 0; k < n && s->waiting && !status; k++) status = add_waiting(s, k);
@@ -148,20 +181,37 @@ gls_status gls_track_segment_complete(gls_track_segment *s, gls_tractogram_write
     return status;
 }
 
-gls_status gls_track_segment_write(gls_track_segment *s, bool overwrite, gls_output_group *group)
+static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
+    segment_state *s = sink->state;
     if (!s->table) return GLS_OK;
     const size_t n = gls_bundles_count(s->bundles);
     double *volume = malloc(n * sizeof *volume);
     if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
     for (size_t k = 0; k < n; k++) volume[k] = gls_bundle_stats_shape(s->volume[k]).volume;
-    gls_status status = gls_bundle_table_write(s->bundles, volume, s->table, overwrite, group);
+    gls_status status = gls_bundle_table_write(s->bundles, volume, sink->output, job->overwrite, group);
     free(volume);
     return status;
 }
 
-void gls_track_segment_finish(gls_track_segment *s)
+static void describe(const gls_run_sink *sink, cJSON *root)
 {
+    const gls_bundles *bundles = ((const segment_state *)sink->state)->bundles;
+    cJSON *object = cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(root, "counts"), "bundles");
+    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
+        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
+        gls_json_uint(object, bundle.name, bundle.count);
+    }
+}
+
+static uint64_t choice(const gls_run_sink *sink)
+{
+    return ((const segment_state *)sink->state)->unique;
+}
+
+static void finish(gls_run_sink *sink)
+{
+    segment_state *s = sink->state;
     const size_t n = s->bundles ? gls_bundles_count(s->bundles) : 0;
     for (size_t k = 0; k < n; k++) {
         if (s->volume) gls_bundle_stats_destroy(s->volume[k]);
@@ -175,7 +225,15 @@ void gls_track_segment_finish(gls_track_segment *s)
     free(s->member);
     free(s->waiting);
     gls_bundles_destroy(s->bundles);
-    free(s->rules);
-    free(s->table);
-    *s = (gls_track_segment){.rules = NULL};
 }
+
+const gls_sink_kind gls_segment_kind = {.role = "segment",
+                                        .size = sizeof(segment_state),
+                                        .take = take,
+                                        .prepare = prepare,
+                                        .open = open_bundles,
+                                        .complete = complete,
+                                        .write = write_table,
+                                        .describe = describe,
+                                        .choice = choice,
+                                        .finish = finish};

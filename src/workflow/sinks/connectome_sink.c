@@ -1,0 +1,87 @@
+/* track --connectome LABELS:FILE: the matrix of streamlines that join two labels, weighted where --weights is given. */
+#include <cJSON.h>
+#include <string.h>
+
+#include "image/image.h"
+#include "tracts/grouped.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/job_state.h"
+#include "workflow/json.h"
+#include "workflow/sinks/weights_sink.h"
+#include "workflow/weight_files.h"
+
+typedef struct matrix_state {
+    gls_connectome *connectome;
+} matrix_state;
+
+static gls_status take(gls_run_sink *sink, gls_job *job)
+{
+    const char *text = job->options.connectome, *colon = text ? gls_names_last(text, ':') : NULL;
+    if (!text) return GLS_OK;
+    if (!colon || colon == text || !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--connectome: \"%s\": must be LABELS:FILE, two names with a colon between them (\\: is a "
+                        "colon in a name)",
+                        text);
+    sink->wanted = true;
+    gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
+    return status ? status : gls_sink_writes(sink, job, colon + 1);
+}
+
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                              gls_sink *own)
+{
+    matrix_state *s = sink->state;
+    gls_image *labels = NULL;
+    gls_connectome_options options = gls_connectome_options_default();
+    (void)group, (void)tractogram;
+    if (job->options.weights) options.weights = GLS_DPS_WEIGHTS;
+    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
+    if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
+    gls_image_destroy(labels);
+    if (!status && !options.weights) *own = gls_connectome_sink(s->connectome);
+    return status;
+}
+
+static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
+{
+    (void)tracked;
+    return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
+}
+
+/* Weights are known once all streamlines have come; the ends of these were kept. */
+static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
+{
+    (void)writer;
+    gls_run_sink *weights = gls_sink_find(job, &gls_weights_kind);
+    return weights ? gls_weights_sink_connect(weights, job, ((matrix_state *)sink->state)->connectome) : GLS_OK;
+}
+
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+{
+    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->overwrite, group,
+                                        NULL, "nan");
+}
+
+static void describe(const gls_run_sink *sink, cJSON *root)
+{
+    gls_input_file labels = {.role = "labels", .path = sink->input[0]};
+    if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels))
+        gls_sidecar_add_file(cJSON_GetObjectItemCaseSensitive(root, "inputs"), &labels);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    gls_connectome_destroy(((matrix_state *)sink->state)->connectome);
+}
+
+const gls_sink_kind gls_connectome_kind = {.role = "connectome",
+                                           .size = sizeof(matrix_state),
+                                           .take = take,
+                                           .open = open_matrix,
+                                           .needs_points = needs_points,
+                                           .complete = complete,
+                                           .write = write_matrix,
+                                           .describe = describe,
+                                           .finish = finish};

@@ -1,0 +1,76 @@
+/* track --density and --dec: how many streamlines visit each voxel, and in which directions they pass. */
+#include "image/nifti.h"
+#include "tracts/grouped.h"
+#include "tracts/visited.h"
+#include "util/status.h"
+#include "workflow/job_state.h"
+
+typedef struct map_state {
+    gls_density *map;
+} map_state;
+
+static gls_status take_map(gls_run_sink *sink, const gls_job *job, const char *path)
+{
+    gls_status status = gls_image_name_check(path);
+    sink->wanted = true;
+    return status ? status : gls_sink_writes(sink, job, path);
+}
+
+static gls_status take_density(gls_run_sink *sink, gls_job *job)
+{
+    return job->options.density ? take_map(sink, job, job->options.density) : GLS_OK;
+}
+
+static gls_status take_dec(gls_run_sink *sink, gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    if (!o->dec) return GLS_OK;
+    if (o->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --shard: merge the shards, then 'glslines density --dec'");
+    return take_map(sink, job, o->dec);
+}
+
+static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                           gls_sink *own)
+{
+    map_state *s = sink->state;
+    gls_density_options options = gls_density_options_default();
+    gls_grid plain = *job->study.grid;
+    (void)group, (void)tractogram;
+    plain.space = 0; /* as in a tractogram, so that its maps have the same bytes */
+    options.directions = sink->kind == &gls_dec_kind;
+    gls_status status = gls_density_create(&plain, &options, &s->map);
+    if (status) return status;
+    if (!options.directions) {
+        job->sinks.counts_visits = true;
+        gls_density_use_visited(s->map, &job->sinks.visited);
+    }
+    *own = gls_density_sink(s->map);
+    return GLS_OK;
+}
+
+static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
+{
+    return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);
+}
+
+static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+{
+    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->overwrite, group);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    gls_density_destroy(((map_state *)sink->state)->map);
+}
+
+const gls_sink_kind gls_density_kind = {.role = "density",
+                                        .size = sizeof(map_state),
+                                        .take = take_density,
+                                        .open = open_map,
+                                        .needs_points = needs_points,
+                                        .write = write_map,
+                                        .finish = finish};
+
+const gls_sink_kind gls_dec_kind = {
+    .role = "dec", .size = sizeof(map_state), .take = take_dec, .open = open_map, .write = write_map, .finish = finish};

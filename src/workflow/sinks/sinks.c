@@ -1,0 +1,219 @@
+#include "workflow/sinks/sinks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tracts/bundles.h"
+#include "util/hash.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/job_state.h"
+
+/* A kind of result is one row. Columns reach the tractogram, and files the sidecar, in this order. */
+static const gls_sink_kind *const kinds[] = {
+    &gls_density_kind, &gls_dec_kind,    &gls_connectome_kind, &gls_weights_kind,
+    &gls_profile_kind, &gls_sample_kind, &gls_segment_kind,    &gls_seeds_kind,
+};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+_Static_assert(N_KINDS <= GLS_MAX_SINKS, "gls_run_sinks has a place for each kind");
+
+/* The next wanted sink that has the function at this place of its kind. */
+#define FOR_EACH(type, one, job, function)                                               \
+    for (type *one = (job)->sinks.sink, *end_ = one + (job)->sinks.n; one < end_; one++) \
+        if (one->wanted && one->kind->function)
+
+/* --- names of files ------------------------------------------------------- */
+
+static gls_status no_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
+{
+    GLS_REQUIRE(sink->n_inputs < GLS_SINK_MAX_INPUTS);
+    char *name = gls_names_copy(text, length);
+    if (!name) return no_memory();
+    sink->input[sink->n_inputs++] = name;
+    return GLS_OK;
+}
+
+gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
+{
+    char *list = strndup(text, length), *rest = list;
+    const size_t before = sink->n_inputs;
+    gls_status status = list ? GLS_OK : no_memory();
+    for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
+        if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--%s: \"%s\": must name images, IMAGE or IMAGE,IMAGE, %d at most (\\, and \\: are such "
+                              "letters in a name)",
+                              sink->kind->role, text, GLS_SINK_MAX_IMAGES);
+        else if (!(sink->input[sink->n_inputs++] = strdup(image)))
+            status = no_memory();
+    }
+    free(list);
+    return status;
+}
+
+gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text)
+{
+    char *path = gls_names_copy(text, strlen(text));
+    sink->output = path && job->shard.count > 0 ? gls_shard_name(path, &job->shard) : path;
+    if (sink->output != path) free(path);
+    return sink->output ? GLS_OK : no_memory();
+}
+
+gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
+{
+    for (size_t i = 0; i < job->sinks.n; i++)
+        if (job->sinks.sink[i].kind == kind && job->sinks.sink[i].wanted) return &job->sinks.sink[i];
+    return NULL;
+}
+
+/* --- before the run ------------------------------------------------------- */
+
+gls_status gls_sinks_take(gls_job *job)
+{
+    gls_run_sinks *sinks = &job->sinks;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < N_KINDS && !status; i++) {
+        gls_run_sink *sink = &sinks->sink[sinks->n];
+        *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
+        if (!sink->state) return no_memory();
+        sinks->n++;
+        status = kinds[i]->take(sink, job);
+    }
+    return status;
+}
+
+gls_status gls_sinks_name_inputs(gls_job *job)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, job, take)
+    if (!status) status = gls_inputs_add_all(&job->inputs, (const char *const *)sink->input, sink->n_inputs);
+    return status;
+}
+
+gls_status gls_sinks_prepare(gls_job *job)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, job, prepare)
+    {
+        size_t n = 0;
+        if (!status) status = sink->kind->prepare(sink, job);
+        const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
+        if (!status) status = gls_inputs_add_all(&job->inputs, file, n);
+    }
+    return status;
+}
+
+/* --- identity ------------------------------------------------------------- */
+
+static gls_status hash_file(const char *path, uint64_t *hash)
+{
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = path}, NULL);
+    return status ? status : gls_input_hash(path, hash);
+}
+
+/* What the rules of bundles name: files and folders of TRX by what is in them, spheres and pipes by their text. */
+static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
+{
+    size_t n = 0;
+    const char *const *text = bundles ? gls_bundles_files(bundles, &n) : NULL;
+    gls_status status = GLS_OK;
+    *hash = n;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct stat info;
+        char *file = gls_input_named_file(text[i]);
+        const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+        const char *rest = file ? text[i] + strlen(file) : text[i]; /* labels, or all */
+        uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
+        if (is_kept) status = gls_input_hash(file, &part[2]);
+        free(file);
+        *hash = gls_hash(part, sizeof part);
+    }
+    return status;
+}
+
+gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash)
+{
+    *hash = 0;
+    FOR_EACH(const gls_run_sink, sink, job, take)
+    {
+        uint64_t part[6] = {*hash, gls_hash(sink->kind->role, strlen(sink->kind->role)), sink->n_inputs,
+                            sink->output != NULL, sink->kind->choice ? sink->kind->choice(sink) : 0};
+        if (sink->n_inputs == 0) continue;
+        gls_status status = hash_named(sink->bundles, &part[5]);
+        *hash = gls_hash(part, sizeof part);
+        for (size_t i = 0; i < sink->n_inputs && !status; i++) {
+            uint64_t both[2] = {*hash, 0};
+            status = hash_file(sink->input[i], &both[1]);
+            *hash = gls_hash(both, sizeof both);
+        }
+        if (status) return status;
+    }
+    return GLS_OK;
+}
+
+/* --- the run -------------------------------------------------------------- */
+
+gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram)
+{
+    gls_sink all[1 + GLS_MAX_SINKS], own[GLS_MAX_SINKS + 1] = {{0}};
+    size_t n = 0, n_own = 0;
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, job, open)
+    {
+        if (!status) status = sink->kind->open(sink, job, group, tractogram, &own[n_own]);
+        n_own += own[n_own].append != NULL;
+    }
+    if (tractogram->append) all[n++] = *tractogram;
+    for (size_t i = 0; i < n_own; i++) all[n++] = own[i];
+    if (!status) status = gls_sink_tee(all, n, tractogram);
+    for (size_t i = 0; i < n_own && status; i++) gls_sink_abort(&own[i]);
+    return status;
+}
+
+bool gls_sinks_need_points(const gls_job *job)
+{
+    bool need = false;
+    FOR_EACH(const gls_run_sink, sink, job, take)
+    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, &job->study.stop_map->grid);
+    return need;
+}
+
+gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, job, complete)
+    if (!status) status = sink->kind->complete(sink, job, writer);
+    return status;
+}
+
+gls_status gls_sinks_write(gls_job *job, gls_output_group *group)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, job, write)
+    if (!status) status = sink->kind->write(sink, job, group);
+    return status;
+}
+
+void gls_sinks_describe(const gls_job *job, struct cJSON *root)
+{
+    FOR_EACH(const gls_run_sink, sink, job, describe)
+    sink->kind->describe(sink, root);
+}
+
+void gls_sinks_finish(gls_job *job)
+{
+    for (size_t i = 0; i < job->sinks.n; i++) {
+        gls_run_sink *sink = &job->sinks.sink[i];
+        if (sink->wanted && sink->kind->finish) sink->kind->finish(sink);
+        for (size_t k = 0; k < sink->n_inputs; k++) free(sink->input[k]);
+        free(sink->output);
+        free(sink->state);
+    }
+    job->sinks = (gls_run_sinks){.n = 0};
+}
