@@ -102,6 +102,7 @@ gls_status gls_sinks_prepare(gls_job *job)
     FOR_EACH(gls_run_sink, sink, job, prepare)
     {
         size_t n = 0;
+        if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]}, NULL);
         if (!status) status = sink->kind->prepare(sink, job);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
         if (!status) status = gls_inputs_add_all(&job->inputs, file, n);
