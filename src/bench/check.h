@@ -16,11 +16,6 @@ typedef struct check_options {
  * told of. GLS_ERR_DEVICE: a getter works in no mapping; GLS_ERR_ARGUMENT: there is nothing of that name. */
 gls_status check_device(const check_options *options);
 
-/* Tracks all seeds at once, then in batches of each of these n sizes; *same counts those that gave the streamlines and
- * the map of the first run. */
-gls_status check_batches(gls_device *device, const gls_track_params *params, const gls_track_input *input,
-                         const gls_seeds *seeds, const uint32_t *batch, size_t n, size_t *same);
-
 /* One of them in this process, "boot4:subgroup"; what is found goes to standard output, for check_device(): "kernel",
  * "tracked", "batches" and "error" lines, with tabs. "lines:boot4:single" prints the streamlines themselves. */
 gls_status check_one(const check_options *options, const char *what);

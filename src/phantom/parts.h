@@ -70,9 +70,4 @@ typedef struct phantom_scan {
  * floats. */
 void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t first, float *scratch, gls_image *dwi);
 
-/* n unit vectors, antipodally evenly spread, every prefix too. GLS_ERR_MEMORY. */
-gls_status gls_phantom_directions(size_t n, double (*direction)[3]);
-/* The same set in another rotation per shell, so that shells complement each other. */
-void gls_phantom_directions_rotate(int shell, size_t n, double (*direction)[3]);
-
 #endif

@@ -33,8 +33,4 @@ gls_status gls_png_end(gls_png *png);
 /* A still of one picture at once: with a palette of its own where that is asked for. */
 gls_status gls_png_still(gls_png *png, const gls_png_text *texts, size_t n_texts, const uint8_t *rgba, bool palette);
 
-/* The 256 colours that fit a picture best, by halving the box of its colours, and their number for each pixel (from
- * malloc). */
-gls_status gls_palette_make(const uint8_t *rgba, size_t n, uint8_t palette[256][3], uint8_t **pixels);
-
 #endif

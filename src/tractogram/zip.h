@@ -35,10 +35,6 @@ typedef struct gls_zip_item {
     uint32_t crc; /* of the unpacked data */
 } gls_zip_item;
 
-/* The entries of an archive of any program, in the order of its directory, to be freed by gls_zip_free(). Sizes are
- * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, packed by other methods than deflate.
- */
-gls_status gls_zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n);
 /* Accepts NULL. */
 void gls_zip_free(gls_zip_item *items, size_t n);
 

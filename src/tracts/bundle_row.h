@@ -51,8 +51,4 @@ typedef struct gls_bundle_row {
 /* Adds a bundle; cells may be changed. NULL: one without any test. */
 gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const gls_bundle_row *row);
 
-/* Adds the bundles of scilpy's JSON, the configuration of its scil_tractogram_segment_with_ROI_and_score; text belongs
- * to the file at from->path, whose folder and grid hold. */
-gls_status gls_bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundle_row *from, const char *text, size_t n);
-
 #endif

@@ -69,8 +69,5 @@ void gls_visit_voxel_turned(const gls_visit_grid *grid, const float p[3], double
 /* GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH; measured: mm are wanted. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n);
-/* GLS_DENSITY_PRECISE. */
-void gls_visits_precise(gls_visits *visits, const gls_visit_grid *grid, uint32_t ratio, const float (*point)[3],
-                        size_t n);
 
 #endif

@@ -24,7 +24,6 @@ struct gls_weights {
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
-gls_status gls_weights_run_linear(gls_weights *weights);
 gls_status gls_weights_run_sift(gls_weights *weights, gls_weights_progress progress, void *user);
 
 #endif

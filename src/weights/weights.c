@@ -1,8 +1,8 @@
-#include <glslines/weights.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <glslines/weights.h>
 
 #include "gpu/handle.h"
 #include "util/affine.h"
@@ -10,6 +10,30 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "weights/inside.h"
+
+/* --- The linear approximation: each streamline gets the mean, by length, of what its fixels would ask of all of
+ * theirs. */
+
+static gls_status weights_run_linear(gls_weights *w)
+{
+    const gls_weight_model *m = &w->model;
+    for (size_t i = 0; i < w->rows.n_chunks; i++) {
+        const gls_chunk *chunk = &w->rows.chunk[i];
+#pragma omp parallel for
+        for (size_t s = 0; s < chunk->n; s++) {
+            double sum = 0, length = 0;
+            for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
+                uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
+                const gls_model_constant *c = &m->constant[fixel];
+                sum += (double)c->mask * (double)c->fd * units / (double)m->length[fixel];
+                length += (double)c->mask * units * m->unit;
+            }
+            if (m->n_removed == 0) length = (double)w->rows.contribution[chunk->first + s];
+            w->weight[chunk->first + s] = length > 0 ? (float)(sum / length / m->mu) : 0;
+        }
+    }
+    return GLS_OK;
+}
 
 #define MAX_CHUNK_ENTRIES ((size_t)1 << 29)
 
@@ -232,7 +256,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
     memcpy(w->state, w->model.state, w->model.n * sizeof *w->state);
     switch (w->options.method) {
     case GLS_WEIGHTS_SIFT2: status = gls_weights_run_sift2(w, devices, n, progress, user); break;
-    case GLS_WEIGHTS_LINEAR: status = gls_weights_run_linear(w); break;
+    case GLS_WEIGHTS_LINEAR: status = weights_run_linear(w); break;
     case GLS_WEIGHTS_SIFT: status = gls_weights_run_sift(w, progress, user); break;
     }
     if (!status && w->options.method == GLS_WEIGHTS_SIFT2) weight_unmapped(w);

@@ -1,12 +1,15 @@
 #include "workflow/merge_maps.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "image/nifti.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/input.h"
 #include "util/log.h"
@@ -14,7 +17,88 @@
 #include "util/status.h"
 #include "util/table.h"
 #include "util/text.h"
-#include "workflow/map_run.h"
+#include "workflow/json.h"
+#include "workflow/shard.h"
+#include "workflow/sidecar.h"
+#include "workflow/written.h"
+
+/* --- Of which run a map is: a map says nothing of that, but the sidecar of its shard names it. */
+
+/* What tells the run of a map from others, as far as a sidecar that lies beside it tells. */
+typedef struct gls_map_run {
+    bool known;
+    char parameters[17], inputs[17], others[17]; /* hashes; "": none */
+} gls_map_run;
+
+static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b);
+
+/* Whether the run of a sidecar wrote the map, which may lie elsewhere by now. */
+static bool wrote_map(const cJSON *root, const char *map)
+{
+    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
+    return gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "density"), map) ||
+           gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "connectome"), map);
+}
+
+static void copy_hash(const cJSON *item, char hash[17])
+{
+    const char *text = cJSON_GetStringValue(item);
+    snprintf(hash, 17, "%s", text ? text : "");
+}
+
+/* Takes what a sidecar tells where it is of the shard that wrote the map. */
+static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
+{
+    cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(root, "shard"),
+                *index = cJSON_GetObjectItemCaseSensitive(own, "index"),
+                *count = cJSON_GetObjectItemCaseSensitive(own, "count");
+    const bool found = cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
+                       count->valuedouble == shard->count && wrote_map(root, map);
+    if (found) {
+        run->known = true;
+        copy_hash(cJSON_GetObjectItemCaseSensitive(own, "parameters_hash"), run->parameters);
+        copy_hash(cJSON_GetObjectItemCaseSensitive(own, "inputs_hash"), run->inputs);
+        copy_hash(cJSON_GetObjectItemCaseSensitive(root, "other_inputs_xxh3_64"), run->others);
+    }
+    cJSON_Delete(root);
+}
+
+/* The run of the map of a shard, whose index is counted from 1. */
+static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
+{
+    const gls_shard shard = {.index = index, .count = count};
+    const int folder = (int)(gls_file_name(map) - map);
+    char mark[64], *path = NULL, *name = folder ? strndup(map, (size_t)folder) : strdup(".");
+    const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
+    DIR *directory = name ? opendir(name) : NULL;
+    gls_map_run run = {.known = false};
+    bool several = false; /* that name the map, of runs that differ: which of them wrote it is not told */
+    for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
+        const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
+        if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
+        if (asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
+        gls_map_run other = {.known = false};
+        read_run(path, map, &shard, &other);
+        free(path);
+        several = map_run_difference(&run, &other) != NULL;
+        if (other.known) run = other;
+    }
+    run.known = run.known && !several;
+    if (directory) closedir(directory);
+    free(name);
+    return run;
+}
+
+/* What differs, or NULL. */
+static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b)
+{
+    if (!a->known || !b->known) return NULL;
+    return strcmp(a->parameters, b->parameters) != 0 ? "the parameters"
+           : strcmp(a->inputs, b->inputs) != 0       ? "the input data"
+           : strcmp(a->others, b->others) != 0       ? "a region, tissue image or input of a map"
+                                                     : NULL;
+}
 
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
@@ -82,8 +166,8 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     if (!same_map(&p->first, &own))
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
     p->path[own.index - 1] = path;
-    const gls_map_run found = gls_map_run_find(path, own.index, own.count);
-    const char *differs = gls_map_run_difference(&p->run, &found);
+    const gls_map_run found = map_run_find(path, own.index, own.count);
+    const char *differs = map_run_difference(&p->run, &found);
     if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
     if (!found.known) p->unknown++;
     if (found.known && !p->run.known) {

@@ -1,12 +1,239 @@
 /* Direction getter: residual bootstrap over a q-ball model, closest peak. */
-#include "track/getter/boot_parts.h"
-
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <glslines/sh.h>
+
+#include "dwi/odf_parts.h"
 #include "track/field/textures.h"
+#include "track/getter/boot_parts.h"
+#include "track/shader/defines.h"
 #include "track/shader/rows.h"
 #include "util/status.h"
+
+/* --- The field of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals,
+ * all linear in the signal. */
+
+/* Channels in front of the residuals, a multiple of 4, and in all. */
+static uint32_t boot_coefficient_channels(const gls_qball *qball)
+{
+    return (uint32_t)(qball->k + 1 + 3) / 4 * 4;
+}
+
+static uint32_t boot_channels(const gls_qball *qball)
+{
+    return boot_coefficient_channels(qball) + (uint32_t)(qball->n + 3) / 4 * 4;
+}
+
+/* Matrices in the form that the products of blocks want, rows padded. */
+typedef struct boot_fill {
+    const gls_track_input *input;
+    gls_odf_kernel multiply;
+    size_t voxels;
+    float scale;
+    float *fit;   /* (k + 1) x n_volumes: coefficients and mean b0 from the whole series */
+    float *basis; /* n x k */
+} boot_fill;
+
+_Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of the products");
+
+static size_t padded(size_t rows)
+{
+    return (rows + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+}
+
+static float *matrix(size_t rows, size_t columns)
+{
+    size_t bytes = (padded(rows) * columns * sizeof(float) + 63) / 64 * 64;
+    float *m = aligned_alloc(64, bytes);
+    if (m) memset(m, 0, bytes);
+    return m;
+}
+
+static gls_status fill_init(boot_fill *f, const gls_track_input *input, double scale)
+{
+    const gls_qball *q = input->qball;
+    size_t n_volumes = input->dwi->n_volumes;
+    *f = (boot_fill){.input = input,
+                     .multiply = gls_odf_kernels[gls_cpu_level()],
+                     .voxels = gls_grid_voxels(&input->dwi->grid),
+                     .scale = (float)scale};
+    f->fit = matrix(q->k + 1, n_volumes);
+    f->basis = matrix(q->n, q->k);
+    if (!f->fit || !f->basis) return gls_fail(GLS_ERR_MEMORY, "out of memory for the bootstrap volume");
+    for (size_t j = 0; j < q->k; j++)
+        for (size_t i = 0; i < q->n; i++) {
+            f->fit[j * n_volumes + q->volume[i]] = (float)q->basis_inverse[j * q->n + i];
+            f->basis[i * q->k + j] = (float)q->basis[i * q->k + j];
+        }
+    for (size_t t = 0; t < n_volumes; t++)
+        if (input->gradients->is_b0[t]) f->fit[q->k * n_volumes + t] = 1.0f / (float)input->gradients->n_b0;
+    return GLS_OK;
+}
+
+/* Residuals in the rows of the hat signal: scale, then take the mean away. */
+static void finish_residuals(const gls_qball *q, const float *signal, float *hat)
+{
+    float mean[GLS_FIELD_BLOCK] = {0};
+    for (size_t i = 0; i < q->n; i++) {
+        float scale = (float)q->leverage_scale[i], *row = hat + i * GLS_FIELD_BLOCK;
+        const float *measured = signal + q->volume[i] * GLS_FIELD_BLOCK;
+        for (size_t v = 0; v < GLS_FIELD_BLOCK; v++) {
+            row[v] = (measured[v] - row[v]) * scale;
+            mean[v] += row[v];
+        }
+    }
+    for (size_t v = 0; v < GLS_FIELD_BLOCK; v++) mean[v] /= (float)q->n;
+    for (size_t i = 0; i < q->n; i++)
+        for (size_t v = 0; v < GLS_FIELD_BLOCK; v++) hat[i * GLS_FIELD_BLOCK + v] -= mean[v];
+}
+
+/* A finite copy of the signals, scaled; voxels past count are 0. False if all are 0. */
+static bool load_signal(const boot_fill *f, size_t first, size_t count, float *signal)
+{
+    bool any = false;
+    for (size_t t = 0; t < f->input->dwi->n_volumes; t++) {
+        const float *from = f->input->dwi->data + t * f->voxels + first;
+        float *to = signal + t * GLS_FIELD_BLOCK;
+        int32_t found = 0;
+        for (size_t v = 0; v < count; v++) {
+            to[v] = from[v] - from[v] == 0 ? from[v] * f->scale : 0;
+            found |= to[v] != 0;
+        }
+        for (size_t v = count; v < GLS_FIELD_BLOCK; v++) to[v] = 0;
+        any |= found;
+    }
+    return any;
+}
+
+static void fill_block(const void *user, size_t first, size_t count, float *rows, float *signal)
+{
+    const boot_fill *f = user;
+    const gls_qball *q = f->input->qball;
+    size_t residuals = boot_coefficient_channels(q), channels = boot_channels(q);
+    memset(rows, 0, channels * GLS_FIELD_BLOCK * sizeof *rows);
+    if (!load_signal(f, first, count, signal)) return;
+    f->multiply(f->fit, padded(q->k + 1), q->k + 1, f->input->dwi->n_volumes, signal, GLS_FIELD_BLOCK, rows,
+                GLS_FIELD_BLOCK);
+    f->multiply(f->basis, padded(q->n), q->n, q->k, rows, GLS_FIELD_BLOCK, rows + residuals * GLS_FIELD_BLOCK,
+                GLS_FIELD_BLOCK);
+    finish_residuals(q, signal, rows + residuals * GLS_FIELD_BLOCK);
+}
+
+/* Fills fields with the channels of the bootstrap: coefficients, mean b0, residuals. */
+static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, const gls_track_input *input, double scale,
+                                  size_t *failed)
+{
+    boot_fill f;
+    gls_status status = fill_init(&f, input, scale);
+    const gls_field_source source = {
+        .block = fill_block, .user = &f, .n_scratch = input->dwi->n_volumes * GLS_FIELD_BLOCK};
+    if (status == GLS_OK) status = gls_field_fill(fields, n_fields, &input->dwi->grid, &source, failed);
+    free(f.fit);
+    free(f.basis);
+    return status;
+}
+
+/* --- The bootstrap's matrices as rows of source, for one invocation. ----- */
+
+static void put(gls_text *out, const char *macro, size_t index, double value)
+{
+    char text[40];
+    gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
+}
+
+/* Measurements whose rows are interleaved. Each coefficient is loaded, and each sum of the fit loaded and stored, once
+ * for all of them: a fifth less code at order 8, and code is what a CPU renderer waits for. Each sum keeps its order.
+ */
+#define BLOCK 8
+
+/* The measurements from `first` on whose signals are begun: the hat's part of these, and what follows from them. */
+static void put_block(gls_text *out, const gls_qball *qball, size_t first)
+{
+    size_t n = qball->n - first < BLOCK ? qball->n - first : BLOCK;
+    char text[40];
+    for (size_t j = 0; j < qball->k; j++)
+        for (size_t i = 0; i < n; i++)
+            gls_text_printf(out, "HAT(%zu, %zu, %s)\n", i, j,
+                            gls_glsl_float(qball->basis[(first + i) * qball->k + j], text));
+    for (size_t i = 0; i < n; i++) gls_text_printf(out, "FIT_BEGIN(%zu)\n", i);
+    for (size_t j = 0; j < qball->k; j++) {
+        bool first_of_degree = j == 0 || gls_sh_degree(j) != gls_sh_degree(j - 1);
+        for (size_t i = 0; i < n && first_of_degree; i++)
+            gls_text_printf(out, "DEGREE(%zu, %s)\n", i, gls_glsl_float(qball->laplacian[j], text));
+        for (size_t i = 0; i < n; i++)
+            gls_text_printf(out, "FIT(%zu, %zu, %s)\n", i, j,
+                            gls_glsl_float(qball->fit[j * qball->n + first + i], text));
+    }
+    gls_text_puts(out, "END\n");
+}
+
+/* Block after block of measurements: draw, hat fit, nonlinearity, model fit. */
+static void boot_rows_resample(gls_text *out, const gls_qball *qball)
+{
+    static const char component[] = "xyzw";
+    for (size_t first = 0; first < qball->n; first += BLOCK) {
+        gls_text_puts(out, "BEGIN\n");
+        for (size_t i = first; i < first + BLOCK && i < qball->n; i++) {
+            if (i % 8 == 0) gls_text_printf(out, "DRAW(%zu)\n", i / 8);
+            if (i % 2 == 0)
+                gls_text_printf(out, "FIRST(words.%c)\n", component[i % 8 / 2]);
+            else
+                gls_text_puts(out, "SECOND\n");
+            gls_text_printf(out, "RESAMPLED(%zu)\n", i - first);
+        }
+        put_block(out, qball, first);
+    }
+}
+
+static double sum_of_weights(const gls_qball *qball)
+{
+    double sum = 0;
+    for (size_t i = 0; i < qball->n; i++) sum += 1 / qball->leverage_scale[i];
+    return sum;
+}
+
+/* Weights of MEAN and MEASURED rows: mean = -sum_i r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean) measured_weight[i].
+ */
+static void boot_measured_weights(const gls_qball *qball, double *mean_weight, double *measured_weight)
+{
+    double sum = sum_of_weights(qball);
+    for (size_t i = 0; i < qball->n; i++) {
+        measured_weight[i] = 1 / qball->leverage_scale[i];
+        mean_weight[i] = measured_weight[i] / sum;
+    }
+}
+
+/* The same without a draw, and the weights that give back the mean of the residuals. */
+static void boot_rows_mean(gls_text *out, const gls_qball *qball)
+{
+    double sum = sum_of_weights(qball);
+    for (size_t i = 0; i < qball->n; i++) put(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
+}
+
+static void boot_rows_measured(gls_text *out, const gls_qball *qball)
+{
+    char text[40];
+    for (size_t first = 0; first < qball->n; first += BLOCK) {
+        gls_text_puts(out, "BEGIN\n");
+        for (size_t i = first; i < first + BLOCK && i < qball->n; i++)
+            gls_text_printf(out, "MEASURED(%zu, %zu, %s)\n", i - first, i,
+                            gls_glsl_float(1 / qball->leverage_scale[i], text));
+        put_block(out, qball, first);
+    }
+}
+
+/* SCALE(j, w) for every coefficient. */
+static void boot_rows_scale(gls_text *out, const gls_qball *qball)
+{
+    for (size_t j = 0; j < qball->k; j++) {
+        if (j == 0 && qball->options.model == GLS_QBALL_CSA)
+            gls_text_puts(out, "FIXED(0, 0.28209479177)\n");
+        else
+            put(out, "SCALE", j, qball->fit_scale[j]);
+    }
+}
 
 /* Half floats end at 65504: the largest value of the volume is brought to this. */
 #define VOLUME_MAXIMUM 8192.0
@@ -31,7 +258,7 @@ static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls
     if (status == GLS_OK) {
         for (size_t j = 0; j < q->k; j++)
             for (size_t i = 0; i < q->n; i++) fit[i * q->k + j] = q->fit[j * q->n + i];
-        gls_boot_measured_weights(q, weights, weights + q->n);
+        boot_measured_weights(q, weights, weights + q->n);
         gls_table_matrix(tables, d, "MODEL_HAT", q->basis, q->n, q->k);
         gls_table_matrix(tables, d, "MODEL_FIT", fit, q->n, q->k);
         gls_table_floats(tables, d, "MODEL_MEAN", weights, q->n);
@@ -50,12 +277,12 @@ static void define_rows(gls_define_list *d, const char *name, gls_text *text)
 static gls_status add_rows(gls_define_list *d, const gls_track_params *params, const gls_track_input *input)
 {
     gls_text text = {0};
-    gls_boot_rows_resample(&text, input->qball);
+    boot_rows_resample(&text, input->qball);
     define_rows(d, "resample_rows", &text);
     bool measured = params->boot_start == GLS_BOOT_START_FIT;
-    if (measured) gls_boot_rows_mean(&text, input->qball);
+    if (measured) boot_rows_mean(&text, input->qball);
     define_rows(d, "mean_rows", &text);
-    if (measured) gls_boot_rows_measured(&text, input->qball);
+    if (measured) boot_rows_measured(&text, input->qball);
     define_rows(d, "measured_rows", &text);
     gls_rows_peaks(&text, input->sphere);
     define_rows(d, "peak_rows", &text);
@@ -75,7 +302,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     const gls_qball *q = input->qball;
     gls_define_list *d = &model->defines;
     gls_texture_format format = params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
-    gls_status status = gls_textures_plan(&input->dwi->grid, gls_boot_channels(q), format, request->limits,
+    gls_status status = gls_textures_plan(&input->dwi->grid, boot_channels(q), format, request->limits,
                                           request->n_units, &model->field);
     if (status != GLS_OK) return status;
     gls_table_sphere(&model->tables, d, input->sphere, request->looped);
@@ -86,12 +313,12 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_define_int(d, "N_COEFFICIENTS", (int64_t)q->k, "of the SH order");
     gls_define_int(d, "SH_ORDER", q->options.sh_order, "of the q-ball model");
     gls_define_int(d, "RETRY_ON_CONE", params->boot_retry == GLS_BOOT_RETRY_CONE, "boot_retry");
-    gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", gls_boot_coefficient_channels(q), "in front of the residuals");
-    gls_define_int(d, "VOLUME_CHANNELS", gls_boot_channels(q), "coefficients and residuals");
+    gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", boot_coefficient_channels(q), "in front of the residuals");
+    gls_define_int(d, "VOLUME_CHANNELS", boot_channels(q), "coefficients and residuals");
     model->odf = "odf/sh";
     gls_define_loops(d, "boot_sample", "getter/boot", request->looped);
     gls_text text = {0};
-    gls_boot_rows_scale(&text, q);
+    boot_rows_scale(&text, q);
     define_rows(d, "scale_rows", &text);
     if (request->looped) status = gls_table_orbits(&model->tables, d, input->sphere, q->options.sh_order);
     if (status == GLS_OK) status = gls_rows_orbit_terms(&text, q->options.sh_order);
@@ -110,7 +337,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
         field[i] = &models[i]->field;
         models[i]->min_signal = input->qball->options.min_signal * scale;
     }
-    return gls_boot_field_fill(field, n, input, scale, failed);
+    return boot_field_fill(field, n, input, scale, failed);
 }
 
 /* The model's volumes are those that the table weights, one for one: anything else would read past the series. */
