@@ -15,6 +15,7 @@
 #include "util/memory.h"
 #include "util/plain.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 #define MAX_CANDIDATES 64
 
@@ -286,7 +287,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
     gls_status status = check_graphics(api);
     if (status == GLS_OK) status = gls_egl_check_process();
     if (status == GLS_OK) status = gls_inject_read_environment();
-    if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
+    if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, gls_test_variable("GLSLINES_FORCE_LIMITS"));
     if (status == GLS_OK) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);
     if (status != GLS_OK) return status;
     static const char *const offers[] = {[GLS_GRAPHICS_AUTO] = "OpenGL 4.3 or OpenGL ES 3.1",

@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/copies.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 #define MAX_RULES 32
 
@@ -95,7 +96,7 @@ gls_status gls_inject_set(const char *text)
 
 gls_status gls_inject_read_environment(void)
 {
-    const char *text = getenv("GLSLINES_INJECT");
+    const char *text = gls_test_variable("GLSLINES_INJECT");
     gls_status status = GLS_OK;
     pthread_mutex_lock(&lock);
     if (strcmp(text ? text : "", environment ? environment : "") != 0) {

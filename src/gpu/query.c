@@ -8,6 +8,7 @@
 
 #include "util/plain.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 #ifndef GL_SUBGROUP_SIZE_KHR
 #define GL_SUBGROUP_SIZE_KHR 0x9532
@@ -150,5 +151,5 @@ void gls_device_query(gls_device_info *info)
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
     info->apart = true; /* as OpenGL says; see gpu/renderers.h */
-    gls_limits_force(info, getenv("GLSLINES_FORCE_LIMITS"));
+    gls_limits_force(info, gls_test_variable("GLSLINES_FORCE_LIMITS"));
 }

@@ -5,11 +5,12 @@
 
 #include "util/log.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 void gls_receipts_open(gls_device *device)
 {
     static const uint32_t zero = 0;
-    const char *wanted = getenv("GLSLINES_RECEIPTS");
+    const char *wanted = gls_test_variable("GLSLINES_RECEIPTS");
     GLint buffers = 0, counters = 0;
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &buffers);
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTERS, &counters);

@@ -2,6 +2,8 @@
 #ifndef GLS_UTIL_PARSE_H
 #define GLS_UTIL_PARSE_H
 
+#include <stdlib.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +28,17 @@ const char *gls_names_last(const char *text, char separator);
 char *gls_names_next(char **rest, char separator);
 /* A copy of the n letters at text without these backslashes; from malloc, NULL where memory ran out. */
 char *gls_names_copy(const char *text, size_t n);
+
+/* The value of a variable of the environment that only tests set: NULL in builds without GLS_TESTS, where no variable
+ * can make a driver fail or a check pass. */
+static inline const char *gls_test_variable(const char *name)
+{
+#ifdef GLS_TEST_VARIABLES
+    return getenv(name);
+#else
+    (void)name;
+    return NULL;
+#endif
+}
 
 #endif

@@ -11,13 +11,14 @@
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
+#include "util/parse.h"
 
 #define MAX_BYTES (1 << 20)
 
 /* False where the user has no cache folder, or wants nothing kept. */
 static bool find_path(char *path, size_t size, bool make)
 {
-    const char *file = getenv("GLSLINES_CHECKED");
+    const char *file = gls_test_variable("GLSLINES_CHECKED");
     if (file) return *file && snprintf(path, size, "%s", file) < (int)size;
     return gls_kept_file("devices.json", make, path, size);
 }
@@ -25,7 +26,7 @@ static bool find_path(char *path, size_t size, bool make)
 /* A file that the user names may be another's. */
 static cJSON *read_note(const char *path)
 {
-    return gls_kept_is_file(path, !getenv("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
+    return gls_kept_is_file(path, !gls_test_variable("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
 }
 
 /* Another driver, or another version of it, compiles anew. */

@@ -6,6 +6,7 @@
 
 #include "track/getter/getters.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
@@ -82,7 +83,7 @@ static uint32_t least_parts(const gls_track_params *params, const gls_track_plan
  * the device many times a batch. GLSLINES_IN_FLIGHT=0 says no, for comparisons. */
 static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
 {
-    const char *text = getenv("GLSLINES_IN_FLIGHT");
+    const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 

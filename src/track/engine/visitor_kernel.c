@@ -8,6 +8,7 @@
 #include "gpu/handle.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 /* The map of each round goes to the host: with more voxels that costs as much as it saves. */
 #define MOST_VOXELS ((size_t)1 << 20)
@@ -45,7 +46,7 @@ static double rounding(const gls_grid *grid)
 
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
 {
-    const char *where = getenv("GLSLINES_MAP");
+    const char *where = gls_test_variable("GLSLINES_MAP");
     const bool forced = where && strcmp(where, "device") == 0;
     if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MOST_ERROR)) return false;
     if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MOST_VOXELS)) return false;

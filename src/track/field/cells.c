@@ -8,6 +8,7 @@
 
 #include "util/float16.h"
 #include "util/status.h"
+#include "util/parse.h"
 
 /* What is computed and sent at a time, at least one layer of the grid. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
@@ -71,7 +72,7 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t);
     /* for tests: 0 takes textures, others cells of that many corners */
-    const char *text = getenv("GLSLINES_ODF_CELLS");
+    const char *text = gls_test_variable("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
     if (wanted == 1 || smaller == NO_PAIRS) return gls_cells_plan_singles(grid, n, limits, plan);
     bool planned =
