@@ -115,14 +115,25 @@ make_libraries() {
     describe libisal -lisal
 }
 
+# what becomes part of the wheel, under which terms; the runtime library of OpenMP has those of GCC
+gather_licences() {
+    rm -rf "$work/licences" && mkdir "$work/licences" && cp "/usr/share/doc/libgomp1/copyright" "$work/licences/libgomp" &&
+        cp "$work"/pypi/scipy_openblas32*.dist-info/licenses/LICENSE.txt "$work/licences/scipy-openblas32" || return 1
+    for package in zlib libisal cjson xxhash libepoxy nifticlib; do
+        cat "$work/sources/$package"/*/debian/copyright > "$work/licences/$package" 2> /dev/null || cat "$work/sources/$package"/*/COPYING "$work/sources/$package"/*/LICENSE* > "$work/licences/$package" 2> /dev/null
+        [ -s "$work/licences/$package" ] || { say "no licence of $package"; return 1; }
+    done
+}
+
 step packages fetch_packages
 step blas make_blas
 step compiler make_compiler
 step sources fetch_sources
 step libraries make_libraries
+step licences gather_licences
 
 # --- the wheel ---
 echo '{ global: gls_*; local: *; };' > "$work/exports"
-export CC="$work/bin/cc" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig" LD_LIBRARY_PATH="$work/lib" CFLAGS="-include $work/include/blas_names.h" GLS_WHEEL_BUILD="$work/build"
+export CC="$work/bin/cc" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig" LD_LIBRARY_PATH="$work/lib" CFLAGS="-include $work/include/blas_names.h" GLS_WHEEL_BUILD="$work/build" GLS_WHEEL_LICENCES="$work/licences"
 export CMAKE_ARGS="-DCMAKE_PREFIX_PATH=$work -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DOpenMP_C_FLAGS=-fopenmp -DOpenMP_C_LIB_NAMES=gomp -DOpenMP_gomp_LIBRARY=$work/lib/libgomp.so -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--version-script=$work/exports"
 sh test/packaging/wheel.sh "$python" "$output"
