@@ -151,7 +151,7 @@ test_sdist() {
     root sdist-run trixie python3 python3-venv
     [ -x "$work/tools/bin/pip" ] || { need_packages python3-venv && rm -rf "$work/tools" && python3 -m venv "$work/tools"; }
     rm -rf "$work/sdist"
-    sh test/packaging/wheel.sh "$work/tools/bin/python" "$work/sdist" --sdist-only > "$work/sdist.log" 2>&1 || { tail -n 5 "$work/sdist.log"; exit 1; }
+    sh test/packaging/wheel.sh "$work/tools/bin/python" "$work/sdist" sdist > "$work/sdist.log" 2>&1 || { tail -n 5 "$work/sdist.log"; exit 1; }
     sdist=$(basename "$work"/sdist/glslines-*.tar.gz)
     fetch sdist-run 3.13 'scikit-build-core>=0.10' cmake ninja numpy
     cp "$work/sdist/$sdist" "$work/sdist-run/packages/"

