@@ -350,10 +350,12 @@ stage_report() {
 }
 
 stage_packages() {
-    header "packages: tarball, Debian package, interface"
+    header "packages: tarball, Debian package, interface, wheel, source package"
     # shellcheck disable=SC2086
     need_packages $PACKAGE_PACKAGES || exit 1
     check "packages" sh test/packaging/run.sh "$build/packages"
+    check_as_root "wheel for glibc 2.28 on Debian 11" as_root sh test/packaging/chroots.sh "$build/chroots" wheel
+    check_as_root "source package on a Debian 13 without a compiler" as_root sh test/packaging/chroots.sh "$build/chroots" sdist
 }
 
 # An emulated machine, which leaves much of the cores idle: beside the stages that follow.
@@ -381,16 +383,21 @@ stage_zink() {
     check_as_root "subgroup mapping on zink" env GLS_TEST_PYTHON="$python" sh test/guest/zink.sh build
 }
 
-# Every command of README.md on a new machine: Debian 13 each day, as a user; before a release (nightly) the others as well.
+# Every command of README.md on a new machine: Debian 13 each day, as a user; the others before a release (nightly).
 stage_fresh() {
     header "fresh: README on a new machine"
     check_as_root "README on a new Debian 13, as a user with sudo" sh test/guest/fresh.sh trixie user
 }
 
 stage_releases() {
-    header "releases: README on new machines of each release"
-    check_as_root "README on a new Debian 12, as root" sh test/guest/fresh.sh bookworm root
-    check_as_root "README on a new Debian of tomorrow, as root" sh test/guest/fresh.sh sid root
+    header "releases: README and Debian package on new machines of each release"
+    for suite in bookworm trixie sid; do
+        for account in root user; do
+            # the stage fresh
+            [ "$suite $account" = "trixie user" ] || check_as_root "README on a new Debian $suite, as $account" sh test/guest/fresh.sh $suite $account
+        done
+    done
+    check_as_root "Debian package built and installed on each" as_root sh test/packaging/chroots.sh "$build/chroots" deb
 }
 
 stage_drivers() {

@@ -93,3 +93,14 @@ need_locale() {
 debian_mirror() {
     apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1
 }
+
+# Copies the licences of libraries of Debian packages, each under the name of its package.
+copy_licences() { # FOLDER LIBRARY...
+    folder=$1
+    shift
+    mkdir -p "$folder"
+    for library in "$@"; do
+        package=$(dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2> /dev/null | sed -n 's/[:,].*//p' | head -n 1)
+        cp "/usr/share/doc/${package:-$library}/copyright" "$folder/${package:-$(basename "$library")}" || { say "error: no licence of $library"; return 1; }
+    done
+}

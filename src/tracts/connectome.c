@@ -215,7 +215,7 @@ bool gls_connectome_needs_points(const gls_connectome *c)
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_connectome *c = user;
-    const gls_column *weights, *scales;
+    const gls_column *weights = NULL, *scales = NULL;
     const bool all = c->options.assignment == GLS_ASSIGN_ALL, needs_length = measures_length(c);
     gls_status status = find_column(s, c->options.weights, &weights);
     if (!status) status = find_column(s, c->options.scale_column, &scales);

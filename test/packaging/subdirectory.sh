@@ -1,6 +1,7 @@
 #!/bin/sh
 # The library inside another CMake project, by add_subdirectory(): the other project links glslines::glslines, and gets no flag, test, package or
-# installed file of it. Usage: sh test/packaging/subdirectory.sh WORK_FOLDER [--build]      --build: builds and runs the other project, too.
+# installed file of it; what is missing is named in one line, and found once it is there.
+# Usage: sh test/packaging/subdirectory.sh WORK_FOLDER [--build]      --build: builds and runs the other project, too.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$1"
@@ -50,6 +51,17 @@ END_OF_FILE
 grep -q 'CPACK_PACKAGE_NAME "parent"' build/CPackConfig.cmake || fail "the package of the other project is named otherwise"
 ! grep -rlE '^ *file\(INSTALL' build/glslines --include=cmake_install.cmake > installs || fail "rules for installation: $(cat installs)"
 grep -q '^CMAKE_BUILD_TYPE:STRING=$' build/CMakeCache.txt || fail "the other project's build type is set"
+
+lacks() { # FOLDER WHAT: says so, and how to install it
+    # shellcheck disable=SC2016
+    line=$(grep -c "not found: $2.*type: sudo apt-get install gcc libc6-dev .* libopenblas-dev .* libgl1-mesa-dri\$" "$1.log") || { cat "$1.log"; fail "what is missing is not named"; }
+    [ "$line" = 1 ] || fail "what is missing is named $line times"
+}
+! CC=$PWD/no-compiler cmake -S "$root" -B bare -G Ninja > bare.log 2>&1 || fail "configured without a compiler"
+lacks bare "a C compiler with its headers"
+! PKG_CONFIG_LIBDIR=$PWD cmake -S "$root" -B bare -G Ninja > bare.log 2>&1 || fail "configured without libraries"
+lacks bare "epoxy, egl, lapacke, libcjson, libxxhash, gbm, openblas"
+cmake -S "$root" -B bare -G Ninja -DGLS_TESTS=OFF > bare.log 2>&1 || { cat bare.log; fail "not configured once everything is there"; }
 
 if [ "${2:-}" = --build ]; then
     cmake --build build --parallel > build.log 2>&1 || { cat build.log; fail "the other project is not built"; }

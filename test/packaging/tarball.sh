@@ -3,6 +3,7 @@
 # Usage: sh test/packaging/tarball.sh BUILD_FOLDER OUTPUT_FOLDER      It runs on systems with a C library as new as this one's.
 set -eu
 cd "$(dirname "$0")/../.."
+. test/setup.sh
 mkdir -p "$1" "$2"
 build=$(cd "$1" && pwd)
 output=$(cd "$2" && pwd)
@@ -24,7 +25,7 @@ rm -f "$stage"/lib/*.a
 for file in "$stage/bin/glslines" "$stage"/lib/libglslines*.so.*; do ldd "$file"; done | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
     case $(basename "$library") in
     libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | ld-linux* | libEGL* | libGL* | libOpenGL* | libgbm* | libdrm* | libwayland* | libglslines*) ;;
-    *) cp -L "$library" "$stage/lib/" ;;
+    *) cp -L "$library" "$stage/lib/" && copy_licences "$stage/share/doc/glslines/libraries" "$library" ;;
     esac
 done
 

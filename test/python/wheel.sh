@@ -14,6 +14,9 @@ if echo "$names" | grep -E 'lib(EGL|GL|GLX|OpenGL|GLES|GLdispatch|gbm|drm)'; the
     echo "FAIL: the wheel holds libraries of the driver"
     exit 1
 fi
+for file in LICENSE third_party_notes/openblas_lapacke.md libraries/.*gomp; do
+    echo "$names" | grep -q "dist-info/licenses/$file" || { echo "FAIL: no licences/$file in the wheel"; exit 1; }
+done
 bytes=$(wc -c < "$wheel")
 [ "$bytes" -le 20971520 ] || { echo "FAIL: $bytes bytes, over 20 MiB"; exit 1; }
 

@@ -144,7 +144,7 @@ static void test_set_during_wait(void **state)
     pthread_join(setter, NULL);
 }
 
-static void stop(int number)
+static void stop_on(int number)
 {
     (void)number;
     atomic_store(&stopped, true);
@@ -172,7 +172,7 @@ static void test_signals(void **state)
     const int flags[] = {0, SA_RESTART};
     for (size_t i = 0; i < 2; i++) {
         struct sigaction idle = {.sa_handler = nothing, .sa_flags = flags[i]};
-        struct sigaction end = {.sa_handler = stop, .sa_flags = flags[i]};
+        struct sigaction end = {.sa_handler = stop_on, .sa_flags = flags[i]};
         pthread_t self = pthread_self(), sender;
         size_t got = 0;
         atomic_store(&stopped, false);

@@ -362,7 +362,7 @@ static void test_damage(void **state)
     }
 }
 
-static bool stop(void *user, uint64_t done, uint64_t total)
+static bool stop_second(void *user, uint64_t done, uint64_t total)
 {
     assert_true(done <= total);
     return ++*(int *)user < 2;
@@ -376,8 +376,9 @@ static void test_cancel_and_overwrite(void **state)
     int calls = 0;
     for (uint32_t i = 1; i <= 2; i++) write_shard(i, 2, "trk", &(kind){.half = false});
     unlink(scratch("merged.trk"));
-    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), GLS_EXISTING_KEEP, stop, &calls, NULL),
-                     GLS_ERR_CANCELLED);
+    assert_int_equal(
+        gls_tractogram_merge(paths, 2, scratch("merged.trk"), GLS_EXISTING_KEEP, stop_second, &calls, NULL),
+        GLS_ERR_CANCELLED);
     assert_int_not_equal(access(scratch("merged.trk"), F_OK), 0);
     put_file(scratch("merged.trk"), "old", 3);
     assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), GLS_EXISTING_KEEP, NULL, NULL, NULL),

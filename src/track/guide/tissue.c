@@ -205,21 +205,33 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
            (stuck && !(flags_of(guide, half) & TISSUE_ON_PATH));
 }
 
-static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
-                         uint32_t *met)
+/* The verdict on halves that were joined; white: one of them leads into white matter where it has to. */
+static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
+                              bool white, uint32_t *met)
 {
-    uint32_t memory[GLS_GUIDE_MAX_WORDS];
-    gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);
-    if (rejected == GLS_VERDICT_KEPT) rejected = gls_guide_regions_verdict_of(half[1].end);
-    bool white = join_in_deep_grey(guide, half, memory);
     gls_verdict verdict = guide->regions ? gls_guide_regions_judge(guide, seed, half, met) : GLS_VERDICT_KEPT;
-    if (rejected != GLS_VERDICT_KEPT) return rejected;
     if (gls_guide_regions_gave(verdict) || guide->params.keep_all_ends) return verdict;
     if (is_poor(guide, &half[0]) || is_poor(guide, &half[1])) return GLS_VERDICT_POOR_END;
     if (half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH ||
         half[0].parts + half[1].parts > max_parts)
         return GLS_VERDICT_TOO_LONG;
     return white ? verdict : GLS_VERDICT_NO_WHITE_MATTER;
+}
+
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
+                         uint32_t *met)
+{
+    uint32_t memory[GLS_GUIDE_MAX_WORDS];
+    gls_guide_half joined[2] = {half[0], half[1]}; /* what they remember may lie here */
+    gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);
+    if (rejected == GLS_VERDICT_KEPT) rejected = gls_guide_regions_verdict_of(half[1].end);
+    bool white = join_in_deep_grey(guide, joined, memory);
+    gls_verdict verdict = verdict_on(guide, seed, max_parts, joined, white, met);
+    for (int h = 0; h < 2; h++) {
+        half[h].parts = joined[h].parts;
+        half[h].end = joined[h].end;
+    }
+    return rejected != GLS_VERDICT_KEPT ? rejected : verdict;
 }
 
 const gls_guide_kind gls_guide_tissue = {

@@ -116,7 +116,8 @@ static bool read_head(int fd, head *h)
 
 static gls_status begin(gls_journal *j, const char *identity, const char *origin)
 {
-    j->head = (head){.magic = MAGIC};
+    j->head = (head){0};
+    memcpy(j->head.magic, MAGIC, sizeof j->head.magic);
     snprintf(j->head.identity, IDENTITY_BYTES, "%s", identity);
     snprintf(j->head.origin, ORIGIN_BYTES, "%s", origin);
     j->head.hash = hash_before(&j->head, &j->head.hash);
@@ -257,8 +258,7 @@ static gls_status synchronise(gls_journal *j)
 
 gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
 {
-    record r = {.magic = PARCEL,
-                .first = p->first,
+    record r = {.first = p->first,
                 .end = p->end,
                 .n = p->n,
                 .n_points = p->offset[p->n],
@@ -268,6 +268,7 @@ gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
     uint64_t bytes[N_ARRAYS];
     gls_status status = reserve_lengths(j, p->n);
     if (status) return status;
+    memcpy(r.magic, PARCEL, sizeof r.magic);
     for (size_t i = 0; i < p->n; i++) j->length[i] = (uint32_t)(p->offset[i + 1] - p->offset[i]);
     arrays_of(j, p, array);
     array_bytes(&r, bytes);
@@ -284,7 +285,8 @@ gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
 gls_status gls_journal_complete(gls_journal *j, const gls_journal_file *files, size_t n)
 {
     GLS_REQUIRE(n <= GLS_JOURNAL_MAX_FILES);
-    completion c = {.magic = COMPLETE};
+    completion c = {0};
+    memcpy(c.magic, COMPLETE, sizeof c.magic);
     for (size_t i = 0; i < n; i++) c.file[c.n++] = files[i];
     for (size_t i = 0; i < j->done.n && c.n < GLS_JOURNAL_MAX_FILES; i++) c.file[c.n++] = j->done.file[i];
     c.hash = hash_before(&c, &c.hash);
