@@ -8,18 +8,18 @@ from suites_how import group
 def mrconvert():
     """An image that mrconvert wrote is read where its voxels lie: by tcksample, and by us."""
     same = h.text(5e-6)
-    sampled = ("mrconvert fa.nii v.{0} {{}} && tcksample lines.tck v.{0} theirs.txt -stat_tck mean", "mrconvert fa.nii v.{0} {{}} && glslines sample lines.tck v.{0} --like mrtrix -o mine.txt")
+    sampled = ("mrconvert fa.nii v.{0} {{}} && tcksample lines.tck v.{0} theirs.txt -stat_tck mean", "glslines sample lines.tck v.{0} --like mrtrix -o mine.txt{{}}")
     cases = {suffix: [] for suffix in ("mif", "mih", "mif.gz", "nii", "nii.gz", "img", "mgh", "mgz")}
     for order in itertools.permutations((1, 2, 3)):
         signs = ((1, 1, 1), (-1, 1, 1), (1, -1, -1))[sum(order[:1]) % 3]
         strides = ",".join(str(o * s) for o, s in zip(order, signs))
-        cases["mif"].append((f"strides {strides}", f"-strides {strides}", f"-strides {strides}", same))
+        cases["mif"].append((f"strides {strides}", f"-strides {strides}", "", same))
         turned = ",".join(str(-o * s) for o, s in zip(order, signs))
-        cases["nii"].append((f"strides {turned} in NIfTI", f"-strides {turned}", f"-strides {turned}", same))
+        cases["nii"].append((f"strides {turned} in NIfTI", f"-strides {turned}", "", same))
     for kind in ("float32le", "float32be", "float64le", "float64be"):
-        cases["mif"].append((f"type {kind}", f"-datatype {kind}", f"-datatype {kind}", same))
+        cases["mif"].append((f"type {kind}", f"-datatype {kind}", "", same))
     for kind in ("float32be", "float64le"):
-        cases["nii"].append((f"type {kind} in NIfTI", f"-datatype {kind}", f"-datatype {kind}", same))
+        cases["nii"].append((f"type {kind} in NIfTI", f"-datatype {kind}", "", same))
     for suffix in ("mih", "mif.gz", "nii.gz", "img"):
         cases[suffix].append((f"suffix .{suffix}", "", "", same))
     for suffix in ("mgh", "mgz"):
@@ -29,11 +29,9 @@ def mrconvert():
         out += group("mrconvert", *(text.format(suffix) for text in sampled), of)
     for name, kind, scale in (("int8", "int8", ""), ("uint16be", "uint16be", ""), ("int16le with scaling", "int16le", "-scaling 0.5,0.25"), ("int32be", "int32be", ""), ("uint64le", "uint64le", ""), ("bit", "bit", "")):
         image = "mask.nii" if kind == "bit" else "labels.nii"
-        for suffix in ("mif",):
-            line = f"mrconvert {image} v.{suffix} -datatype {kind} {scale}"
-            out += group("mrconvert", line + " && tcksample lines.tck v.mif theirs.txt -stat_tck max -nointerp {}", line + " && glslines sample lines.tck v.mif --like mrtrix --interp nearest --stat-tck max -o mine.txt {}",
-                         [(f"type {name}", "", "", same)])
-    return out + group("mrconvert", "mrconvert fa.nii c.mif -datatype cfloat32 {}", "mrconvert fa.nii c.mif -datatype cfloat32 && glslines sample few.tck c.mif -o mine.txt {}", [
+        out += group("mrconvert", f"mrconvert {image} v.mif -datatype {kind} {scale} {{}} && tcksample lines.tck v.mif theirs.txt -stat_tck max -nointerp",
+                     "glslines sample lines.tck v.mif --like mrtrix --interp nearest --stat-tck max -o mine.txt{}", [(f"type {name}", "", "", same)])
+    return out + group("mrconvert", "mrconvert fa.nii c.mif -datatype cfloat32 {} && tcksample few.tck c.mif theirs.txt -stat_tck mean", "glslines sample few.tck c.mif -o mine.txt{}", [
         ("complex numbers", "", "", h.we_refuse("complex", code=(7,)), "complex")])
 
 
@@ -53,14 +51,14 @@ def gradients():
     for name, strides in (("-2,3,-1,4", "-2,3,-1,4"), ("2,3,4,1", "2,3,4,1"), ("-1,2,3,4", "-1,2,3,4"), ("3,-1,2,4", "3,-1,2,4")):
         made = f"mrconvert shell.mif s.mif -strides {strides}"
         fsl = f"mrconvert shell.mif s.nii -strides {strides.replace('2,3,4,1', '-3,2,1,4')} -export_grad_fsl s.bvec s.bval -export_grad_mrtrix s.b"
-        rows += group("mrconvert", made + " && " + FOD, made + " && " + FIT, [(f"a series of strides {name}, its own table", "s.mif", "s.mif - - mask.nii", same)])
-        rows += group("mrinfo -export_grad", fsl + " && " + FOD, fsl + " && " + FIT, [
+        rows += group("mrconvert", made + " && " + FOD, FIT, [(f"a series of strides {name}, its own table", "s.mif", "s.mif - - mask.nii", same)])
+        rows += group("mrinfo -export_grad", fsl + " && " + FOD, FIT, [
             (f"strides {name}: FSL's table", "s.nii -fslgrad s.bvec s.bval", "s.nii s.bval s.bvec mask.nii", same),
             (f"strides {name}: MRtrix3's table", "s.nii -grad s.b", "s.nii s.b - mask.nii", same),
         ])
     turned = "mrtransform shell.nii -fslgrad shell.bvec shell.bval s.mif -linear turn.txt -reorient_fod no && mrtransform mask.nii -linear turn.txt m.nii"
     rows += group("mrtransform", turned + " && dwi2fod csd {} single.txt theirs.nii -mask m.nii -directions dirs.txt -lmax 4",
-                  turned + " && glslines fit {} m.nii f --model csd --csd-rule mrtrix --response single.txt --csd-directions dirs.txt --sh-order 4", [
+                  "glslines fit {} m.nii f --model csd --csd-rule mrtrix --response single.txt --csd-directions dirs.txt --sh-order 4", [
                       ("an oblique series and its own table", "s.mif", "s.mif - -", h.image(2e-5, mine="f_sh"))])
     return rows
 
@@ -73,7 +71,7 @@ def tensors():
          "mrstats f_fa.nii.gz -mask single.nii -output mean > mine.txt", h.text(0.01)),
         ("first eigenvectors", "-ols -iter 2 && tensor2metric t.mif -vector theirs.nii -modulate none -mask mask.nii",
          "mrconvert f_tensor.nii.gz -coord 3 0,2,5,1,3,4 -axes 0,1,2,3 - | tensor2metric - -vector mine.nii -modulate none -mask mask.nii", h.directions(3, inside="single.nii")),
-    ]) + group("tensor2metric", fit.format("mrconvert f_tensor.nii.gz -coord 3 0,2,5,1,3,4 t.mif && tensor2metric t.mif -mask mask.nii {}"), fit, [
+    ]) + group("tensor2metric", fit.format("mrconvert f_tensor.nii.gz -coord 3 0,2,5,1,3,4 t.mif && tensor2metric t.mif -mask mask.nii {}"), "{}", [
         ("FA of our tensor", "-fa theirs.nii", "cp f_fa.nii.gz mine.nii.gz", h.image(1e-5, inside="mask.nii")),
     ])
 
@@ -98,8 +96,8 @@ def responses():
     rows = group("dwi2response", own, ours, [
         ("tournier", "tournier shell.mif theirs.txt", "tournier --csd-directions dirs.txt", first(single, 1e-5)),
         ("tournier of 100 voxels", "tournier shell.mif theirs.txt -number 100", "tournier --csd-directions dirs.txt --voxels 100", first(single, 1e-5)),
-        ("fa", "fa shell.mif theirs.txt -number 200 -erode 1", "fa --voxels 200 --erode 1", first(single, 1e-6)),
-        ("fa above a threshold", "fa shell.mif theirs.txt -threshold 0.6 -erode 0", "fa --fa-threshold 0.6 --erode 0", first(single, 1e-6)),
+        ("fa", "fa dwi.mif theirs.txt -number 200", "fa --voxels 200 --erode 0", first(single, 1e-6)),
+        ("fa above a threshold", "fa dwi.mif theirs.txt -threshold 0.6 -erode 0", "fa --fa-threshold 0.6 --erode 0", first(single, 1e-6)),
         ("dhollander", f"dhollander dwi.mif {files}", "dhollander --csd-directions dirs.txt", first(three, 1e-5)),
         ("dhollander with other shares", f"dhollander dwi.mif {files} -erode 1 -fa 0.25 -sfwm 1 -gm 5 -csf 20", "dhollander --csd-directions dirs.txt --erode 1 --fa-threshold 0.25 --wm-percent 1 --gm-percent 5 --csf-percent 20", first(three, 1e-5)),
         ("msmt_5tt", f"msmt_5tt dwi.mif 5tt.nii {files} -wm_algo fa -pvf 0.5", "msmt_5tt --act 5tt.nii --wm-algorithm fa --pvf 0.5", first(three, 1e-5)),
@@ -144,9 +142,9 @@ def fods():
 def tissues():
     """What is no image of five tissues."""
     track = "glslines track --sh fod.nii --dg ifod2 --mask mask.nii --roi seed.nii --nseeds 10 -o mine.tck --act {}"
-    rows = group("5ttcheck", "mrconvert 5tt.nii a5.nii -coord 3 0:3 && 5ttcheck {}", "mrconvert 5tt.nii a5.nii -coord 3 0:3 && " + track, [("four volumes", "a5.nii", "a5.nii", h.both_refuse("a5.nii"))])
+    rows = group("5ttcheck", "mrconvert 5tt.nii a5.nii -coord 3 0:3 && 5ttcheck {}", track, [("four volumes", "a5.nii", "a5.nii", h.both_refuse("a5.nii"))])
     rows += group("5ttcheck", "5ttcheck {}", track, [("one volume", "fa.nii", "fa.nii", h.both_refuse("fa.nii"))])
-    rows += group("5ttcheck", "mrcalc 5tt.nii 100 -mult a5.nii && 5ttcheck {}", "mrcalc 5tt.nii 100 -mult a5.nii && " + track, [("percent", "a5.nii", "a5.nii", h.both_refuse("a5.nii"))])
+    rows += group("5ttcheck", "mrcalc 5tt.nii 100 -mult a5.nii && 5ttcheck {}", track, [("percent", "a5.nii", "a5.nii", h.both_refuse("a5.nii"))])
     return rows + group("labelconvert", "labelconvert high.nii lut_in.txt lut_out.txt l.nii && tck2connectome lines.tck l.nii theirs.csv {}", "glslines connectome lines.tck high.nii mine.csv {}", [
         ("labels numbered anew", "", "", h.text(0)),
         ("labels numbered anew, all voxels", "-assignment_all_voxels", "--assign all --roi-test vertex", h.text(0)),
