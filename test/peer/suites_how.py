@@ -66,8 +66,9 @@ def apart(a, b):
 # --- files of both ---
 
 
-def image(bound=0, most=np.inf, mine="mine", theirs="theirs", volumes=None, inside=None, zero=False):
-    """Values on the same grid, relative to the largest. volumes: of ours, in the order of theirs; inside: a mask; zero: all is 0."""
+def image(bound=0, most=np.inf, mine="mine", theirs="theirs", volumes=None, inside=None, zero=False, rare=0):
+    """Values on the same grid, relative to the largest. volumes: of ours, in the order of theirs; inside: a mask; zero: all is 0; rare: voxels in
+    which values may be apart by more."""
 
     def how(trial):
         (a, at), (b, bt) = (voxels(found(stem)) for stem in (mine, theirs))
@@ -80,6 +81,9 @@ def image(bound=0, most=np.inf, mine="mine", theirs="theirs", volumes=None, insi
             return "fail", f"other grids: {at.tolist()} {bt.tolist()}"
         if a.shape != b.shape or (np.nanmax(np.abs(b)) > 0) == zero:
             return "fail", f"shapes {a.shape} {b.shape}, largest {np.nanmax(np.abs(b))}"
+        if rare:
+            at = np.argsort(-np.abs(a - b).reshape(len(a), -1).max(1))[:rare]
+            a, b = np.delete(a, at, 0), np.delete(b, at, 0)
         off = apart(a, b) / (1 if zero else np.abs(b[np.isfinite(b)]).max())
         return verdict(off, bound, most, f"{off:.1e} of the largest value")
 
@@ -159,6 +163,17 @@ def directions(bound, mine="mine", theirs="theirs", inside=None):
         a, b = (v[within] / np.maximum(np.linalg.norm(v[within], axis=1, keepdims=True), 1e-9) for v in (a, b))
         off = np.quantile(np.degrees(np.arccos(np.minimum(1, np.abs((a * b).sum(1))))), 0.99)
         return "agree" if off <= bound and within.sum() > 100 else "fail", f"{within.sum()} voxels, {off:.2f} degrees at the 99th percentile"
+
+    return how
+
+
+def overlap(least, mine="mine", theirs="theirs"):
+    """Masks: twice the voxels in both by those in each."""
+
+    def how(trial):
+        a, b = (voxels(found(stem))[0] > 0 for stem in (mine, theirs))
+        dice = 2 * (a & b).sum() / (a.sum() + b.sum())
+        return "agree" if dice >= least and b.any() else "fail", f"Dice {dice:.4f}"
 
     return how
 

@@ -98,6 +98,7 @@ def responses():
         ("tournier of 100 voxels", "tournier shell.mif theirs.txt -number 100", "tournier --csd-directions dirs.txt --voxels 100", first(single, 1e-5)),
         ("fa", "fa dwi.mif theirs.txt -number 200", "fa --voxels 200 --erode 0", first(single, 1e-6)),
         ("fa above a threshold", "fa dwi.mif theirs.txt -threshold 0.6 -erode 0", "fa --fa-threshold 0.6 --erode 0", first(single, 1e-6)),
+        ("fa of a mask by its default", "fa dwi.mif theirs.txt", "fa", first(single, 1e-6, 0.1), "erosion"),
         ("dhollander", f"dhollander dwi.mif {files}", "dhollander --csd-directions dirs.txt", first(three, 1e-5)),
         ("dhollander with other shares", f"dhollander dwi.mif {files} -erode 1 -fa 0.25 -sfwm 1 -gm 5 -csf 20", "dhollander --csd-directions dirs.txt --erode 1 --fa-threshold 0.25 --wm-percent 1 --gm-percent 5 --csf-percent 20", first(three, 1e-5)),
         ("msmt_5tt", f"msmt_5tt dwi.mif 5tt.nii {files} -wm_algo fa -pvf 0.5", "msmt_5tt --act 5tt.nii --wm-algorithm fa --pvf 0.5", first(three, 1e-5)),
@@ -122,7 +123,8 @@ def fods():
     tissue = "--response-wm wm.txt --response-gm gm.txt --response-csf csf.txt"
     many = "wm.txt theirs.nii gm.txt t_gm.nii csf.txt t_csf.nii"
     raw = "--no-normalise dwi.mif - - mask.nii"
-    at = lambda bound, mine="f_wm", theirs="theirs": h.image(bound, mine=mine, theirs=theirs, inside="mask.nii")
+    # in a voxel of thousands both solvers stop at places that are apart
+    at = lambda bound, mine="f_wm", theirs="theirs": h.image(bound, mine=mine, theirs=theirs, inside="mask.nii", rare=2)
     rows += group("dwi2fod", "dwi2fod msmt_csd dwi.mif {} -mask mask.nii -directions dirs.txt", "glslines fit --model msmt --csd-directions dirs.txt {} f", [
         ("msmt_csd", many, f"{tissue} {raw}", h.held(at(1e-4), at(1e-4, "f_gm", "t_gm"), at(1e-4, "f_csf", "t_csf"))),
         ("msmt_csd of order 6", many + " -lmax 6,0,0", f"{tissue} --sh-order 6 {raw}", at(1e-4)),
@@ -134,8 +136,8 @@ def fods():
                   "glslines fit --model msmt --csd-directions dirs.txt --normalise dwi.mif - - mask.nii f {}", [
                       ("three tissues", "", tissue, h.held(at(2e-3), at(2e-3, "f_csf", "t_csf")))])
     return rows + group("dwi2mask", "dwi2mask {} theirs.nii", "glslines fit {} f --model msmt --response-wm wm.txt --response-csf csf.txt --no-normalise", [
-        ("legacy", "dwi.mif", "dwi.mif - -", h.image(0, mine="f_mask")),
-        ("legacy of one shell and table of FSL", "dwi.nii -fslgrad dwi.bvec dwi.bval", "dwi.nii dwi.bval dwi.bvec", h.image(0, mine="f_mask")),
+        ("legacy", "dwi.mif", "dwi.mif - -", h.overlap(0.995, mine="f_mask")),
+        ("legacy of one shell and table of FSL", "dwi.nii -fslgrad dwi.bvec dwi.bval", "dwi.nii dwi.bval dwi.bvec", h.overlap(0.995, mine="f_mask")),
     ])
 
 

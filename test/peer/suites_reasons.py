@@ -9,6 +9,8 @@ REASONS = {
     "vtk-space": ("A VTK file that does not say its axes is refused until `--vtk-space` does; tckconvert takes it as its own.", "tractograms"),
     "compact-labels": ("A matrix has rows of the labels that occur; `--labels raw` has rows from 1 to the largest, as tck2connectome.", "connectomes"),
     "term-ratio": ("The smallest ratio of both decreases holds; tcksift 3.0.3 has it with the wrong sign, so that all ratios give the same file.", "streamline-weights"),
+    "erosion": ("`glslines response --algorithm fa` erodes a mask that is given, as it does one that it makes, unless `--erode 0` says otherwise; dwi2response takes it as it is.", "differences"),
+    "whole-steps": ("Streamlines that reach `--max-length` end with a whole step below it; tckgen cuts the last step to the length.", "differences"),
     "mgh": ("FreeSurfer's .mgh and .mgz are not read: convert them to NIfTI.", "inputs"),
     "complex": ("Images of complex numbers are refused; tcksample takes the real part.", "inputs"),
     "tensor-fit": ("The tensor is DIPY's weighted fit, with the weights of an ordinary one; dwi2tensor's weights differ in voxels of low signal.", "models#tensor"),

@@ -25,7 +25,8 @@ def options():
             ("step", f"{s} -step 0.8", f"{r} --step-size 0.8mm"),
             ("angle", f"{s} -angle 25", f"{r} --max-angle 25"),
             ("cutoff", f"{s} -cutoff 0.2", f"{r} --cutoff 0.2"),
-            ("lengths", f"{s} -minlength 25 -maxlength 45", f"{r} --min-length 25 --max-length 45"),
+            ("least length", f"{s} -minlength 25", f"{r} --min-length 25"),
+            ("largest length", f"{s} -maxlength 45", f"{r} --max-length 45"),
             ("a region to meet", f"{s} -include a.nii", f"{r} --include a.nii"),
             ("a region to avoid", f"{s} -exclude b.nii", f"{r} --exclude b.nii"),
             ("one direction from the seed", f"{s} -seed_unidirectional", f"{r} --seed-unidirectional"),
@@ -51,7 +52,7 @@ def options():
                 ("a direction at the seed", f"{s} -seed_direction 0,1,0", f"{r} --seed-direction 0,1,0"),
                 ("every third point", f"{s} -downsample 3", f"{r} --downsample 3"),
             ]
-        out += group("tckgen", peer, mine, [(f"{theirs}, {name}", a, b, like) for name, a, b in cases])
+        out += group("tckgen", peer, mine, [(f"{theirs}, {name}", a, b, like, "whole-steps" if name == "largest length" else None) for name, a, b in cases])
     return out
 
 
