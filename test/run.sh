@@ -4,7 +4,7 @@
 #   sh test/run.sh             all that .ci/run does: the quick tests, the daily stages, and the nightly stage whose turn it is today
 #   sh test/run.sh --rest      the same without the quick tests
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
-# Stages of every day: gpu sanitize clang threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases.
+# Stages of every day: gpu sanitize clang threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases suites.
 # GLS_WERROR=ON: warnings of the compiler are errors; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +13,7 @@ cd "$root" || exit 1
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
 daily="gpu sanitize clang threads source peers gbm python report zink fresh"
-nightly="drivers arm64 cluster packages pyafq fuzz releases"
+nightly="drivers arm64 cluster packages pyafq fuzz releases suites"
 # each nightly stage has its turn once within as many days as there are stages
 turn() {
     # shellcheck disable=SC2086
@@ -294,6 +294,13 @@ stage_peers() {
     limit=300
     run_ctest build -L peer
     limit=
+}
+
+# Nightly: what the suites of the peers test, row by row; the manual has its table.
+stage_suites() {
+    header "suites: rows of the peers' own tests"
+    check "Python with the peers" find_python || return
+    check "rows against MRtrix3, DIPY, nibabel, trx-python" "$python" test/peer/suites.py build/glslines build/suites
 }
 
 stage_python() {

@@ -20,8 +20,20 @@ typedef struct raw_header {
 /* A number of the header. */
 #define FIELD(raw, member) ((raw)->version == 1 ? (double)(raw)->h.v1.member : (double)(raw)->h.v2.member)
 
-static gls_status not_nifti(const char *path)
+/* Images of other kinds are told by their bytes. */
+static gls_status not_nifti(const char *path, const raw_header *raw)
 {
+    static const struct {
+        size_t at, n;
+        const char *bytes, *name;
+    } others[] = {{0, 4, "\0\0\0\1", "an image of FreeSurfer (MGH)"},
+                  {0, 4, "NRRD", "an NRRD image"},
+                  {128, 4, "DICM", "a DICOM file"},
+                  {0, 12, "mrtrix image", "an image of MRtrix3 whose name does not end in .mif"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (memcmp(raw->h.bytes + others[i].at, others[i].bytes, others[i].n) == 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: is %s, not a NIfTI image: convert it first, for example by mrconvert",
+                            path, others[i].name);
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
 }
 
@@ -29,14 +41,15 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
 {
     int32_t size;
     size_t got, more;
+    *raw = (raw_header){0};
     gls_status status = gls_stream_read(stream, raw->h.bytes, sizeof raw->h.v1, &got);
     if (status != GLS_OK) return status;
     if (got == 0) return gls_fail(GLS_ERR_INPUT, "%s: is empty", path);
-    if (got < sizeof size) return not_nifti(path);
+    if (got < sizeof size) return not_nifti(path, raw);
     memcpy(&size, raw->h.bytes, sizeof size);
     raw->swapped = size != (int32_t)sizeof(nifti_1_header) && size != (int32_t)sizeof(nifti_2_header);
     if (raw->swapped) size = (int32_t)__builtin_bswap32((uint32_t)size);
-    if (size != (int32_t)sizeof(nifti_1_header) && size != (int32_t)sizeof(nifti_2_header)) return not_nifti(path);
+    if (size != (int32_t)sizeof(nifti_1_header) && size != (int32_t)sizeof(nifti_2_header)) return not_nifti(path, raw);
     raw->version = size == (int32_t)sizeof(nifti_1_header) ? 1 : 2;
     if (raw->version == 2 && got == sizeof raw->h.v1) {
         status = gls_stream_read(stream, raw->h.bytes + got, sizeof raw->h.v2 - got, &more);
@@ -58,7 +71,7 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
             return gls_fail(
                 GLS_ERR_INPUT,
                 "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
-        return not_nifti(path);
+        return not_nifti(path, raw);
     }
     *single_file = magic[1] == '+';
     return GLS_OK;

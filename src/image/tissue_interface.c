@@ -270,7 +270,7 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
             }
     if (covered == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue; are the images registered?", t->name);
-    if (2 * covered < n)
+    if (n < v && 2 * covered < n) /* a mask of all voxels is none */
         gls_log(GLS_LOG_WARNING, "%s: only %.0f %% of the mask's voxels have tissue; are the images registered?",
                 t->name, 100.0 * (double)covered / (double)n);
     if (holes > 0)

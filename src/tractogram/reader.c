@@ -229,6 +229,24 @@ static gls_status prepare(gls_tractogram_reader *r)
     return make_room(r);
 }
 
+/* What is none: a tractogram that a program packed is told by its first bytes. */
+static gls_status unknown_format(const char *path, const char *start)
+{
+    static const struct {
+        const char *start, *name, *unpack;
+    } packers[] = {{"\x1f\x8b", "gzip", "gunzip"},
+                   {"BZh", "bzip2", "bunzip2"},
+                   {"\xfd"
+                    "7zXZ",
+                    "xz", "unxz"},
+                   {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
+    for (size_t i = 0; i < sizeof packers / sizeof *packers; i++)
+        if (memcmp(start, packers[i].start, strlen(packers[i].start)) == 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: is packed by %s: unpack it first, by '%s -k' and its name", path,
+                            packers[i].name, packers[i].unpack);
+    return gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", path);
+}
+
 /* The format of an open file. */
 static gls_status recognise(gls_tractogram_reader *r)
 {
@@ -244,7 +262,7 @@ static gls_status recognise(gls_tractogram_reader *r)
         r->driver = formats[f].driver;
         return GLS_OK;
     }
-    return status != GLS_OK ? status : gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", r->path);
+    return status != GLS_OK ? status : unknown_format(r->path, start);
 }
 
 gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,

@@ -64,6 +64,10 @@ says "in 1 voxels the fractions do not add up to 1; the largest error is 0.25"
 clean
 succeeds track $an --act "$t" -o act.tck
 grep -q "do not add up to 1" "$work/stderr" && note "a warning of sums where all are 1"
+# without a mask most of the grid has no tissue
+succeeds fit "$p/dwi.nii.gz" "$p/dwi.bval" "$p/dwi.bvec" "$p/mask.nii.gz" "$a/fit" --sh-order 4 -q
+succeeds track --sh "$a/fit_sh.nii.gz" --dg ifod2 --act "$t" --seed-gmwmi auto --nseeds 10 --dry-run
+grep -q "are the images registered" "$work/stderr" && note "a warning of images that are not registered where no mask was given"
 cp "$work/out/act.tck" "$work/out/act.json" "$a"
 succeeds track $an --pve-wm "$a/wm.nii" --pve-gm "$a/gm.nii" --pve-csf "$a/csf.nii" -o act.tck --force
 require cmp "$work/out/act.tck" "$a/act.tck"

@@ -288,6 +288,11 @@ static void test_damaged_headers(void **state)
     expect_failure(put_image("x.nii", &h, sizeof h, data, 512), GLS_IMAGE_ANY, "is an ANALYZE 7.5 image");
     expect_failure(put_image("x.nii", "hello", 5, data, 0), GLS_IMAGE_ANY, "is not a NIfTI image");
     expect_failure(put_image("x.nii", data, 400, data, 0), GLS_IMAGE_ANY, "is not a NIfTI image");
+    static const unsigned char freesurfer[400] = {0, 0, 0, 1, 0, 0, 0, 5};
+    expect_failure(put_image("x.mgh", freesurfer, 400, data, 0), GLS_IMAGE_ANY, "is an image of FreeSurfer (MGH)");
+    static const char dicom[400] = {[128] = 'D', 'I', 'C', 'M'};
+    expect_failure(put_image("x.dcm", dicom, 400, data, 0), GLS_IMAGE_ANY, "is a DICOM file");
+    expect_failure(put_image("x.nrrd", "NRRD0005", 8, data, 0), GLS_IMAGE_ANY, "is an NRRD image");
     expect_failure(put_image("x.nii", "", 0, data, 0), GLS_IMAGE_ANY, "is empty");
     expect_failure(scratch("missing.nii.gz"), GLS_IMAGE_ANY, "cannot open: No such file or directory");
     expect_failure(scratch_folder, GLS_IMAGE_ANY, "cannot read: Is a directory");

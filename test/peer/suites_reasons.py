@@ -1,0 +1,22 @@
+"""Why rows of suites.py differ by decision, and the page of the manual that says so."""
+
+REASONS = {
+    "counts": ("A file of weights with another number of values than there are streamlines is an error; tckedit and tck2connectome take the first ones.", "tractograms"),
+    "empty-range": ("A range whose least length is above its largest is an error; tckedit writes an empty file.", "editing"),
+    "ends-of-two": ("Two regions of `--include-end` want an end in each; tckedit -ends_only asks at each end.", "editing"),
+    "nonsense": ("A step or a radius of 0 is an error, which names the option that is meant.", "troubleshooting"),
+    "series": ("Each volume of a series is a column; tcksample takes the first volume.", "values"),
+    "vtk-space": ("A VTK file that does not say its axes is refused until `--vtk-space` does; tckconvert takes it as its own.", "tractograms"),
+    "compact-labels": ("A matrix has rows of the labels that occur; `--labels raw` has rows from 1 to the largest, as tck2connectome.", "connectomes"),
+    "term-ratio": ("The smallest ratio of both decreases holds; tcksift 3.0.3 has it with the wrong sign, so that all ratios give the same file.", "streamline-weights"),
+    "erosion": ("`glslines response --algorithm fa` erodes a mask that is given, as it does one that it makes, unless `--erode 0` says otherwise; dwi2response takes it as it is.", "differences"),
+    "whole-steps": ("Streamlines that reach `--max-length` end with a whole step below it; tckgen cuts the last step to the length.", "differences"),
+    "mgh": ("FreeSurfer's .mgh and .mgz are not read: convert them to NIfTI.", "inputs"),
+    "complex": ("Images of complex numbers are refused; tcksample takes the real part.", "inputs"),
+    "tensor-fit": ("The tensor is DIPY's weighted fit, with the weights of an ordinary one; dwi2tensor's weights differ in voxels of low signal.", "models#tensor"),
+    "directions": ("Orientation distributions must not be negative in the 300 directions of `repulsion600`; MRtrix3 has 300 others.", "models#the-two-rules-of-csd"),
+    "no-affine-trk": ("A TRK file without an affine needs `--reference`; nibabel places its points by the voxel sides.", "tractograms"),
+    "no-points": ("Streamlines without points are left out, and counted.", "tractograms"),
+    "cut-off": ("A TCK file without its last mark is refused until `--recover` is given; nibabel reads what is there.", "tractograms"),
+    "winding": ("`--max-winding` adds up the angles between steps; DIPY's winding projects them on a plane.", "editing"),
+}
