@@ -233,4 +233,5 @@ const gls_guide_kind gls_guide_tissue = {
     .one_sided = one_sided,
     .turns_round = turns_round,
     .judge = judge,
+    .includes = gls_guide_regions_includes,
 };
