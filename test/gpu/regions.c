@@ -239,7 +239,7 @@ static void check_cut(gls_direction_getter dg)
     filter(&all, r, &whole);
     collection_finish(&all);
     for (int downsample = 1; downsample <= 3; downsample += 2) {
-        p.max_length = 10;
+        p.max_length = 4;
         track(&p, NULL, seeds, &cut);
         filter(&cut, r, &wanted);
         assert_true(wanted.n > 5 && wanted.n < whole.n);

@@ -5,8 +5,7 @@
 #include "track/guide/guide.h"
 
 /* Adds the texture and words of the input's regions. */
-gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_device_info *limits,
-                                  const gls_track_input *input, gls_guide_plan *plan);
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan);
 gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
 void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                               gls_define_list *defines);

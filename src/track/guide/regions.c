@@ -61,8 +61,7 @@ static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
     size[2] = (uint32_t)((lines + side - 1) / side);
 }
 
-gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_device_info *limits,
-                                  const gls_track_input *input, gls_guide_plan *plan)
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan)
 {
     const gls_regions *r = input->regions;
     uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
@@ -85,9 +84,10 @@ gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_devi
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
+    (void)params;
     plan->n_textures = 1;
     plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
-    return gls_guide_regions_plan(params, limits, input, plan);
+    return gls_guide_regions_plan(limits, input, plan);
 }
 
 gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
