@@ -212,7 +212,7 @@ def ask_arguments(calls):
             continue
         asked += 1
         struct = calls.headers.struct_of(kind) if not is_pointer(kind) else None
-        got, _ = outcome(calls.library, name, calls.type_of(struct) if struct else ctypes.c_int, calls.nulls(arguments))
+        got, _ = outcome(calls.library, name, calls.type_of(struct) if struct else ctypes.c_int if wanted else None, calls.nulls(arguments))
         if got < 0 or (wanted is not None and got != wanted):
             failed += 1
             print(f"{name}: {f'signal {-got}' if got < 0 else f'returned {got}'}")
