@@ -58,7 +58,8 @@ typedef struct gls_sample_options {
 } gls_sample_options;
 GLS_API gls_sample_options gls_sample_options_default(void);
 
-/* The value of each volume of an image at a point, world mm: out has room for n_volumes. */
+/* The value of each volume of an image at a point, world mm: out has room for n_volumes. With NULL in place of image,
+ * point or out it does nothing. */
 GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3],
                            double *out);
 

@@ -38,7 +38,11 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     const bench_values *o = values;
     bench_options options = {.n_devices = 0};
     int code = model_options_check(command, &o->model, arguments);
-    gls_status status = !code && o->json ? gls_place_check(o->json, o->force, NULL, NULL, 0) : GLS_OK;
+    gls_inputs inputs = {0};
+    const gls_model_options model = model_options_get(&o->model);
+    gls_status status = code ? GLS_OK : gls_model_inputs(&model, &inputs);
+    if (!status && !code && o->json) status = gls_place_check(o->json, o->force, &inputs, NULL, 0);
+    gls_inputs_finish(&inputs);
     if (status) code = cmd_error_status(status);
     if (!code) code = bench_options_get(o, arguments, &options);
     if (!code) code = measure(&options, o->json, o->force);

@@ -150,6 +150,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     GLS_REQUIRE_SIZE(options);
     const gls_csd_options defaults = gls_csd_options_default();
     GLS_REQUIRE(dwi && gradients && response && sh);
+    GLS_REQUIRE_TABLE(gradients);
     if (!options) options = &defaults;
     gls_status status = gls_blas_check("CSD fit");
     if (status == GLS_OK) status = check_options(options);

@@ -90,6 +90,7 @@ static gls_status no_shell(const gls_gradients *gradients, const gls_shell *shel
 gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval)
 {
     GLS_REQUIRE(gradients && bval && requested >= 0 && gls_sh_count(sh_order) > 0);
+    GLS_REQUIRE_TABLE(gradients);
     size_t n = 0, chosen = SIZE_MAX;
     gls_shell *shell = NULL;
     if (gradients->n_b0 == gradients->n)

@@ -360,6 +360,7 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
     study s = {.dwi = dwi, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[3] = {NULL};

@@ -88,6 +88,7 @@ static int by_bval(const void *a, const void *b, void *user)
 gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells, size_t *of)
 {
     GLS_REQUIRE(gradients && shells && n_shells);
+    GLS_REQUIRE_TABLE(gradients);
     size_t n = gradients->n, b0 = gradients->n_b0 > 0;
     gls_status status = GLS_OK;
     size_t *memory = malloc(3 * n * sizeof *memory), *order = memory ? memory + 2 * n : NULL;
@@ -124,6 +125,7 @@ fail:
 gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells)
 {
     GLS_REQUIRE(gradients && n_shells && (shells || capacity == 0));
+    GLS_REQUIRE_TABLE(gradients);
     gls_shell *found = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &found, &n, NULL);
@@ -229,6 +231,7 @@ gls_status gls_gradients_select_shells(const gls_gradients *gradients, const dou
                                        gls_gradients **selected, size_t **volume)
 {
     GLS_REQUIRE(gradients && selected && volume && bval && n_bvals > 0);
+    GLS_REQUIRE_TABLE(gradients);
     for (size_t i = 0; i < n_bvals; i++) GLS_REQUIRE(bval[i] > 0);
     gls_shell *shell = NULL;
     gls_gradients *table = NULL;

@@ -93,6 +93,7 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
 gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask)
 {
     GLS_REQUIRE(dwi && gradients && mask && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     size_t voxels = gls_grid_voxels(&dwi->grid), n_shells = 0, n = 0, n_found = 0;
     gls_shell *shell = NULL;
     gls_image *made = NULL;

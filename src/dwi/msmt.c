@@ -239,6 +239,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && response && tissue && n_tissues >= 1 && n_tissues <= GLS_MSMT_MAX_TISSUES);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_msmt_options defaults = gls_msmt_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(!options->direction || options->n_directions > 0);

@@ -98,7 +98,7 @@ void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, 
 
 gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
 {
-    GLS_REQUIRE(source && rows);
+    GLS_REQUIRE(source && rows && source->image && source->sphere);
     const int32_t *dim = source->image->grid.dim;
     if (z < 0 || z >= dim[2]) return gls_fail(GLS_ERR_ARGUMENT, "slice %d of an ODF image of %d slices", z, dim[2]);
     size_t stride = (size_t)dim[0] * (size_t)dim[1];
@@ -118,7 +118,7 @@ gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
 
 gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf)
 {
-    GLS_REQUIRE(source && odf);
+    GLS_REQUIRE(source && odf && source->image && source->sphere);
     const gls_grid *grid = &source->image->grid;
     size_t slice = (size_t)grid->dim[0] * (size_t)grid->dim[1], n = source->sphere->n;
     gls_image *made = NULL;

@@ -163,6 +163,7 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(gradients && qball);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_qball_options defaults = gls_qball_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(options->model == GLS_QBALL_OPDT || options->model == GLS_QBALL_CSA);

@@ -94,6 +94,7 @@ gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, con
                                const gls_image *mask, gls_image **sh)
 {
     GLS_REQUIRE(qball && dwi && gradients && sh);
+    GLS_REQUIRE_TABLE(gradients);
     if (dwi->n_volumes != gradients->n)
         return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", gradients->n,
                         dwi->n_volumes);

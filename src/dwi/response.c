@@ -139,6 +139,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     const gls_response_options defaults = gls_response_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(dwi && gradients && response);
+    GLS_REQUIRE_TABLE(gradients);
     GLS_REQUIRE(options->roi_radius >= 0 && options->fa_threshold >= 0 && options->fa_threshold < 1);
     GLS_REQUIRE(options->min_voxels >= 1);
     gls_image *part = NULL, *fa = NULL, *evals = NULL;
@@ -208,6 +209,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
 {
     size_t k = gls_sh_count(sh_order);
     GLS_REQUIRE(response && gradients && zonal && k > 0 && sh_order <= GLS_CSD_MAX_ORDER);
+    GLS_REQUIRE_TABLE(gradients);
     gls_status ready = gls_blas_check("SH fit of the response");
     if (ready != GLS_OK) return ready;
     gls_response made = {.is_zonal = true, .order = sh_order, .n_voxels = response->n_voxels};

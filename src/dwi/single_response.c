@@ -110,6 +110,7 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
     if (!options) options = &defaults;
     gls_candidates c = {.n = 0};
@@ -153,6 +154,7 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     gls_candidates c = {.n = 0};
     float *fa = NULL;
     size_t all = gls_grid_voxels(&dwi->grid);

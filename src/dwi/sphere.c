@@ -304,7 +304,7 @@ fail:
 
 gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
 {
-    GLS_REQUIRE(sphere && full);
+    GLS_REQUIRE(sphere && full && (sphere->vertex || sphere->n == 0));
     size_t n = sphere->n, total = sphere->antipodal ? 2 * n : n;
     if (total > GLS_SPHERE_MAX_DIRECTIONS)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions with their antipodes, a sphere has at most %d", total,

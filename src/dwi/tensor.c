@@ -168,6 +168,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_tensor_options defaults = gls_tensor_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);

@@ -108,7 +108,7 @@ gls_status gls_tissue_response_write(const char *path, const gls_tissue_response
 gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                              const gls_tissue_response *response)
 {
-    GLS_REQUIRE(path && response);
+    GLS_REQUIRE(path && response && response->zonal);
     gls_text text = {0};
     size_t columns = (size_t)response->order / 2 + 1;
     for (size_t i = 0; i < response->n_shells && response->bval; i++)
@@ -147,7 +147,8 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
                                      const gls_gradients *gradients, gls_response_fit fit)
 {
     bool force = fit == GLS_RESPONSE_FITS_NUMBER;
-    GLS_REQUIRE(response && name && gradients);
+    GLS_REQUIRE(response && name && gradients && response->zonal);
+    GLS_REQUIRE_TABLE(gradients);
     char text[1024];
     gls_shell *shell = NULL;
     size_t n = 0;

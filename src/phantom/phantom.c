@@ -411,7 +411,7 @@ static void fill_up(gls_image *five, size_t voxel)
 
 gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image)
 {
-    GLS_REQUIRE(phantom && image);
+    GLS_REQUIRE(phantom && image && phantom->tissue);
     const gls_image *t = phantom->tissue;
     size_t n = gls_grid_voxels(&t->grid);
     gls_image part[3]; /* white matter, grey matter, CSF */

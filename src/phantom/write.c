@@ -161,10 +161,18 @@ static gls_status folder_make(const char *path, bool *made)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot make the directory: %s", path, strerror(reason));
 }
 
+static bool bundle_is_whole(const gls_phantom_bundle *b)
+{
+    return b->mask && b->ends[0] && b->ends[1] && (b->centre_line || b->n_points == 0);
+}
+
 gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, gls_existing existing)
 {
     bool overwrite = existing == GLS_EXISTING_REPLACE;
     GLS_REQUIRE(phantom && directory && directory[0]);
+    GLS_REQUIRE(phantom->dwi && phantom->gradients && phantom->mask && phantom->roi && phantom->tissue);
+    GLS_REQUIRE(phantom->bundle || phantom->n_bundles == 0);
+    for (size_t b = 0; b < phantom->n_bundles; b++) GLS_REQUIRE(bundle_is_whole(&phantom->bundle[b]));
     writer w = {.directory = directory};
     gls_output_group group = {0};
     bool new_root = false, new_bundles = false;

@@ -101,6 +101,7 @@ static gls_status finish(void *user)
 gls_status gls_filter_columns_create(const char *const *names, size_t n, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE((names || n == 0) && next && next->append && filter);
+    for (size_t i = 0; i < n; i++) GLS_REQUIRE(names[i]);
     columns *f = calloc(1, sizeof *f);
     if (f) f->name = calloc(n + 1, sizeof *f->name);
     if (!f || !f->name) goto fail;

@@ -47,6 +47,8 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     GLS_REQUIRE(path && grid && writer && (size_t)format < N_FORMATS);
     gls_tractogram_options defaults = gls_tractogram_options_default();
     if (!options) options = &defaults;
+    GLS_REQUIRE(options->dpg || options->n_dpg == 0);
+    for (size_t i = 0; i < options->n_dpg; i++) GLS_REQUIRE(options->dpg[i].group && options->dpg[i].column.name);
     gls_tractogram_writer *w = calloc(1, sizeof *w);
     if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     w->driver = formats[format].driver;

@@ -102,9 +102,11 @@ static int sample(const gls_image *image, const double inverse[3][4], const gls_
 
 void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3], double *out)
 {
+    const gls_sample_options defaults = gls_sample_options_default();
     double inverse[3][4];
+    if (!image || !image->data || !point || !out) return;
     gls_grid_inverse(&image->grid, inverse);
-    sample(image, (const double(*)[4])inverse, options, point, out);
+    sample(image, (const double(*)[4])inverse, options ? options : &defaults, point, out);
 }
 
 /* A value in the order of values. */

@@ -96,7 +96,9 @@ static gls_status make_maps(gls_score *s, const gls_score_truth *truth, const gl
 gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_options *options, gls_score **score)
 {
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(truth && score);
+    GLS_REQUIRE(truth && score && (truth->bundle || truth->n == 0));
+    for (size_t b = 0; b < truth->n; b++)
+        GLS_REQUIRE(truth->bundle[b].name && truth->bundle[b].ends[0] && truth->bundle[b].ends[1]);
     gls_score_options o = options ? *options : gls_score_options_default();
     GLS_REQUIRE(o.end_distance >= 0 && o.end_distance <= MAX_DISTANCE);
     GLS_REQUIRE(o.route_distance >= GLS_SCORE_ANY_ROUTE && o.route_distance <= MAX_DISTANCE);
@@ -138,6 +140,9 @@ gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options 
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(phantom && score);
     const size_t n = phantom->n_bundles;
+    GLS_REQUIRE((phantom->bundle && phantom->dwi) || n == 0);
+    for (size_t b = 0; b < n; b++)
+        GLS_REQUIRE(phantom->bundle[b].mask && phantom->bundle[b].ends[0] && phantom->bundle[b].ends[1]);
     if (n == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "the phantom was made without its ground truth, so there is nothing to score against");
@@ -321,7 +326,7 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
 
 gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
 {
-    GLS_REQUIRE(score && streamlines);
+    GLS_REQUIRE(score && streamlines && ((streamlines->offset && streamlines->point) || streamlines->n == 0));
     for (size_t i = 0; i < streamlines->n; i++) {
         uint64_t first = streamlines->offset[i];
         add_one(score, streamlines->point + first, (size_t)(streamlines->offset[i + 1] - first));

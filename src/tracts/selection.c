@@ -68,10 +68,26 @@ static gls_status add_regions(gls_selection *s)
     return status;
 }
 
+/* Whether there is what the numbers of members count. */
+static gls_status check_members(const gls_select_options *o)
+{
+    GLS_REQUIRE(o->region || o->n_regions == 0);
+    GLS_REQUIRE(o->group || o->n_groups == 0);
+    GLS_REQUIRE(o->not_group || o->n_not_groups == 0);
+    for (size_t i = 0; i < o->n_regions; i++) GLS_REQUIRE(o->region[i].text);
+    for (size_t i = 0; i < o->n_groups; i++) GLS_REQUIRE(o->group[i]);
+    for (size_t i = 0; i < o->n_not_groups; i++) GLS_REQUIRE(o->not_group[i]);
+    return GLS_OK;
+}
+
 gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection)
 {
+    const gls_select_options defaults = gls_select_options_default();
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(options && selection);
+    GLS_REQUIRE(selection);
+    if (!options) options = &defaults;
+    const gls_status complete = check_members(options);
+    if (complete) return complete;
     GLS_REQUIRE(options->distance >= 0 && isfinite(options->distance));
     gls_selection *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
@@ -105,7 +121,7 @@ void gls_selection_destroy(gls_selection *s)
 
 gls_select_counts gls_selection_get_counts(const gls_selection *s)
 {
-    return s->counts;
+    return s ? s->counts : (gls_select_counts){.taken = 0};
 }
 
 const char *gls_selection_far_region(const gls_selection *s)

@@ -231,6 +231,7 @@ gls_sink gls_summary_sink(gls_summary *summary)
 
 const gls_summary_result *gls_summary_get(gls_summary *summary)
 {
+    if (!summary) return NULL;
     summary->result.length = spread_get(&summary->length);
     summary->result.step = spread_get(&summary->step);
     return &summary->result;

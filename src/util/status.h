@@ -22,6 +22,9 @@ bool gls_status_is_memory(gls_status status);
         if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition); \
     } while (0)
 
+/* The same for what a gradient table has to point to. */
+#define GLS_REQUIRE_TABLE(gradients) GLS_REQUIRE((gradients)->bval && (gradients)->bvec && (gradients)->is_b0)
+
 /* The same for options: NULL, or what their default function of this version made. */
 #define GLS_REQUIRE_SIZE(options)                                                                                    \
     do {                                                                                                             \

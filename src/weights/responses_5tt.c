@@ -209,6 +209,7 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && five && name && response && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
     study s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[N_TISSUES] = {NULL};

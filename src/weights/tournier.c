@@ -145,6 +145,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
     if (!options) options = &defaults;
     passes p = {.dwi = dwi, .gradients = gradients, .options = options};

@@ -121,6 +121,13 @@ static void choose_order(gls_model *m)
     if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
 }
 
+gls_status gls_model_inputs(const gls_model_options *o, gls_inputs *inputs)
+{
+    const char *const files[] = {o->response, o->response_wm, o->response_gm, o->response_csf,
+                                 gls_csd_directions_file(o)};
+    return gls_inputs_add_all(inputs, files, sizeof files / sizeof *files);
+}
+
 /* By MRtrix3's rule the response is read as it is and may limit the order; by DIPY's it must have the order. */
 static gls_status read_response(gls_model *m, int order)
 {

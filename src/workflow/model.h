@@ -30,6 +30,8 @@ typedef struct gls_model {
     bool fits_tensor;      /* for FA, or for a response that is estimated; kept FA counts */
 } gls_model;
 
+/* The files that the options name. */
+gls_status gls_model_inputs(const gls_model_options *options, gls_inputs *inputs);
 /* Settles the kind and the order, chooses shells, reads given responses. Nothing slow. */
 gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
 /* FA by a tensor fit of all volumes, from the cache where it has it. cache: directory, or NULL. */

@@ -64,6 +64,19 @@ assert c["met"]["exclude"] == c["rejected"]["excluded"] and c["seeds_rejected"] 
 assert [r["role"] for r in d["regions"]] == ["mask", "include", "exclude", "exclude", "tracking-mask", "stop-at"]
 assert d["parameters"]["mask_stop"] == "nearest" and len(d["parameters"]["exclude"]) == 2
 PYTHON
+# streamlines that --max-length cut meet a region to include by the points that they have left
+for dg in prob ptt; do
+    succeeds track $rg --dg $dg --nseeds 600 --max-length 16 --include "$l:7" -o cut.tck
+    mv "$work"/out/cut.* "$r"
+    succeeds edit "$r/cut.tck" "$work/out/again.tck" --include "$l:7" --roi-test vertex
+    require python3 - "$r/cut.json" "$(grep -ho '[0-9]* streamlines of' "$work/stdout" "$work/stderr")" <<'PYTHON'
+import json, sys
+cut = json.load(open(sys.argv[1]))["counts"]
+assert cut["truncated"] > 5 and cut["rejected"]["missed_include"] > 5, cut
+assert int(sys.argv[2].split()[0]) == cut["streamlines"], sys.argv[2]
+PYTHON
+    clean
+done
 for how in "--chunk-size 7" "--device llvmpipe --ngpus 2 --chunk-size 40"; do
     succeeds track $rg $rules $how -o whole.tck --force -q
     require cmp "$work/out/whole.tck" "$r/whole.tck"

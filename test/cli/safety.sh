@@ -86,7 +86,9 @@ stays "$o/p_wm.txt" response "$o/dwi.hdr" "$bval" "$bvec" "$o/roi.hdr" "$o/p" -q
 ln "$o/mask.img" "$o/p.png"
 stays "$o/p.png" render "$work/pair.trx" --image "$o/mask.hdr" -o "$o/p.png"
 stays "$o/mask.img" report "$work/pair.trx" --image "$o/mask.hdr" -o "$o/mask.img"
-rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png"
+echo "0.0015 0.0003 0.0003 1000" >"$work/bad/response.txt"
+stays "$work/bad/response.txt" bench --model csd --response "$work/bad/response.txt" --json "$work/bad/response.txt" -q
+rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png" "$work/bad/response.txt"
 [ "$(cat "$work"/own/* "$work/pair.trx" | cksum)" = "$sum" ] || note "a part of an input was changed"
 [ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
 mkfifo "$work/out/fifo"

@@ -228,9 +228,39 @@ static void check_order(gls_direction_getter dg)
     gls_regions_destroy(r);
 }
 
+/* Points that are cut off because both halves together are too long meet no region to include. */
+static void check_cut(gls_direction_getter dg)
+{
+    gls_track_params p = params_of(dg);
+    gls_regions *r = regions_of(GLS_REGION_INCLUDE, "6,5,5,1.5", GLS_REGION_INCLUDE);
+    collection all, whole, cut, wanted, got;
+    assert_ok(gls_regions_complete(r));
+    track(&p, NULL, seeds, &all);
+    filter(&all, r, &whole);
+    collection_finish(&all);
+    for (int downsample = 1; downsample <= 3; downsample += 2) {
+        p.max_length = 4;
+        track(&p, NULL, seeds, &cut);
+        filter(&cut, r, &wanted);
+        assert_true(wanted.n > 5 && wanted.n < whole.n);
+        p.downsample = downsample;
+        const gls_track_result result = track(&p, r, seeds, &got);
+        assert_int_equal(got.n, wanted.n);
+        if (downsample == 1) assert_same_collection(&got, &wanted, "regions of streamlines that were cut");
+        for (size_t k = 0; k < gls_regions_count(r); k++) assert_true(result.met[gls_regions_get(r, k).bit] >= got.n);
+        p.downsample = 1;
+        collection_finish(&got);
+        collection_finish(&wanted);
+        collection_finish(&cut);
+    }
+    collection_finish(&whole);
+    gls_regions_destroy(r);
+}
+
 static void check_getter(gls_direction_getter dg)
 {
     check_order(dg);
+    check_cut(dg);
 
     gls_track_params p = params_of(dg);
     collection all;

@@ -52,21 +52,39 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* The halves of streamline i of n_lines as the guide sees them. */
+static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i, const uint32_t parts[2],
+                               const gls_outcome *o, gls_guide_half half[2])
+{
+    const size_t words = c->engine->plan.guide.n_words;
+    const uint32_t *memory = c->state + 2 * (size_t)n_lines + 2 * i * words;
+    for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
+}
+
 /* The guide's verdict; it may cut the halves. */
 static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t parts[2],
                              gls_outcome *o)
 {
     const gls_engine *t = c->engine;
-    size_t words = t->plan.guide.n_words;
-    const uint32_t *memory = c->state + 2 * (size_t)n_lines + 2 * i * words;
     gls_guide_half half[2];
-    for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
+    list_halves(c, n_lines, i, parts, o, half);
     gls_verdict verdict = t->plan.guide.kind->judge(&t->guide, seed, t->plan.max_steps * t->plan.parts, half, &o->met);
     for (uint32_t h = 0; h < 2; h++) {
         parts[h] = half[h].parts;
         o->end[h] = (uint8_t)half[h].end;
     }
     return verdict;
+}
+
+/* Whether the streamline misses a region to include by the parts that it has in the end. */
+static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i,
+                          const uint32_t parts[2], gls_outcome *o)
+{
+    const gls_engine *t = c->engine;
+    gls_guide_half half[2];
+    if (!t->plan.guide.kind->includes) return false;
+    list_halves(c, n_lines, i, parts, o, half);
+    return !t->plan.guide.kind->includes(&t->guide, seed, half, &o->met);
 }
 
 /* Decides on the finished streamline i of a round of n_lines. */
@@ -86,7 +104,12 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     }
     o->backward = backward;
     o->forward = forward;
-    o->parts = lesser(parts[0], backward * each) + lesser(parts[1], forward * each);
+    parts[0] = lesser(parts[0], backward * each);
+    parts[1] = lesser(parts[1], forward * each);
+    o->parts = parts[0] + parts[1];
+    const bool missed = misses(c, seed, n_lines, i, parts, o);
+    if (missed && (guided == GLS_VERDICT_KEPT || guided == GLS_VERDICT_WRONG_ORDER))
+        guided = GLS_VERDICT_MISSED_INCLUDE;
     o->points = backward + forward + 1;
     if (guided != GLS_VERDICT_KEPT && gls_verdict_goes_first(guided))
         verdict = guided;

@@ -21,8 +21,9 @@ typedef struct gls_guide_plan {
     uint64_t bytes;      /* of its textures */
     bool amplitude;      /* it wants to know the amplitude along the last step, see glsl/kernel/half.glsl */
     uint32_t side;       /* regions: texels along the axes of their texture */
-    /* Places of words, where there are such. Regions: those that were met, the next of an order, the first visits of
-     * include regions; tissue: flags, and what is left when a half is cut in deep grey matter. */
+    /* Places of words, where there are such. Regions: those that were met, the next of an order, of each region to
+     * include the number of the first point in it; tissue: flags, and what is left when a half is cut in deep grey
+     * matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;
     bool backtracks;      /* halves that ended badly are taken back */
@@ -67,9 +68,12 @@ struct gls_guide_kind {
     /* What becomes of a streamline, whose halves (backward, forward) it may cut: a verdict that goes first whatever
      * else there is to say of it, see gls_verdict_goes_first(), and any other where it would be kept otherwise. What a
      * half remembers is of its points as they were tracked, before a cut at the maximum length; *met: bits of the
-     * regions that it met. NULL: it is kept. */
+     * regions that it met. NULL: it is kept. The regions to include are looked at by the next function alone. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
+    /* Whether the seed and the points that the halves have in the end, after every cut, meet all regions to include;
+     * sets their bits of *met. With the memory as the device left it. NULL: yes. */
+    bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 
 /* The guide that the parameters and the input ask for. */

@@ -61,8 +61,7 @@ static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
     size[2] = (uint32_t)((lines + side - 1) / side);
 }
 
-gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_device_info *limits,
-                                  const gls_track_input *input, gls_guide_plan *plan)
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan)
 {
     const gls_regions *r = input->regions;
     uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
@@ -72,11 +71,9 @@ gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_devi
     plan->remembers = gls_regions_bits_of_place(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
     if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
-    if (params->stop_at_all && !params->seed_unidirectional) {
-        plan->visits = plan->n_words;
-        plan->n_visits = (uint32_t)__builtin_popcount(include);
-        plan->n_words += plan->n_visits;
-    }
+    plan->visits = plan->n_words;
+    plan->n_visits = (uint32_t)__builtin_popcount(include);
+    plan->n_words += plan->n_visits;
     plan->n_textures++;
     plan->side = side;
     texture_size(r, side, size);
@@ -87,9 +84,10 @@ gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_devi
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
+    (void)params;
     plan->n_textures = 1;
     plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
-    return gls_guide_regions_plan(params, limits, input, plan);
+    return gls_guide_regions_plan(limits, input, plan);
 }
 
 gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
@@ -236,7 +234,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
     const gls_guide_plan *plan = &guide->plan;
     uint32_t include = gls_regions_bits(guide->regions, GLS_REGION_INCLUDE), last = 0;
     int first = first_bit(include);
-    if (!include || plan->n_visits == 0 || !tracked(&half[0])) return;
+    if (!include || !tracked(&half[0])) return;
     for (uint32_t i = 0; i < plan->n_visits; i++) {
         uint32_t visit = half[0].memory[plan->visits + i];
         if (seen >> (first + (int)i) & 1) continue;
@@ -257,11 +255,26 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
     gls_verdict verdict = verdict_on(r, *met);
-    if (verdict != GLS_VERDICT_KEPT) return verdict;
-    if (!has_all(r, GLS_REGION_INCLUDE, *met)) return GLS_VERDICT_MISSED_INCLUDE;
-    if (!ordered) return GLS_VERDICT_KEPT;
+    if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
     return half[1].memory[plan->order] == (uint32_t)__builtin_popcount(ordered) ? GLS_VERDICT_KEPT
                                                                                 : GLS_VERDICT_WRONG_ORDER;
+}
+
+bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
+                                uint32_t *met)
+{
+    const gls_regions *r = guide->regions;
+    const gls_guide_plan *plan = &guide->plan;
+    const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
+    if (!include) return true;
+    uint32_t seen = gls_regions_at(r, seed) & include;
+    for (int h = 0; h < 2; h++)
+        for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {
+            const uint32_t visit = half[h].memory[plan->visits + i];
+            if (visit > 0 && visit <= half[h].parts) seen |= 1u << ((uint32_t)first_bit(include) + i);
+        }
+    *met = (*met & ~include) | seen;
+    return seen == include;
 }
 
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
@@ -280,4 +293,5 @@ const gls_guide_kind gls_guide_regions = {
     .uniforms = gls_stop_map_uniforms,
     .admits = gls_guide_regions_admit,
     .judge = judge,
+    .includes = gls_guide_regions_includes,
 };

@@ -56,7 +56,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     const gls_tissue *t = input->tissue;
     plan->n_textures = 1;
     plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
-    gls_status status = has_regions(input) ? gls_guide_regions_plan(params, limits, input, plan) : GLS_OK;
+    gls_status status = has_regions(input) ? gls_guide_regions_plan(limits, input, plan) : GLS_OK;
     for (int a = 0; a < 3 && status == GLS_OK; a++)
         if ((uint32_t)t->size[a] > limits->max_texture_3d)
             status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: %d voxels along an axis are over the device's limit of %u",
@@ -245,4 +245,5 @@ const gls_guide_kind gls_guide_tissue = {
     .one_sided = one_sided,
     .turns_round = turns_round,
     .judge = judge,
+    .includes = gls_guide_regions_includes,
 };
