@@ -44,7 +44,7 @@ succeeds response "$two" r
 for file in r_wm.txt r_gm.txt r_csf.txt r_voxels.nii.gz r_mask.nii.gz r.json; do require test -s "$work/out/$file"; done
 grep -q '^# Shells: 0,1000,2500' "$work/out/r_wm.txt" || note "the response does not tell its shells"
 given="--response-wm r_wm.txt --response-gm r_gm.txt --response-csf r_csf.txt"
-succeeds fit $slices f --model msmt $given
+succeeds fit "$two" f --model msmt $given
 for file in fa.nii.gz tensor.nii.gz wm.nii.gz gm.nii.gz csf.nii.gz vf.nii.gz mask.nii.gz wm.txt gm.txt csf.txt; do require test -s "$work/out/f_$file"; done
 require cmp "$work/out/r_wm.txt" "$work/out/f_wm.txt"
 entry f.json outputs fractions '"f_vf.nii.gz"'
