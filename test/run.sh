@@ -30,7 +30,7 @@ case ${1:-} in
 esac
 # no test may be left out because there is no device: llvmpipe is one
 export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
-passed=0 failed=0 skipped=0 failures=
+passed=0 failed=0 skipped=0 failures= left_out=
 
 # Several programs share the cores: threads that have nothing to do must not spin.
 export OMP_WAIT_POLICY=passive
@@ -48,6 +48,8 @@ check() {
         echo "ok   $name ($took s)"
     elif [ $status -eq 77 ]; then
         skipped=$((skipped + 1))
+        left_out="$left_out
+  $name"
         echo "SKIP $name"
     else
         failed=$((failed + 1))
@@ -99,8 +101,9 @@ configure_and_build() { # FOLDER CMAKE-OPTIONS...
     quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs"
 }
 
-# Runs ctest and adds its counts to ours. A test of the GPU that skipped counts as failed, and so does a test that takes longer than $limit seconds:
-# it belongs into parts, or into fewer cases that say as much.
+# Runs ctest and adds its counts to ours. A test that skipped counts as failed, because the stages install what tests need; $may_skip names those for which there is no package
+# everywhere. Parts of a test that were left out are told. A test that takes longer than $limit seconds counts as failed, too.
+may_skip=peer/trekker
 run_ctest() { # FOLDER CTEST-OPTIONS...
     folder=$1
     shift
@@ -108,25 +111,34 @@ run_ctest() { # FOLDER CTEST-OPTIONS...
     status=$?
     cat "$folder/ctest.log"
     n_passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$folder/ctest.log")
-    n_skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped' "$folder/ctest.log")
     n_failed=$(grep -E '^ *[0-9]+/[0-9]+ Test .*\*\*\*' "$folder/ctest.log" | grep -vc '\*\*\*Skipped')
-    if grep -qE '^ *[0-9]+/[0-9]+ Test .*gpu/.*\*\*\*Skipped' "$folder/ctest.log"; then
+    skips=$(sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped.*|\1|p' "$folder/ctest.log")
+    for name in $skips; do
+        if echo "$name" | grep -qxE "$may_skip"; then
+            skipped=$((skipped + 1))
+            left_out="$left_out
+  $name"
+        else
+            echo "FAIL $name was skipped: what it needs is not here"
+            failures="$failures
+  $name was skipped: ctest --test-dir $folder -R '^$name\$' -V says what it needs"
+            n_failed=$((n_failed + 1))
+        fi
+    done
+    sed -nE 's|^[0-9]+/[0-9]+ Test: (.*)|\1|; t name; s|^\[  SKIPPED \] ([a-z0-9_]+)$|\1|; t part; b; :name; h; b; :part; G; s|(.*)\n(.*)|left out: \1 of \2|p' \
+        "$folder/Testing/Temporary/LastTest.log" | sort -u
+    awk -v limit="${limit:-60}" '/^ *[0-9]+\/[0-9]+ Test .* Passed / && $(NF - 1) > limit { print $4, int($(NF - 1)) }' "$folder/ctest.log" > "$folder/long.log"
+    while read -r name seconds; do
+        echo "FAIL $name took $seconds s, more than ${limit:-60} s"
         failures="$failures
-  GPU tests skipped in $folder"
+  $name took $seconds s, more than ${limit:-60} s: give it fewer or smaller cases that say as much, or make it two tests of one subject each"
         n_failed=$((n_failed + 1))
-    fi
-    long=$(awk -v limit="${limit:-60}" '/^ *[0-9]+\/[0-9]+ Test .* Passed / && $(NF - 1) > limit { printf "%s (%d s) ", $4, $(NF - 1) }' "$folder/ctest.log")
-    if [ -n "$long" ]; then
-        echo "FAIL tests of more than ${limit:-60} s: $long"
-        failures="$failures
-  tests of more than ${limit:-60} s: $long"
-        n_failed=$((n_failed + 1))
-    fi
+    done < "$folder/long.log"
     # ctest that ran nothing, or broke down, must not look like success
     if [ $((n_passed + n_failed)) -eq 0 ] || { [ $status -ne 0 ] && [ "$n_failed" -eq 0 ]; }; then n_failed=$((n_failed + 1)); fi
     [ "$n_failed" -eq 0 ] || failures="$failures
   ctest in $folder: $n_failed"
-    passed=$((passed + n_passed)) failed=$((failed + n_failed)) skipped=$((skipped + n_skipped))
+    passed=$((passed + n_passed)) failed=$((failed + n_failed))
 }
 
 header() { printf '\n=== %s === %s s\n' "$1" $(($(date +%s) - started)); }
@@ -144,9 +156,7 @@ stage_quick() {
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=150
     run_ctest build -LE 'quick|cli|peer'
-    limit=
 }
 
 # All tests of units and of the command line under the sanitizers.
@@ -159,8 +169,8 @@ stage_sanitize() {
     # default of 256 MB keeps up to 100 GB
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
-    # sanitized code takes several times as long
-    limit=300
+    # sanitized code takes two to three times as long
+    limit=120
     run_ctest build/sanitize -L 'unit|fuzz|cli'
     run_ctest build/sanitize -R gpu/faults
     limit=
@@ -249,15 +259,16 @@ stage_source() {
     header "source: tiers, symbols, headers, shaders"
     # shellcheck disable=SC2086
     check "tools" need_packages $SOURCE_PACKAGES || return
-    check "source rules" sh test/check_source.sh build
-    check "structure" python3 test/tools/house.py build --check
-    check "README and manual" sh test/check_readme.sh build/glslines
+    pool_add "source rules" build/source_rules.log sh test/check_source.sh build
+    pool_add "structure" build/structure.log python3 test/tools/house.py build --check
+    pool_add "README and manual" build/readme.log sh test/check_readme.sh build/glslines
     # once there is one
     if [ -n "$(git tag -l 'v*')" ] || [ -n "$(ls test/packaging/abi 2> /dev/null)" ]; then
         # shellcheck disable=SC2086
         need_packages $PACKAGE_PACKAGES && check "interface of the last release" sh test/packaging/abi.sh "$build/abi"
     fi
     check "shaders for validation" dump_shaders && check "shaders are valid GLSL" sh test/check_shaders.sh build/shaders/*/
+    pool_end
 }
 
 # A Python with the peers: the one named, or a virtual environment made once for these requirements.
@@ -281,8 +292,27 @@ find_niivue() {
     mkdir -p "$build/npm" && cp test/peer/package.json "$build/npm/" && (cd "$build/npm" && quietly npm install --no-audit --no-fund --silent)
 }
 
+# The chroots of the stages zink and fresh, made in the background while packages of Python come over the network.
+prepare_chroots() {
+    case " $stages " in *" zink "* | *" fresh "*) ;; *) return ;; esac
+    [ "$(id -u)" -eq 0 ] || sudo -n true 2> /dev/null || return
+    # shellcheck disable=SC2086
+    need_packages $CHROOT_PACKAGES || return
+    mkdir -p "$build/guest" "$build/fresh"
+    rm -f "$build/fresh/trixie.made"
+    { sh test/guest/zink.sh build make; sh test/guest/fresh.sh trixie user make; } > "$build/guest/chroots.log" 2>&1 &
+    chroots=$!
+}
+
+# What failed there fails again, and is told, in the stage itself.
+await_chroots() {
+    [ -z "${chroots:-}" ] || wait "$chroots"
+    chroots=
+}
+
 stage_peers() {
     header "peers: DIPY, nibabel, trx-python, MRtrix3, niivue"
+    prepare_chroots
     check "Python with the peers" find_python || return
     # real series are those that DIPY brings
     [ -n "${GLS_TEST_DATA:-}" ] || GLS_TEST_DATA=$("$python" -c 'import dipy.data, os; print(os.path.join(os.path.dirname(dipy.data.__file__), "files"))')
@@ -290,10 +320,7 @@ stage_peers() {
     check "response of a real series" env GLS_TEST_REQUIRE_DATA=1 build/test/unit_response
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
-    # what takes long here is mostly the other program
-    limit=300
     run_ctest build -L peer
-    limit=
 }
 
 # Nightly: what the suites of the peers test, row by row; the manual has its table.
@@ -387,12 +414,14 @@ check_as_root() { # NAME COMMAND...
 stage_zink() {
     header "zink: subgroups without a GPU"
     check "Python with the peers" find_python || return
+    await_chroots
     check_as_root "subgroup mapping on zink" env GLS_TEST_PYTHON="$python" sh test/guest/zink.sh build
 }
 
 # Every command of README.md on a new machine: Debian 13 each day, as a user; the others before a release (nightly).
 stage_fresh() {
     header "fresh: README on a new machine"
+    await_chroots
     check_as_root "README on a new Debian 13, as a user with sudo" sh test/guest/fresh.sh trixie user
 }
 
@@ -410,6 +439,7 @@ stage_releases() {
 stage_drivers() {
     header "drivers: kernels for GPUs that are not here"
     check_as_root "kernels compiled by Mesa's drivers" sh test/guest/drivers.sh build
+    check_as_root "GPU tests without subgroups on zink" sh test/guest/zink.sh build rest
 }
 
 stage_arm64() {
@@ -437,6 +467,7 @@ stage_cluster() {
 finish() {
     [ -z "${gbm:-}" ] || check "GBM render node" outcome $gbm "$build/guest/gbm.log"
     printf '\n'
+    [ -z "$left_out" ] || printf 'left out:%s\n' "$left_out"
     [ "$failed" -eq 0 ] || printf 'failed:%s\n' "$failures"
     echo "$passed passed, $failed failed, $skipped skipped in $(($(date +%s) - started)) s"
     [ "$failed" -eq 0 ]

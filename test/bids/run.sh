@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../checks.sh"
 python=${3:-}
 
-"$program" phantom phantom -q || exit 1
+"$program" phantom phantom --shape 24 30 24 --voxel-size 3 -q || exit 1
 
 subject() { # LABEL SESSION
     dwi=data/sub-$1/ses-$2/dwi anat=data/sub-$1/anat stem=sub-$1_ses-$2_space-ACPC
@@ -27,7 +27,7 @@ mkdir data
 describe derivative
 subject 01 1
 subject 02 1
-options="--nseeds 500 --device llvmpipe"
+options="--nseeds 500 --sphere small --device llvmpipe"
 bids() { "$program" bids -q data --no-report "$@"; }
 
 # --- the whole, twice ---

@@ -1,6 +1,6 @@
 #!/bin/sh
 # glslines devices --check: check.sh TOOL WORK_DIR PART. faults: compilers that fail, crash, hang or say nothing are injected, and what is kept is looked at;
-# computing: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find); unknown: a renderer of which nothing is known is
+# computing and mistakes: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find); unknown: a renderer of which nothing is known is
 # tested before its first run.
 . "$(dirname "$0")/common.sh"
 part=$3
@@ -80,15 +80,9 @@ grep -q '"mapping":.*"single"' b.json || note "what was found is taken although 
 cmp -s a.trx b.trx || note "the mappings differ"
 [ ! -e cache/glslines ] || note "something is kept in the cache folder"
 
-elif [ "$part" = computing ]; then
+elif [ "$part" = computing ] || [ "$part" = mistakes ]; then
 
 # --- computing -----------------------------------------------------------------------------------------------------------------------------------
-
-for variant in boot4 prob4:group det8:single ptt4; do
-    expect 0 --check --variant $variant
-    says '[0-9]+ of [0-9]+ half-streamlines as they must be'
-done
-[ ! -e devices.json ] || note "the check of a part kept something"
 
 # wrong FILE FROM TO VARIANT... : a mistake in a shader is found
 wrong() {
@@ -104,11 +98,21 @@ wrong() {
     done
     unset GLSLINES_SHADER_DIR
 }
-# random numbers, positions of samples, the stop map, half a sample too far, a slightly longer step
+if [ "$part" = computing ]; then
+for variant in boot4 prob4:group det8:single ptt4; do
+    expect 0 --check --variant $variant
+    says '[0-9]+ of [0-9]+ half-streamlines as they must be'
+done
+[ ! -e devices.json ] || note "the check of a part kept something"
+# random numbers
 wrong base/philox.glsl '0xD2511F53u' '0xD2511F55u' boot4:single prob4:single ptt4:single
+
+else
+# positions of samples, the stop map, half a sample too far, a slightly longer step
 wrong base/textures.glsl '(q + 0.5) \*' '(q + 0.75) *' boot4:single prob4:group det4:single
 wrong guide/stop_map.glsl '(p + 0.5)' '(p + 0.75)' det4:single
 wrong kernel/half.glsl 'params.step_x' '1.02 * params.step_x' det4:single ptt4:group
+fi
 
 else
 

@@ -18,7 +18,7 @@ for limits in "" gles31; do
         for limit in 0 250; do
             argument=
             [ $limit -eq 0 ] || argument="--memory-limit $limit"
-            (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --dg $getter --sh-order 8 --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
+            (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --dg $getter --sh-order 8 --sphere small --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
                 > "$work/stdout" 2> "$work/stderr") || note "$getter, limit $limit, $limits"
             checks=$((checks + 1))
             require grep -q '^memory: at most about .* of the host' "$work/stderr"

@@ -62,6 +62,39 @@ bvec=$i/dwi.bvec
 mask=$i/mask.nii.gz
 roi=$i/roi.nii.gz
 
+few="--nseeds 50 --sphere small"
+files="$dwi $bval $bvec $mask $roi"
+
+# sidecar KEY... VALUE: an entry of out/m.json
+sidecar() {
+    require python3 - "$work/out/m.json" "$@" <<'PYTHON'
+import json, sys
+entry = json.load(open(sys.argv[1]))
+for key in sys.argv[2:-1]: entry = entry[key]
+want = json.loads(sys.argv[-1])
+assert entry == want or isinstance(want, float) and abs(entry - want) <= 1e-6 * abs(want), (entry, want)
+PYTHON
+}
+
+# tracks ARGUMENTS...: gives streamlines
+tracks() {
+    succeeds track $few "$@" -o m.trx --force
+    require python3 -c "import json; assert json.load(open('$work/out/m.json'))['counts']['streamlines'] > 25"
+}
+
+# four_slices MASK OUT.nii: the four in the middle along z of a mask of the phantom
+four_slices() {
+    python3 - "$@" <<'PYTHON'
+import gzip, struct, sys
+data = bytearray(gzip.open(sys.argv[1]).read())
+start = int(struct.unpack_from("<f", data, 108)[0])
+slices = struct.unpack_from("<h", data, 46)[0]
+size = (len(data) - start) // slices
+for z in set(range(slices)) - set(range(slices // 2 - 2, slices // 2 + 2)): data[start + z * size:start + (z + 1) * size] = bytes(size)
+open(sys.argv[2], "wb").write(data)
+PYTHON
+}
+
 . "$here/$part.sh"
 
 if [ "$failures" -gt 0 ]; then

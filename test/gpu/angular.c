@@ -354,7 +354,7 @@ static void bootstrap(void **state)
     assert_ok(gls_seeds_create_list((const double(*)[3])points, N, GLS_SEEDS_VOXEL, &s.dwi->grid, &seeds));
     static const double weights[] = {0, 0.4, 1};
     for (int w = 0; w < 3; w++) check_bootstrap(&s, qball, seeds, weights[w], GLS_MAPPING_SINGLE);
-    if (gls_device_get_info(device)->subgroup_size > 1) check_bootstrap(&s, qball, seeds, 0.4, GLS_MAPPING_SUBGROUP);
+    if (has_subgroups(device)) check_bootstrap(&s, qball, seeds, 0.4, GLS_MAPPING_SUBGROUP);
     gls_seeds_destroy(seeds);
     gls_qball_destroy(qball);
     series_destroy(&s);

@@ -70,6 +70,15 @@ static inline int gpu_run_tests_(const char *name, const struct CMUnitTest *test
     return finish_device(*device, _cmocka_run_group_tests(name, tests, n, set_up, tear_down));
 }
 
+/* Whether it has subgroups, which it must where GLS_TEST_REQUIRE_SUBGROUP is set. */
+static inline bool has_subgroups(const gls_device *device)
+{
+    const char *required = getenv("GLS_TEST_REQUIRE_SUBGROUP");
+    bool has = gls_device_get_info(device)->subgroup_size > 0;
+    if (!has && required && *required && strcmp(required, "0") != 0) fail_msg("GLS_TEST_REQUIRE_SUBGROUP is set");
+    return has;
+}
+
 /* Another device with lower limits, e.g. "storage_bytes=65536"; NULL: those it has. */
 static inline gls_device *open_limited(const char *limits)
 {

@@ -86,7 +86,7 @@ static void test_subgroups(void **state)
 {
     gls_track_params params = gls_track_params_default();
     (void)state;
-    if (gls_device_get_info(device)->subgroup_size == 0) {
+    if (!has_subgroups(device)) {
         gls_track_input input = input_for(GLS_DG_BOOT);
         gls_track_memory planned;
         params.mapping = GLS_MAPPING_SUBGROUP;

@@ -207,7 +207,7 @@ static void same_numbers_same_streamlines(void **unused)
     p = bend_params();
     p.precision = GLS_PRECISION_HALF;
     compare_same(&s, &p, 100, "half floats");
-    if (gls_device_get_info(device)->subgroup_size > 0) {
+    if (has_subgroups(device)) {
         p = bend_params();
         p.mapping = GLS_MAPPING_SUBGROUP;
         compare_same(&s, &p, 100, "a subgroup each");

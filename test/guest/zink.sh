@@ -1,13 +1,15 @@
 #!/bin/sh
 # Runs the subgroup and group mappings without a GPU: zink on lavapipe has KHR_shader_subgroup, in the Mesa of Debian sid, in a chroot.
 # The program is the one built on this machine; libraries that the chroot lacks are lent to it.
-# Usage: sh test/guest/zink.sh [BUILD_FOLDER]      GLS_ZINK_SEEDS: seeds to track (1000); GLS_TEST_PYTHON: a Python with nibabel and trx-python
+# Usage: sh test/guest/zink.sh [BUILD_FOLDER] [make|subgroups|rest]      make: the chroot alone; subgroups (default): the mappings, and the GPU test programs whose source names subgroups; rest: the other
+# programs, whose kernels are those of llvmpipe in another driver. GLS_ZINK_SEEDS: seeds to track (1000); GLS_TEST_PYTHON: a Python with nibabel and trx-python
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$root/build}" && pwd)
 work=$root/build/guest
 seeds=${GLS_ZINK_SEEDS:-1000}
 python=${GLS_TEST_PYTHON:-python3}
+part=${2:-subgroups}
 . "$root/test/setup.sh"
 . "$root/test/guest/chroot.sh"
 
@@ -20,6 +22,7 @@ inside() { in_chroot GALLIUM_DRIVER=zink LIBGL_ALWAYS_SOFTWARE=1 GLS_TEST_REQUIR
 # shellcheck disable=SC2086
 need_packages $CHROOT_PACKAGES
 make_chroot
+[ "$part" != make ] || exit 0
 trap leave_chroot EXIT
 trap 'exit 1' INT TERM
 mount_chroot
@@ -66,13 +69,15 @@ run_one() {
     esac
 }
 
-names="ptt boot prob det"
-for program in "$build"/test/gpu_*; do
-    [ -x "$program" ] && [ -f "$program" ] || continue
-    name=$(basename "$program")
-    # subgroups make no difference to these
-    case $name in gpu_compute_* | gpu_group* | gpu_params_layout | gpu_boot_kernel) continue ;; esac
-    lend "$program"
+names=
+[ "$part" = rest ] || names="ptt boot prob det"
+for source in "$root"/test/gpu/*.c; do
+    named=rest
+    ! grep -qi subgroup "$source" || named=subgroups
+    [ $named = "$part" ] || continue
+    name=gpu_$(basename "$source" .c)
+    [ -x "$build/test/$name" ] || fail "$build/test/$name is not built"
+    lend "$build/test/$name"
     names="$names $name"
 done
 

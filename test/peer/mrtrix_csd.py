@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Deconvolution of one shell by MRtrix3's rule against dwi2fod csd, and how far the rules and the directions of the constraint matter.
 
-Usage: mrtrix_csd.py GLSLINES WORK [PACKAGES]    On phantoms, DIPY's crops of brains ($GLS_TEST_DATA, else those of the installed package), noise with broken
-values, and voxels of the brain that peer/brains fetched into PACKAGES, where it is there. Orders 4 to 12, so that some are above what response and directions
+Usage: mrtrix_csd.py GLSLINES WORK [PACKAGES]    On phantoms; with PACKAGES on DIPY's crops of brains ($GLS_TEST_DATA, else those of the installed package), noise
+with broken values, and voxels of the brain that peer/brains fetched into PACKAGES, where it is there. Orders 4 to 12, so that some are above what response and directions
 determine. Status 77 without MRtrix3."""
 import os
 import shutil
@@ -124,16 +124,7 @@ def phantom(work, name, *options):
     return Data(work, name, *(os.path.join(at, f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")))
 
 
-def main():
-    global tool, dirs, generated
-    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    if not shutil.which("dwi2fod"):
-        return 77
-    os.makedirs(work, exist_ok=True)
-    dirs, generated = os.path.join(work, "dirs.txt"), os.path.join(work, "generated.txt")
-    directions(dirs)
-    run("dirgen", "300", generated, "-quiet", "-force", MRTRIX_RNG_SEED="1")
-
+def phantoms(work):
     many = phantom(work, "phantom of 64 directions", "--directions", 64)
     response = many.respond("tournier")
     compare(many, response)
@@ -148,6 +139,8 @@ def main():
     shells = phantom(work, "phantom of two shells", "--directions", 30, "--bvals", 1000, 2500)
     compare(shells, response, (8,), ", b = 1000", ["--shells", 1000], ["-shells", "1000"])
 
+
+def brains(work, packages):
     folder = os.environ.get("GLS_TEST_DATA")
     if not folder:
         import dipy.data
@@ -165,7 +158,7 @@ def main():
         if name == "small_64D":
             figures(crop, response)
             compare(noise(work, crop), response)
-    brain = os.path.join(sys.argv[3], BRAIN) if len(sys.argv) > 3 else ""
+    brain = os.path.join(packages, BRAIN)
     if os.path.exists(brain + ".nii.gz"):
         run("dwi2mask", brain + ".nii.gz", "-fslgrad", brain + ".bvec", brain + ".bval", os.path.join(work, "brain.nii"), "-quiet", "-force")
         data = Data(work, "mappertrac", brain + ".nii.gz", brain + ".bval", brain + ".bvec", os.path.join(work, "brain.nii"), VOXELS)
@@ -174,6 +167,21 @@ def main():
         figures(data, response)
     else:
         print("skip mappertrac: no packages")
+
+
+def main():
+    global tool, dirs, generated
+    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    if not shutil.which("dwi2fod"):
+        return 77
+    os.makedirs(work, exist_ok=True)
+    dirs, generated = os.path.join(work, "dirs.txt"), os.path.join(work, "generated.txt")
+    directions(dirs)
+    run("dirgen", "300", generated, "-quiet", "-force", MRTRIX_RNG_SEED="1")
+    if len(sys.argv) > 3:
+        brains(work, sys.argv[3])
+    else:
+        phantoms(work)
     return outcome()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares fixels and weights of streamlines with MRtrix3 (fod2fixel, tcksift2, tcksift, tck2connectome).
 
-usage: weights.py GLSLINES WORK_DIR
+usage: weights.py GLSLINES WORK_DIR [scenes] [options] [sift]     all three unless some are named
 
 One line per check; exits with 1 if one fails.
 """
@@ -160,8 +160,7 @@ def compare_sift(name, number, runs=4):
            f"(spread {100 * spread[1] / mean[1]:.2f} and {100 * spread[3] / mean[3]:.2f} %)")
 
 
-def main():
-    make_scene("small", 4000, "--shape", 26, 30, 24)
+def check_scenes():
     make_scene("oblique", 3000, "--shape", 24, 28, 22, "--voxel-size", 2.1, 2.4, 2.8, "--orientation", "PSR", "--oblique",
                10, -15, 25)
     for name in ("small", "oblique"):
@@ -169,6 +168,11 @@ def main():
         compare_weights(name, "default", [], [])
         compare_weights(name, "five tissues", ["-act", f"{name}_5tt.nii"], ["--act", f"{name}_5tt.nii"])
     compare_weights("small", "five tissues of its grid", ["-act", "small_5tt_own.nii"], ["--act", "small_5tt_own.nii"])
+    compare_linear("small")
+    compare_connectome("small")
+
+
+def check_options():
     compare_weights("small", "less density in grey matter", ["-act", "small_5tt.nii", "-fd_scale_gm"],
                     ["--act", "small_5tt.nii", "--fd-scale-gm"])
     compare_weights("small", "regularisation", ["-reg_tikhonov", 0.2, "-reg_tv", 0.05],
@@ -180,13 +184,21 @@ def main():
     compare_weights("small", "fixels of some density", ["-fd_thresh", 0.1], ["--fd-threshold", 0.1])
     compare_weights("small", "fixels with streamlines", ["-remove_untracked"], ["--remove-untracked"])
     compare_weights("small", "directions of lobes alone", ["-no_dilate_lut"], ["--no-dilate"])
-    compare_linear("small")
-    compare_connectome("small")
+
+
+def check_sift():
     compare_sift("small", 0)
     compare_sift("small", 2500, 2)
+
+
+def main():
+    make_scene("small", 4000, "--shape", 26, 30, 24)
+    for part in sys.argv[3:] or PARTS:
+        PARTS[part]()
     sys.exit(outcome())
 
 
+PARTS = {"scenes": check_scenes, "options": check_options, "sift": check_sift}
 if __name__ == "__main__":
     tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)  # fod2fixel writes into no directory that is there
