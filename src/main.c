@@ -15,7 +15,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/launcher.h"
 #include "cmd/message.h"
-#include "options/environment.h"
+#include "options/options.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"
