@@ -4,7 +4,6 @@
 #include "bench/bench.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 #include "render/dataset_run.h"
 #include "util/parse.h"

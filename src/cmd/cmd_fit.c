@@ -1,8 +1,6 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 
 typedef struct fit_values {
@@ -33,17 +31,12 @@ static void set_defaults(void *values)
 static int run_fit(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     gls_fit_options *o = &((fit_values *)values)->fit;
-    model_files files;
+    const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
-    int code = model_files_get(command, arguments, o->mask, &files);
+    int code = model_files_get(command, arguments, files);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
-    o->dwi = files.dwi;
-    o->bval = files.bval;
-    o->bvec = files.bvec;
-    o->mask = files.mask;
-    o->prefix = files.prefix;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
     gls_status status = gls_fit_files(o, &monitor);

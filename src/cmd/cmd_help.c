@@ -1,8 +1,7 @@
 /* glslines help: help on commands, topics of the manual, and what is generated from both for other programs. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
-#include "cmd/manual.h"
 #include "cmd/message.h"
+#include "cmd/manual.h"
 #include "options/options.h"
 
 #include <glslines/common.h>

@@ -2,10 +2,8 @@
 #include <sys/stat.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "options/options.h"
-#include "cmd/progress.h"
 #include "util/clock.h"
 #include "util/format.h"
 

@@ -5,7 +5,6 @@
 #include <glslines/glslines.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "options/options.h"
 #include "phantom/describe.h"

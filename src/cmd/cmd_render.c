@@ -2,7 +2,6 @@
 #include <glslines/render.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/tract.h"
 #include "util/format.h"

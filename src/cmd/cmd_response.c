@@ -1,8 +1,6 @@
 /* glslines response: diffusion data in, response functions out. */
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 
 typedef struct response_values {
@@ -95,19 +93,14 @@ static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 static int run_response(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     gls_respond_options *o = &((response_values *)values)->o;
-    model_files files;
+    const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     int code = check(o, arguments);
-    if (!code) code = model_files_get(command, arguments, o->mask, &files);
-    if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !files.mask)
+    if (!code) code = model_files_get(command, arguments, files);
+    if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
-    o->dwi = files.dwi;
-    o->bval = files.bval;
-    o->bvec = files.bvec;
-    o->mask = files.mask;
-    o->prefix = files.prefix;
     /* a threshold of fa replaces the number */
     if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
     o->argc = arguments->argc;

@@ -2,10 +2,7 @@
 #include <stdio.h>
 
 #include "cmd/commands.h"
-#include "cmd/events.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "workflow/job_text.h"

@@ -1,6 +1,6 @@
 /* Commands, options and topics as JSON: for programs that build command lines, and for tests. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "cmd/manual.h"
 #include "util/json.h"
 

@@ -1,9 +1,7 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "cmd/manual.h"
-#include "cmd/manual_markdown.h"
-#include "cmd/manual_table.h"
 #include "util/plain.h"
 
 #include <glslines/common.h>

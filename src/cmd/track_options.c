@@ -38,7 +38,7 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     return CMD_EXIT_OK;
 }
 
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, const char *mask, model_files *files)
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
@@ -47,13 +47,14 @@ int model_files_get(const cmd_command *command, const cmd_arguments *arguments, 
                          "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
                          "--mask FILE names a mask in each of these cases",
                          command->name, n, n == 1 ? "" : "s");
-    if (n == 5 && mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
+    if (n == 5 && *files.mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
     if (access(file[n - 1], F_OK) == 0)
         return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", command->name, file[n - 1]);
-    *files = (model_files){.dwi = file[0], .mask = mask, .prefix = file[n - 1]};
-    if (n > 2) files->bval = file[1];
-    if (n > 2) files->bvec = file[2];
-    if (n > 4) files->mask = file[3];
+    *files.dwi = file[0];
+    if (n > 2) *files.bval = file[1];
+    if (n > 2) *files.bvec = file[2];
+    if (n > 4) *files.mask = file[3];
+    *files.prefix = file[n - 1];
     return CMD_EXIT_OK;
 }
 

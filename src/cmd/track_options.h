@@ -41,11 +41,11 @@ int model_options_check(const gls_model_options *options, const cmd_arguments *a
     GLS_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
                "Brain mask, in place of the argument MASK.")
 
-/* The arguments DWI [BVAL BVEC [MASK]] PREFIX; NULL where not given. */
+/* Where the arguments DWI [BVAL BVEC [MASK]] PREFIX go; mask has the file of --mask, or NULL. */
 typedef struct model_files {
-    const char *dwi, *bval, *bvec, *mask, *prefix;
+    const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
-/* mask: of --mask, or NULL. Returns an exit code, the message printed. */
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, const char *mask, model_files *files);
+/* Returns an exit code, the message printed. */
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files);
 
 #endif

@@ -2,9 +2,7 @@
 
 #include <cJSON.h>
 
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "workflow/inputs.h"
 #include "workflow/json.h"
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "options/options.h"
 
 extern char **environ;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "options/options.h"
 #include "util/format.h"
 #include "util/parse.h"
