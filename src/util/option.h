@@ -94,9 +94,21 @@ typedef struct gls_length {
                           0 * sizeof(char[sizeof(((OPTION_OWNER *)NULL)->field) == sizeof(GLS_ROW_##type) ? 1 : -1]), \
                       offsetof(OPTION_OWNER, field) + offsetof(gls_length, mm), group, type, __VA_ARGS__)             \
     }
-/* The same of a file of rows that the table includes, see workflow/rows.h. */
+/* Options of commands are files of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range, default,
+ * default_text, choices, help), as in glslines/params.def. What such a row becomes in a table, in a struct, and in the
+ * struct's initial value: */
 #define GLS_OPTION_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
     GLS_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
+#define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
+#define GLS_ROW_DEFAULT(group, type, field, name, letter, metavar, unit, range, default_, ...) .field = default_,
+#define GLS_VOXELS(x) \
+    {                 \
+        x, false      \
+    }
+#define GLS_NO_LIST \
+    {               \
+        .n = 0      \
+    }
 
 /* Rows up to the one that ends the table. */
 size_t gls_options_count(const gls_option *table);
