@@ -10,12 +10,8 @@
 #include <glslines/common.h>
 
 #include "cmd/commands.h"
-#include "cmd/events.h"
-#include "cmd/exit.h"
-#include "cmd/interrupt.h"
-#include "cmd/launcher.h"
 #include "cmd/message.h"
-#include "options/environment.h"
+#include "options/options.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"

@@ -1,13 +1,80 @@
 /* glslines bench: how fast the devices here track, phase by phase. */
 #include <stdlib.h>
 
-#include "cmd/bench_options.h"
+#include "bench/bench.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/model_options.h"
-#include "cmd/progress.h"
+#include "cmd/track_options.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
+
+typedef struct bench_values {
+    cmd_common common;
+    bench_options o;
+    const char *shape, *dg, *device, *mapping, *json;
+    bool force;
+} bench_values;
+#define OPTION_OWNER bench_values
+
+#define DATA "Data"
+#define MEASURED "What is measured"
+#define OUTPUT "Output"
+
+static const gls_option data_rows[] = {
+    GLS_OPTION(DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
+               "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+               "of them with b = 0."),
+    GLS_OPTION(DATA, UINT64, o.nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
+               "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
+               "Number of random seeds in white matter."),
+    {.name = NULL},
+};
+
+#define GETTER_WORD(value, word) #word ", "
+static const gls_option measure_rows[] = {
+    GLS_OPTION(
+        MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+        "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
+                                                                  "the table."),
+    GLS_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Devices to compare, separated by commas, each as for 'track --device'."),
+    GLS_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
+               "has no column for subgroup, with a warning."),
+    GLS_OPTION(MEASURED, CHOICE, o.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+               "OpenGL or OpenGL ES."),
+    GLS_OPTION(MEASURED, CHOICE, o.precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
+               "Precision of the model's volumes on the device: half is float16, float is float32 and takes "
+               "twice the memory."),
+    GLS_OPTION(MEASURED, CHOICE, o.mask_stop, "mask-stop", 0, NULL, NULL, GLS_ANY, NULL, GLS_MASK_STOP_CHOICES,
+               "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
+    GLS_OPTION(MEASURED, UINT64, o.chunk_size, "chunk-size", 0, "N", "seeds", GLS_BATCHES,
+               "as the device's limits allow", NULL, "Largest number of seeds in a batch."),
+    GLS_OPTION(MEASURED, INT, o.repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
+               "Number of counted runs, after one that is not counted. The table shows the median and, in "
+               "brackets, the extremes."),
+    GLS_OPTION(MEASURED, FLAG, o.no_write, "no-write", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Write no file: streamlines are read back and dropped."),
+    GLS_OPTION(MEASURED, FLAG, o.no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
+    GLS_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
+               "Write all results to this file: versions, device, host, command line, and the values of each "
+               "repetition."),
+    GLS_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Overwrite an existing FILE of --json."),
+    {.name = NULL},
+};
+
+static void set_defaults(void *values)
+{
+    const gls_job_options job = gls_job_options_default();
+    *(bench_values *)values = (bench_values){.dg = "all",
+                                             .device = "auto",
+                                             .mapping = "auto",
+                                             .o.mask_stop = job.mask_stop,
+                                             .o.model = job.model,
+                                             .o.repeat = 5};
+}
 
 static int write_json(const bench_run *run, const char *path, bool force)
 {
@@ -35,18 +102,19 @@ static int measure(const bench_options *options, const char *json, bool force)
 
 static int run_bench(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const bench_values *o = values;
-    bench_options options = {.n_devices = 0};
-    int code = model_options_check(command, &o->model, arguments);
+    bench_values *v = values;
+    (void)command;
+    v->o.argc = arguments->argc;
+    v->o.argv = arguments->argv;
+    int code = model_options_check(&v->o.model, arguments);
     gls_inputs inputs = {0};
-    const gls_model_options model = model_options_get(&o->model);
-    gls_status status = code ? GLS_OK : gls_model_inputs(&model, &inputs);
-    if (!status && !code && o->json) status = gls_place_check(o->json, o->force, &inputs, NULL, 0);
+    gls_status status = code ? GLS_OK : gls_model_inputs(&v->o.model, &inputs);
+    if (!status && !code && v->json) status = gls_place_check(v->json, v->force, &inputs, NULL, 0);
     gls_inputs_finish(&inputs);
+    if (!status && !code) status = bench_options_choose(&v->o, v->shape, v->dg, v->mapping, v->device);
     if (status) code = cmd_error_status(status);
-    if (!code) code = bench_options_get(o, arguments, &options);
-    if (!code) code = measure(&options, o->json, o->force);
-    bench_options_finish(&options);
+    if (!code) code = measure(&v->o, v->json, v->force);
+    bench_options_finish(&v->o);
     return code;
 }
 
@@ -60,7 +128,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_bench = {
+const cmd_command command_bench = {
     .name = "bench",
     .synopsis = "[options]",
     .summary = "Measure how fast the devices here track, phase by phase",
@@ -79,10 +147,12 @@ const cmd_command cmd_bench = {
                    "half-precision channels (ptt: one), a multiply-add two FLOP. In brackets is the part of what "
                    "the device reaches in kernels that only sample, copy or multiply. Caches let the texels exceed "
                    "what it copies, and symmetries of the directions save FLOP.",
-    .options = bench_option_table,
+    .rows = {{data_rows, 0},
+             CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
+             {measure_rows, 0}},
     .aliases = model_option_aliases,
     .examples = examples,
     .values_size = sizeof(bench_values),
-    .set_defaults = bench_options_default,
+    .set_defaults = set_defaults,
     .run = run_bench,
 };

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
 #include "render/dataset_run.h"
 #include "util/parse.h"
@@ -15,64 +13,64 @@
 
 typedef struct bids_options {
     cmd_common common;
-    gls_strings participants, sessions, filters, derivatives, atlases;
-    double fa;
+    gls_dataset_options data;
     const char *region, *shard, *unit, *filter_file;
     int jobs;
-    bool list, raw, stop_on_error, force, no_report, fit_outputs, legacy_names;
+    bool list, stop_on_error, no_report;
 } bids_options;
-#define CMD_OWNER bids_options
+#define OPTION_OWNER bids_options
 
 #define SELECTION "Selection"
 #define SEEDS "Seeds"
 #define RUN "Run"
 
-static const cmd_option table[] = {
-    CMD_OPTION(SELECTION, STRINGS, participants, "participant-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
+static const gls_option table[] = {
+    GLS_OPTION(SELECTION, STRINGS, data.participants, "participant-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
                "Participants with or without sub-, blanks or commas between them; may be repeated."),
-    CMD_OPTION(SELECTION, STRINGS, sessions, "session-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
+    GLS_OPTION(SELECTION, STRINGS, data.sessions, "session-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
                "Sessions with or without ses-, blanks or commas between them; may be repeated."),
-    CMD_OPTION(SELECTION, STRINGS, filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
+    GLS_OPTION(SELECTION, STRINGS, data.filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
                "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
-    CMD_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
+    GLS_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
                "JSON with an object dwi of such entities, by the names that pybids has for them; a list of values "
                "takes any of them."),
-    CMD_OPTION(SELECTION, FLAG, raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(SELECTION, FLAG, data.raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take series that are not preprocessed, of a raw data set."),
-    CMD_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
                "region, state (ready, tracked, or why it cannot be tracked)."),
-    CMD_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
+    GLS_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
                "One line of --list: for workflow managers."),
-    CMD_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
+    GLS_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
                "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
-    CMD_OPTION(SEEDS, STRINGS, derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
+    GLS_OPTION(SEEDS, STRINGS, data.derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
                "Further data set in which masks and segmentations are looked for; may be repeated."),
-    CMD_OPTION(
+    GLS_OPTION(
         SEEDS, STRING, region, "seed-region", 0, "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL, GLS_ANY, NULL,
         NULL,
         "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; white "
         "matter of a dseg whose table (.tsv) names it; FA above --seed-fa, or above X; auto: the first of them "
         "that there is; or an image in the space of the series: label-WM_mask."),
-    CMD_OPTION(SEEDS, DOUBLE, fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL, "FA above which seeds lie."),
-    CMD_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
+    GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+               "FA above which seeds lie."),
+    GLS_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
                "Units at a time, each in a process of its own. Of several names of --device (behind --) each process "
                "takes one."),
-    CMD_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Leave out reports and pictures."),
-    CMD_OPTION(
-        RUN, STRINGS, atlases, "atlas", 0, "NAME", NULL, GLS_ANY, "none", NULL,
+    GLS_OPTION(
+        RUN, STRINGS, data.atlases, "atlas", 0, "NAME", NULL, GLS_ANY, "none", NULL,
         "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
         "seg-NAME_relmat.tsv; may be repeated."),
-    CMD_OPTION(RUN, FLAG, fit_outputs, "fit-outputs", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(RUN, FLAG, data.fit_outputs, "fit-outputs", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
                "model-MODEL_param-sh_dwimap."),
-    CMD_OPTION(RUN, FLAG, legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(RUN, FLAG, data.legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Write TRK files and name them _tractography, as pyAFQ does."),
-    CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(RUN, FLAG, data.force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Track anew what was tracked before with other options or from other files, and replace what is there "
                "under the names of outputs."),
-    CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "End with the first unit that fails."),
     {.name = NULL},
 };
@@ -80,24 +78,24 @@ static const cmd_option table[] = {
 static void set_defaults(void *values)
 {
     bids_options *o = values;
-    o->fa = 0.2;
+    o->data.fa = 0.2;
     o->region = "auto";
     o->jobs = 1;
 }
 
 /* Options of track that are chosen here. */
-static int check_track_options(const track_options *track, const cmd_arguments *arguments)
+static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
     static const char *const chosen[] = {
         "output", "output-prefix", "write-method", "sidecar", "mask",    "roi",    "fa",      "sh",
         "odf",    "seeds",         "shard",        "force",   "dry-run", "report", "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-        if (cmd_options_given(&cmd_track, arguments, chosen[i]))
+        if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
     /* each series would overwrite that of the one before */
     static const char *const files[] = {"density", "dec", "connectome", "profile", "output-seeds"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (cmd_options_given(&cmd_track, arguments, files[i]))
+        if (cmd_options_given(arguments, files[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: is one file for all series: make it of each tractogram", files[i]);
     const char *const tables[] = {track->sample, track->segment};
     for (size_t i = 0; i < 2; i++)
@@ -114,19 +112,19 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     int n = 2;
     for (int i = 3; i < given->n_positionals; i++) argv[n++] = (char *)given->positional[i];
     track_options_default(track);
-    if (!cmd_options_parse(&cmd_track, n, argv, 2, track, arguments, error, sizeof error))
+    if (!cmd_options_parse(&command_track, n, argv, 2, track, arguments, error, sizeof error))
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
     if (arguments->n_positionals > 0)
         return cmd_error(CMD_EXIT_USAGE,
                          "bids: BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK: '%s' is too many",
                          arguments->positional[0]);
-    int code = check_track_options(track, arguments);
+    int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
     /* bids gives the files that these checks ask for */
     const int n_files = arguments->n_positionals;
     arguments->n_positionals = 5;
     for (int i = 0; i < 5; i++) arguments->positional[i] = "";
-    code = track_options_check(&cmd_track, track, arguments);
+    code = track_options_check(track, arguments);
     arguments->n_positionals = n_files;
     return code;
 }
@@ -157,11 +155,11 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     if (status) return cmd_error_status(status);
     choice.stop_on_error = o->stop_on_error;
     status = gls_dataset_check(&dataset, &choice);
-    gls_job_options job = track_options_job(&track, &track_arguments);
+    gls_job_options job = track.run.job;
+    job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
     if (!status && o->list) {
         code = cmd_print(gls_dataset_list(d, &dataset, &choice, &job));
     } else if (!status) {
-        job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
         gls_dataset_task task = {.dataset = d,
@@ -219,25 +217,16 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     if (arguments->n_positionals < 3)
         return cmd_error(CMD_EXIT_USAGE, "bids: needs BIDS_DIR OUT_DIR participant|group");
     const char *level = arguments->positional[2];
-    for (int i = 0; i < o->filters.n; i++)
-        if (!strchr(o->filters.value[i], '='))
-            return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", o->filters.value[i]);
-    for (int i = 0; i < o->atlases.n; i++)
-        if (!gls_bids_is_label(o->atlases.value[i]))
+    gls_dataset_options d = o->data;
+    for (int i = 0; i < d.filters.n; i++)
+        if (!strchr(d.filters.value[i], '='))
+            return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", d.filters.value[i]);
+    for (int i = 0; i < d.atlases.n; i++)
+        if (!gls_bids_is_label(d.atlases.value[i]))
             return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits",
-                             o->atlases.value[i]);
-    gls_dataset_options d = {.input = arguments->positional[0],
-                             .output = arguments->positional[1],
-                             .participants = o->participants,
-                             .sessions = o->sessions,
-                             .filters = o->filters,
-                             .derivatives = o->derivatives,
-                             .atlases = o->atlases,
-                             .fa = o->fa,
-                             .raw = o->raw,
-                             .force = o->force,
-                             .fit_outputs = o->fit_outputs,
-                             .legacy_names = o->legacy_names};
+                             d.atlases.value[i]);
+    d.input = arguments->positional[0];
+    d.output = arguments->positional[1];
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
@@ -254,7 +243,7 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
     const int code = status ? cmd_error_status(status) : *level == 'g' ? group(&d) : participants(o, &d, arguments);
-    for (int i = o->filters.n; i < d.filters.n; i++) free((char *)d.filters.value[i]); /* those of the file */
+    for (int i = o->data.filters.n; i < d.filters.n; i++) free((char *)d.filters.value[i]); /* those of the file */
     return code;
 }
 
@@ -283,7 +272,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_bids = {
+const cmd_command command_bids = {
     .name = "bids",
     .synopsis = "BIDS_DIR OUT_DIR participant|group [options] [-- options of track]",
     .summary = "Track a whole BIDS data set into another",
@@ -295,7 +284,7 @@ const cmd_command cmd_bids = {
         "that fails does not stop the others.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
-    .options = table,
+    .rows = {{table, 0}},
     .examples = examples,
     .values_size = sizeof(bids_options),
     .set_defaults = set_defaults,

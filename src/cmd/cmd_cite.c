@@ -1,17 +1,17 @@
 /* glslines cite: references for a paper. */
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/rows.h"
+#include "options/options.h"
 #include "render/cite.h"
 
 typedef struct cite_options {
     cmd_common common;
     int format;
 } cite_options;
-#define CMD_OWNER cite_options
+#define OPTION_OWNER cite_options
 
-static const cmd_option option_table[] = {
-    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
+static const gls_option option_table[] = {
+    GLS_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
                "text: a list of references. bibtex: entries for LaTeX and reference managers. cff: the program's "
                "CITATION.cff."),
     {.name = NULL},
@@ -47,14 +47,14 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_cite = {
+const cmd_command command_cite = {
     .name = "cite",
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
     .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
     .positionals = positionals,
     .max_positionals = 1,
-    .options = option_table,
+    .rows = {{option_table, 0}},
     .examples = examples,
     .values_size = sizeof(cite_options),
     .set_defaults = set_defaults,

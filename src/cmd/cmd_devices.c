@@ -8,7 +8,8 @@
 #include "bench/check.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/rows.h"
+#include "options/options.h"
+#include "track/params.h"
 #include "util/json.h"
 #include "workflow/devices.h"
 #include "workflow/doctor.h"
@@ -20,25 +21,25 @@ typedef struct devices_options {
     const char *device, *variant;
     double seconds;
 } devices_options;
-#define CMD_OWNER devices_options
+#define OPTION_OWNER devices_options
 
-static const cmd_option table[] = {
-    CMD_OPTION("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+static const gls_option table[] = {
+    GLS_OPTION("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES. auto takes OpenGL where a device offers both."),
-    CMD_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also say what was looked for, what is missing and how to fix it."),
-    CMD_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Print the list as JSON; sizes are in bytes. With --doctor, also what that says."),
-    CMD_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),
-    CMD_OPTION("Check", FLAG, compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", FLAG, compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Only compile; nothing waits for the device."),
-    CMD_OPTION("Check", STRING, device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", STRING, device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "The device to check, as --device of track takes it."),
-    CMD_OPTION("Check", DOUBLE, seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
+    GLS_OPTION("Check", DOUBLE, seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
                "Time that each of these processes gets."),
-    CMD_OPTION("Check", STRING, variant, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", STRING, variant, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. Without --check it is "
                "run in this process, and what the driver said is printed."),
     {.name = NULL},
@@ -100,14 +101,14 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_devices = {
+const cmd_command command_devices = {
     .name = "devices",
     .synopsis = "[--doctor] [--json] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
         "The number before a device is what --device takes.",
-    .options = table,
+    .rows = {{table, 0}},
     .examples = examples,
     .values_size = sizeof(devices_options),
     .set_defaults = set_defaults,

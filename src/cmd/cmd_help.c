@@ -1,15 +1,21 @@
 /* glslines help: help on commands, topics of the manual, and what is generated from both for other programs. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
-#include "cmd/manual.h"
 #include "cmd/message.h"
-#include "options/rows.h"
+#include "cmd/manual.h"
+#include "options/options.h"
 
 #include <glslines/common.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const cmd_command *const cmd_commands[] = {
+#define ROW(name) &command_##name,
+    CMD_COMMANDS(ROW)
+#undef ROW
+        NULL,
+};
 
 enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
 
@@ -18,13 +24,13 @@ typedef struct help_options {
     int format;
     const char *directory;
 } help_options;
-#define CMD_OWNER help_options
+#define OPTION_OWNER help_options
 
-static const cmd_option option_table[] = {
-    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|json|bash|zsh|fish",
+static const gls_option option_table[] = {
+    GLS_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|json|bash|zsh|fish",
                "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a "
                "manual page. json: all of it for programs. bash, zsh, fish: the completion file of that shell."),
-    CMD_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
                "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
                "and print nothing."),
     {.name = NULL},
@@ -178,7 +184,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_help_command = {
+const cmd_command command_help = {
     .name = "help",
     .synopsis = "[COMMAND|TOPIC] [options]",
     .summary = "Help on a command, or a topic of the manual",
@@ -186,7 +192,7 @@ const cmd_command cmd_help_command = {
                    "text can be written as manual pages, and the options as completion files for shells.",
     .positionals = positionals,
     .max_positionals = 1,
-    .options = option_table,
+    .rows = {{option_table, 0}},
     .examples = examples,
     .values_size = sizeof(help_options),
     .set_defaults = set_defaults,

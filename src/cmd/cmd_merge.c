@@ -2,35 +2,33 @@
 #include <sys/stat.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "options/rows.h"
-#include "cmd/progress.h"
+#include "options/options.h"
 #include "util/clock.h"
 #include "util/format.h"
 
-typedef struct merge_options {
+typedef struct merge_values {
     cmd_common common;
-    const char *output, *sidecar;
-    bool force, fail_if_empty;
-} merge_options;
-#define CMD_OWNER merge_options
+    gls_merge_options o;
+} merge_values;
 
-static const cmd_option table[] = {
-    CMD_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
+#define OPTION_OWNER gls_merge_options
+
+static const gls_option table[] = {
+    GLS_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "Required: file to write, in the format of the shards."),
-    CMD_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
+    GLS_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
                "JSON file with parameters, counts and times, made from those of the shards. With 'none' sidecars "
                "are neither read nor written."),
-    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
-    CMD_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
+    GLS_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
     {.name = NULL},
 };
 
 static void set_defaults(void *values)
 {
-    *(merge_options *)values = (merge_options){.output = NULL};
+    ((merge_values *)values)->o = gls_merge_options_default();
 }
 
 static bool is_tractogram(const char *path)
@@ -55,7 +53,7 @@ static void print_summary(const gls_merge_options *o, const gls_merge_result *re
 
 static int run_merge(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const merge_options *o = values;
+    gls_merge_options *o = &((merge_values *)values)->o;
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_merge_result result;
@@ -64,22 +62,18 @@ static int run_merge(const cmd_command *command, void *values, const cmd_argumen
     (void)command;
     if (arguments->n_positionals == 0) return cmd_error(CMD_EXIT_USAGE, "merge: needs the shards to merge");
     if (!o->output) return cmd_error(CMD_EXIT_USAGE, "merge: needs --output FILE");
-    gls_merge_options options = gls_merge_options_default();
-    options.shards = arguments->positional;
-    options.n_shards = (size_t)arguments->n_positionals;
-    options.output = o->output;
-    options.sidecar = o->sidecar;
-    options.force = o->force;
-    options.argc = arguments->argc;
-    options.argv = arguments->argv;
-    gls_status status = gls_merge_files(&options, &monitor, &result, sidecar, sizeof sidecar);
+    o->shards = arguments->positional;
+    o->n_shards = (size_t)arguments->n_positionals;
+    o->argc = arguments->argc;
+    o->argv = arguments->argv;
+    gls_status status = gls_merge_files(o, &monitor, &result, sidecar, sizeof sidecar);
     if (status) return cmd_error_status(status);
     cmd_interrupt_done();
     if (!is_tractogram(o->output)) {
-        cmd_info("%s: the sum of %zu parts", o->output, options.n_shards);
+        cmd_info("%s: the sum of %zu parts", o->output, o->n_shards);
         return CMD_EXIT_OK;
     }
-    print_summary(&options, &result, sidecar, gls_clock_seconds() - start);
+    print_summary(o, &result, sidecar, gls_clock_seconds() - start);
     if (result.streamlines == 0 && o->fail_if_empty)
         return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", o->output);
     return CMD_EXIT_OK;
@@ -99,7 +93,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_merge = {
+const cmd_command command_merge = {
     .name = "merge",
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the file of a single run",
@@ -113,9 +107,9 @@ const cmd_command cmd_merge = {
         "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
-    .options = table,
+    .rows = {{table, offsetof(merge_values, o)}},
     .examples = examples,
-    .values_size = sizeof(merge_options),
+    .values_size = sizeof(merge_values),
     .set_defaults = set_defaults,
     .run = run_merge,
 };

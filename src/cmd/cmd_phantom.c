@@ -5,16 +5,15 @@
 #include <glslines/glslines.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "options/rows.h"
+#include "options/options.h"
 #include "phantom/describe.h"
 #include "util/log.h"
 #include "workflow/dataset_phantom.h"
 
 typedef struct phantom_options {
     cmd_common common;
-    cmd_numbers shape, voxel_size, oblique, bvals;
+    gls_numbers shape, voxel_size, oblique, bvals;
     const char *orientation;
     int directions, b0s;
     double snr;
@@ -22,34 +21,34 @@ typedef struct phantom_options {
     const char *bids;
     bool force;
 } phantom_options;
-#define CMD_OWNER phantom_options
+#define OPTION_OWNER phantom_options
 
-static const cmd_option table[] = {
-    CMD_OPTION("Grid", NUMBERS, shape, "shape", 0, "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
+static const gls_option table[] = {
+    GLS_OPTION("Grid", NUMBERS, shape, "shape", 0, "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
                NULL, "Number of voxels along each axis."),
-    CMD_OPTION("Grid", NUMBERS, voxel_size, "voxel-size", 0, "X [Y Z]", "mm", GLS_VALUES(0.1, 20, false, 1, 3, false),
+    GLS_OPTION("Grid", NUMBERS, voxel_size, "voxel-size", 0, "X [Y Z]", "mm", GLS_VALUES(0.1, 20, false, 1, 3, false),
                NULL, NULL, "Edges of a voxel; one number is for all three."),
-    CMD_OPTION("Grid", STRING, orientation, "orientation", 0, "CODES", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Grid", STRING, orientation, "orientation", 0, "CODES", NULL, GLS_ANY, NULL, NULL,
                "Direction in which each voxel axis grows: one of L/R, one of P/A and one of I/S, in any order."),
-    CMD_OPTION("Grid", NUMBERS, oblique, "oblique", 0, "X Y Z", "degrees", GLS_VALUES(-180, 180, false, 3, 3, false),
+    GLS_OPTION("Grid", NUMBERS, oblique, "oblique", 0, "X Y Z", "degrees", GLS_VALUES(-180, 180, false, 3, 3, false),
                NULL, NULL, "Rotation of the grid about the world axes x, y and z."),
-    CMD_OPTION("Measurement", NUMBERS, bvals, "bvals", 0, "B ...", "s/mm2",
+    GLS_OPTION("Measurement", NUMBERS, bvals, "bvals", 0, "B ...", "s/mm2",
                GLS_VALUES(100, 20000, false, 1, GLS_PHANTOM_MAX_SHELLS, false), NULL, NULL,
                "b-value of each shell; several numbers make several shells."),
-    CMD_OPTION("Measurement", INT, directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
+    GLS_OPTION("Measurement", INT, directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
                "Number of gradient directions in each shell."),
-    CMD_OPTION("Measurement", INT, b0s, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
+    GLS_OPTION("Measurement", INT, b0s, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
                "Number of volumes without diffusion weighting."),
-    CMD_OPTION("Measurement", DOUBLE, snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
+    GLS_OPTION("Measurement", DOUBLE, snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
                "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. "
                "0: no noise."),
-    CMD_OPTION("Measurement", UINT64, seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
+    GLS_OPTION("Measurement", UINT64, seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
                "Random seed of the noise."),
-    CMD_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
+    GLS_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
                "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
                "of one phantom and its truth; LABEL/SESSION puts the series into a session. For trying out 'glslines "
                "bids'."),
-    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
+    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
 
@@ -166,7 +165,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_phantom = {
+const cmd_command command_phantom = {
     .name = "phantom",
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
@@ -174,7 +173,7 @@ const cmd_command cmd_phantom = {
                    "matter, CSF and Rician noise, and the ground truth of every bundle.",
     .positionals = positionals,
     .max_positionals = 1,
-    .options = table,
+    .rows = {{table, 0}},
     .aliases = (const char *const[]){"seed", "rng-seed", NULL},
     .examples = examples,
     .values_size = sizeof(phantom_options),

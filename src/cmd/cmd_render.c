@@ -2,7 +2,6 @@
 #include <glslines/render.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/tract.h"
 #include "util/format.h"
@@ -11,36 +10,33 @@ typedef struct render_values {
     cmd_common common;
     tract_input input;
     const char *file;
-#define ROW CMD_ROW_FIELD
-#include "render/render.def"
-#undef ROW
+    gls_render_options o;
 } render_values;
-#define CMD_OWNER render_values
-
-static const cmd_option table[] = {
-    CMD_OPTION("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
+#define OPTION_OWNER render_values
+static const gls_option file_row[] = {
+    GLS_OPTION("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "Picture to write, .png or .apng; with --frames a folder. Needed."),
-#define ROW CMD_ROW
-#include "render/render.def"
-#undef ROW
-#define ROW TRACT_INPUT_ROW
-#include "workflow/tracts/input.def"
-#undef ROW
     {.name = NULL},
 };
+#undef OPTION_OWNER
+
+#define OPTION_OWNER gls_render_options
+#define ROW GLS_OPTION_ROW
+static const gls_option rows[] = {
+#include "render/render.def"
+    {.name = NULL},
+};
+#undef ROW
 
 static void set_defaults(void *values)
 {
-    const gls_render_options o = gls_render_options_default();
-#define ROW(group, type, field, ...) ((render_values *)values)->field = (CMD_FIELD_##type)o.field;
-#include "render/render.def"
-#undef ROW
+    ((render_values *)values)->o = gls_render_options_default();
 }
 
 static int run_render(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const render_values *v = values;
-    gls_render_options o = gls_render_options_default();
+    render_values *v = values;
+    gls_render_options *o = &v->o;
     gls_render_result result;
     gls_grid reference;
     char shown[32], total[32];
@@ -48,16 +44,13 @@ static int run_render(const cmd_command *command, void *values, const cmd_argume
     if (arguments->n_positionals == 0)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
-    if (v->turn > 0 && v->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %d: must be at least 8", v->turn);
-#define ROW(group, type, field, ...) o.field = v->field;
-#include "render/render.def"
-#undef ROW
-    o.go_on = cmd_goes_on;
+    if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
+    o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
-    gls_status status = tract_input_read(&v->input, &o.read, &reference);
-    if (!status && !o.frames) status = tract_input_keep(&v->input, v->file);
+    gls_status status = tract_input_read(&v->input, &o->read, &reference);
+    if (!status && !o->frames) status = tract_input_keep(&v->input, v->file);
     if (!status)
-        status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, &o, &result);
+        status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, o, &result);
     cmd_interrupt_release();
     if (!status)
         cmd_info("%s: %u x %u pixels of %.3g mm, %s of %s streamlines", v->file, result.width, result.height,
@@ -84,7 +77,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_render = {
+const cmd_command command_render = {
     .name = "render",
     .synopsis = "TRACKS... -o FILE [options]",
     .summary = "Draw tractograms, without a display",
@@ -93,7 +86,9 @@ const cmd_command cmd_render = {
                    "picture. It is drawn by compute shaders in whole numbers: every device gives the same pixels.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
-    .options = table,
+    .rows = {{file_row, 0},
+             {rows, offsetof(render_values, o)},
+             {tract_input_rows, offsetof(render_values, input), "Input"}},
     .aliases = (const char *const[]){"colour", "color", "colours", "colors", "colourmap", "colormap", NULL},
     .examples = examples,
     .values_size = sizeof(render_values),

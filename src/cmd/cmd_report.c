@@ -2,7 +2,6 @@
 #include <glslines/report.h>
 
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/tract.h"
 #include "util/format.h"
@@ -10,34 +9,26 @@
 typedef struct report_values {
     cmd_common common;
     tract_input input;
-#define ROW CMD_ROW_FIELD
-#include "render/report.def"
-#undef ROW
+    gls_report_options o;
 } report_values;
-#define CMD_OWNER report_values
 
-static const cmd_option table[] = {
-#define ROW CMD_ROW
+#define OPTION_OWNER gls_report_options
+#define ROW GLS_OPTION_ROW
+static const gls_option rows[] = {
 #include "render/report.def"
-#undef ROW
-#define ROW TRACT_INPUT_ROW
-#include "workflow/tracts/input.def"
-#undef ROW
     {.name = NULL},
 };
+#undef ROW
 
 static void set_defaults(void *values)
 {
-    const gls_report_options o = gls_report_options_default();
-#define ROW(group, type, field, ...) ((report_values *)values)->field = (CMD_FIELD_##type)o.field;
-#include "render/report.def"
-#undef ROW
+    ((report_values *)values)->o = gls_report_options_default();
 }
 
 static int run_report(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const report_values *v = values;
-    gls_report_options o = gls_report_options_default();
+    report_values *v = values;
+    gls_report_options *o = &v->o;
     gls_report_result result;
     gls_grid reference;
     char *output = NULL, size[32];
@@ -45,15 +36,12 @@ static int run_report(const cmd_command *command, void *values, const cmd_argume
     if (arguments->n_positionals != 1)
         return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram or its sidecar, got %d arguments",
                          arguments->n_positionals);
-#define ROW(group, type, field, ...) o.field = v->field;
-#include "render/report.def"
-#undef ROW
-    o.go_on = cmd_goes_on;
+    o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
-    gls_status status = tract_input_read(&v->input, &o.read, &reference);
-    if (!status) status = tract_input_keep(&v->input, o.output);
-    if (!status) status = tract_input_keep(&v->input, o.versions);
-    if (!status) status = gls_report_files(arguments->positional[0], &o, &output, &result);
+    gls_status status = tract_input_read(&v->input, &o->read, &reference);
+    if (!status) status = tract_input_keep(&v->input, o->output);
+    if (!status) status = tract_input_keep(&v->input, o->versions);
+    if (!status) status = gls_report_files(arguments->positional[0], o, &output, &result);
     cmd_interrupt_release();
     if (!status)
         cmd_info("%s: %s, %zu warnings", output, gls_format_bytes(result.bytes, size, sizeof size), result.warnings);
@@ -75,7 +63,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_report = {
+const cmd_command command_report = {
     .name = "report",
     .synopsis = "INPUT [options]",
     .summary = "Write an HTML report on a tractogram",
@@ -84,7 +72,7 @@ const cmd_command cmd_report = {
                    "are left out with the reason.",
     .positionals = positionals,
     .max_positionals = 1,
-    .options = table,
+    .rows = {{rows, offsetof(report_values, o)}, {tract_input_rows, offsetof(report_values, input), "Input"}},
     .examples = examples,
     .values_size = sizeof(report_values),
     .set_defaults = set_defaults,

@@ -1,75 +1,60 @@
 /* glslines response: diffusion data in, response functions out. */
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/model_options.h"
-#include "cmd/progress.h"
+#include "cmd/track_options.h"
 
 typedef struct response_values {
     cmd_common common;
-    model_options model;
-    int algorithm, erode, wm;
-    const char *act, *mask;
-    double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
-    uint64_t n_voxels;
-    bool force;
+    gls_respond_options o;
 } response_values;
-#define CMD_OWNER response_values
 
-static const cmd_option table[] = {
-    CMD_OPTION(
+#define OPTION_OWNER gls_respond_options
+static const gls_option table[] = {
+    GLS_OPTION(
         "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL,
         "dhollander|tournier|fa|manual|msmt_5tt",
         "dhollander: white matter, grey matter and CSF from all shells, for msmt; msmt_5tt: the same from an image of "
         "tissues; tournier, fa: single fibres from one shell, for csd; manual: from all shells, of the voxels that "
         "MASK names, each of a single bundle."),
-    CMD_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
                "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
-    CMD_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "msmt_5tt: voxels with more than this fraction of a tissue are of that alone."),
-    CMD_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, "tournier|fa",
+    GLS_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, "tournier|fa",
                "msmt_5tt: how single bundles are found in white matter."),
-    CMD_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
-               GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
+    GLS_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
+               GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
                "b-values of the shells, b = 0 besides; tournier, fa: of one."),
-    CMD_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
+    GLS_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
                "Passes of erosion of the mask (dhollander, fa)."),
-    CMD_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "dhollander: voxels of FA above it are white matter at first. msmt_5tt: those of grey matter and CSF "
                "lie below. fa: the response is of all voxels above it, in place of --voxels."),
-    CMD_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined white matter that makes its response."),
-    CMD_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined grey matter that makes its response."),
-    CMD_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined CSF that makes its response."),
-    CMD_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
+    GLS_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
                "tournier, fa: voxels that make the response; msmt_5tt: that of white matter."),
-    CMD_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
+    GLS_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
                NULL, GLS_ANY, "repulsion600", NULL,
                "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
     CMD_MASK_OPTION,
-    CMD_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_LIKE("bvec-frame"), NULL,
-               GLS_FRAME_CHOICES, "Frame of the b-vectors, as for track."),
-    CMD_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_LIKE("b0-threshold"), NULL,
-               NULL, "Volumes with a b-value up to this count as b = 0."),
-    CMD_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
+    GLS_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_ANY, NULL, GLS_FRAME_CHOICES,
+               "Frame of the b-vectors, as for track."),
+    GLS_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_AT_LEAST(0), NULL, NULL,
+               "Volumes with a b-value up to this count as b = 0."),
+    GLS_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
                GLS_SCALING_CHOICES, "Multiply b-values by the squared lengths of their vectors, as for track."),
-    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
+    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
 
 static void set_defaults(void *values)
 {
-    gls_respond_options o = gls_respond_options_default();
-    *(response_values *)values = (response_values){.erode = o.erode,
-                                                   .fa_threshold = o.fa_threshold,
-                                                   .wm_percent = o.wm_percent,
-                                                   .gm_percent = o.gm_percent,
-                                                   .csf_percent = o.csf_percent,
-                                                   .n_voxels = o.n_voxels,
-                                                   .pvf = o.pvf};
-    model_options_set(&((response_values *)values)->model, &o.model);
+    ((response_values *)values)->o = gls_respond_options_default();
 }
 
 /* Who has an option that not all algorithms have. */
@@ -92,53 +77,35 @@ static const struct {
 #undef BIT
 };
 
-static int check(const cmd_command *command, const response_values *v, const cmd_arguments *arguments)
+static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 {
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
-        if (cmd_options_given(command, arguments, owners[i].option) && !(owners[i].algorithms >> v->algorithm & 1))
+        if (cmd_options_given(arguments, owners[i].option) && !(owners[i].algorithms >> v->algorithm & 1))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", owners[i].option, owners[i].names);
     if (v->algorithm == GLS_RESPONSE_MSMT_5TT && !v->act)
         return cmd_error(CMD_EXIT_USAGE, "--algorithm msmt_5tt: needs --act FILE, an image of five tissues");
-    if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(command, arguments, "fa-threshold") &&
-        cmd_options_given(command, arguments, "voxels"))
+    if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold") &&
+        cmd_options_given(arguments, "voxels"))
         return cmd_error(CMD_EXIT_USAGE, "--fa-threshold and --voxels exclude each other with --algorithm fa");
     return CMD_EXIT_OK;
 }
 
 static int run_response(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const response_values *v = values;
-    model_files files;
+    gls_respond_options *o = &((response_values *)values)->o;
+    const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
-    int code = check(command, v, arguments);
-    if (!code) code = model_files_get(command, arguments, v->mask, &files);
-    if (!code && v->algorithm == GLS_RESPONSE_MANUAL && !files.mask)
+    int code = check(o, arguments);
+    if (!code) code = model_files_get(command, arguments, files);
+    if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
-    gls_respond_options o = gls_respond_options_default();
-    o.dwi = files.dwi;
-    o.bval = files.bval;
-    o.bvec = files.bvec;
-    o.mask = files.mask;
-    o.prefix = files.prefix;
-    o.model = model_options_get(&v->model);
-    o.algorithm = (gls_response_algorithm)v->algorithm;
-    o.erode = v->erode;
-    o.fa_threshold = v->fa_threshold;
-    o.wm_percent = v->wm_percent;
-    o.gm_percent = v->gm_percent;
-    o.csf_percent = v->csf_percent;
     /* a threshold of fa replaces the number */
-    bool by_threshold = v->algorithm == GLS_RESPONSE_FA && cmd_options_given(command, arguments, "fa-threshold");
-    o.n_voxels = by_threshold ? 0 : v->n_voxels;
-    o.act = v->act;
-    o.pvf = v->pvf;
-    o.wm = (gls_single_fibres)v->wm;
-    o.force = v->force;
-    o.argc = arguments->argc;
-    o.argv = arguments->argv;
-    gls_status status = gls_respond_files(&o, &monitor);
+    if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
+    o->argc = arguments->argc;
+    o->argv = arguments->argv;
+    gls_status status = gls_respond_files(o, &monitor);
     if (!status) cmd_interrupt_done();
     return cmd_finish(status);
 }
@@ -165,7 +132,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_response = {
+const cmd_command command_response = {
     .name = "response",
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
@@ -178,7 +145,7 @@ const cmd_command cmd_response = {
         "dwi2response; look at them in a viewer.",
     .positionals = positionals,
     .max_positionals = 5,
-    .options = table,
+    .rows = {{table, offsetof(response_values, o)}},
     .examples = examples,
     .values_size = sizeof(response_values),
     .set_defaults = set_defaults,

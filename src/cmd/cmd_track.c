@@ -2,12 +2,8 @@
 #include <stdio.h>
 
 #include "cmd/commands.h"
-#include "cmd/events.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
-#include "options/bridge.h"
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"
@@ -43,20 +39,21 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_job *job = NULL;
-    int code = track_options_check(command, options, arguments);
+    (void)command;
+    int code = track_options_check(options, arguments);
     if (code) return code;
-    const gls_job_options job_options = track_options_job(options, arguments);
-    const gls_illustrations illustrations = {options->report, options->picture};
-    gls_status status = gls_job_create(&job_options, &monitor, &job);
+    const gls_run_options *run = &options->run;
+    const gls_illustrations illustrations = {run->report, run->picture};
+    gls_status status = gls_job_create(&run->job, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
-    if (!status && !skipped && options->dry_run)
-        code = plan(job, options->json);
+    if (!status && !skipped && run->dry_run)
+        code = plan(job, run->json);
     else if (!status && !skipped)
         status = track(job, &illustrations);
     if (status) code = cmd_error_status(status);
-    const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
-    if (result && result->track.streamlines == 0 && options->fail_if_empty)
+    const gls_job_result *result = status || run->dry_run ? NULL : gls_job_get_result(job);
+    if (result && result->track.streamlines == 0 && run->job.fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
     gls_job_destroy(job);
     return code;
@@ -95,7 +92,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-const cmd_command cmd_track = {
+const cmd_command command_track = {
     .name = "track",
     .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
     .summary = "Track streamlines through diffusion data or the built-in phantom",
@@ -108,7 +105,7 @@ const cmd_command cmd_track = {
                    "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
-    .options = track_option_table,
+    .rows = {{gls_params, offsetof(track_options, run)}},
     .aliases = model_option_aliases,
     .examples = examples,
     .hints = &cmd_bridge,

@@ -1,4 +1,4 @@
-#include "cmd/events.h"
+#include "cmd/message.h"
 
 #include <cJSON.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/exit.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/status.h"

@@ -1,4 +1,4 @@
-#include "cmd/interrupt.h"
+#include "cmd/message.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -6,9 +6,6 @@
 
 #include <glslines/common.h>
 
-#include "cmd/events.h"
-#include "cmd/exit.h"
-#include "cmd/terminal.h"
 #include "util/clock.h"
 
 /* Signals this soon after the first are the same end, told twice: a scheduler tells every process of a job, and the

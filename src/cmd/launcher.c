@@ -1,4 +1,4 @@
-#include "cmd/launcher.h"
+#include "cmd/message.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,7 @@
-/* Finds topics of the manual and the words that describe them. */
+/* Topics of the manual and their tables: titles, links, plain text, and how wide each column may be. */
 #include "cmd/manual.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/plain.h"
@@ -28,4 +29,76 @@ const manual_topic *manual_link_topic(const char *target, size_t n)
     length -= 3;
     for (size_t i = 0; i < length; i++) name[i] = (char)gls_to_lower((unsigned char)target[i]);
     return manual_topic_find(name, length);
+}
+
+char *manual_plain_text(const char *text, bool quote)
+{
+    char *plain = NULL;
+    size_t size;
+    FILE *out = open_memstream(&plain, &size);
+    md_span span;
+    if (!out) return NULL;
+    while (md_next_span(&text, &span)) {
+        const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
+        if (topic)
+            fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
+        else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
+            fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
+        else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
+            fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
+        else
+            fprintf(out, "%.*s", (int)span.n, span.text);
+    }
+    if (fclose(out) == 0) return plain;
+    free(plain);
+    return NULL;
+}
+
+void manual_free_cells(char **cells, size_t n)
+{
+    for (size_t i = 0; cells && i < n; i++) free(cells[i]);
+    free(cells);
+}
+
+char **manual_plain_cells(char *const *cells, size_t n)
+{
+    char **plain = calloc(n, sizeof *plain);
+    bool complete = plain != NULL;
+    for (size_t i = 0; i < n && complete; i++) complete = (plain[i] = manual_plain_text(cells[i], false)) != NULL;
+    if (complete) return plain;
+    manual_free_cells(plain, n);
+    return NULL;
+}
+
+static size_t longest_word(const char *text)
+{
+    size_t longest = 0;
+    for (size_t n; *text; text += n, text += strspn(text, " ")) {
+        n = strcspn(text, " ");
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
+{
+    size_t least[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
+    for (size_t c = 0; c < columns; c++) {
+        column_width[c] = 0;
+        for (size_t r = 0; r < rows; r++) {
+            const char *cell = cells[r * columns + c];
+            size_t word = longest_word(cell);
+            if (strlen(cell) > column_width[c]) column_width[c] = strlen(cell);
+            if (word > least[c]) least[c] = word;
+        }
+        total += column_width[c];
+    }
+    for (; total > width; total--) {
+        size_t widest = columns;
+        for (size_t c = 0; c < columns; c++)
+            if (column_width[c] > least[c] && (widest == columns || column_width[c] > column_width[widest])) widest = c;
+        if (widest == columns) return false;
+        column_width[widest]--;
+    }
+    return true;
 }

@@ -10,7 +10,7 @@
 /* A file of src/doc. */
 typedef struct manual_topic {
     const char *name; /* the file's, without suffix, in lower case */
-    const char *text; /* Markdown, see manual_markdown.h; the first line is "# " and the title */
+    const char *text; /* Markdown, see below; the first line is "# " and the title */
 } manual_topic;
 
 /* In the order of src/doc/README.md; an entry without a name ends it. Generated at build time. */
@@ -40,5 +40,52 @@ bool manual_write_fish(FILE *out);
 
 /* Writes all manual pages and completions under directory, in the folders of /usr/share. Returns an exit code. */
 int manual_write_files(const char *directory);
+
+/* The part of Markdown in which the manual (src/doc) is written: blocks and, inside them, spans. Headings with #,
+ * paragraphs, lists of one level, fenced code, tables, comments of one line; `code`, **strong**, *emphasis*,
+ * [links](target), <br> in tables, and a backslash before a character that means nothing else. */
+/* Receives the blocks of a text in order. Strings are valid during the call and hold spans, except code. */
+typedef struct md_visitor {
+    void (*heading)(void *user, int level, const char *text);
+    void (*paragraph)(void *user, const char *text);
+    void (*item)(void *user, const char *label, const char *text); /* label: "-" or a number with a dot, "1." */
+    void (*code)(void *user, const char *line);                    /* a line of a block; NULL ends the block */
+    void (*table)(void *user, char *const *cells, size_t rows,
+                  size_t columns); /* row by row; row 0 is the heading; up to 24 columns */
+} md_visitor;
+
+/* Hands the blocks of text to visitor. Returns false where memory ran out. */
+bool md_walk(const char *text, const md_visitor *visitor, void *user);
+
+typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } md_span_kind;
+
+/* A piece of a line; not terminated. */
+typedef struct md_span {
+    md_span_kind kind;
+    const char *text;
+    size_t n;
+    const char *target; /* MD_LINK */
+    size_t n_target;
+} md_span;
+
+/* Takes the next span from *text; false at the end. */
+bool md_next_span(const char **text, md_span *span);
+
+/* What the terminal's and the manual pages' tables share. */
+enum {
+    MANUAL_MAX_COLUMNS = 24,
+    MANUAL_GAP = 2 /* blanks between columns */
+};
+
+/* Spans without their marks; links to topics name the command that shows them. With quote, code of several words stands
+ * in quotes. From malloc; NULL where memory ran out. */
+char *manual_plain_text(const char *text, bool quote);
+/* The same for n cells, to be freed by manual_free_cells(), which accepts NULL. */
+char **manual_plain_cells(char *const *cells, size_t n);
+void manual_free_cells(char **cells, size_t n);
+
+/* Widths of columns: as the cells need, then the widest made smaller until a row fits into width characters. False
+ * where even the longest words do not fit. */
+bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width);
 
 #endif

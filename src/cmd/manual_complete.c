@@ -20,7 +20,7 @@ static const char *const of_tractograms[] = {"render", "merge", "info", "stats"}
 
 /* From the choices, or from a metavar such as "FILE" or "default|small|FILE": words in lower case stand for themselves.
  * A value in brackets may be left out, and a file may stand in its place. */
-static value_kind value_of(const cmd_option *option)
+static value_kind value_of(const gls_option *option)
 {
     value_kind kind = {.words = "", .device = strcmp(option->name, "device") == 0};
     if (kind.device) strcpy(kind.words, "auto gpu cpu");
@@ -40,16 +40,12 @@ static value_kind value_of(const cmd_option *option)
     return kind;
 }
 
-static bool takes_value(const cmd_option *option)
+/* Calls each() for the options of a command. */
+static void each_option(FILE *out, const cmd_command *command, void (*each)(FILE *, const char *, const gls_option *))
 {
-    return option->type != CMD_FLAG && option->type != CMD_COUNT;
-}
-
-/* Calls each() for the options of a command, then for those that all commands have. */
-static void each_option(FILE *out, const cmd_command *command, void (*each)(FILE *, const char *, const cmd_option *))
-{
-    for (const cmd_option *o = command->options; o->name; o++) each(out, command->name, o);
-    for (const cmd_option *o = cmd_common_options; o->name; o++) each(out, command->name, o);
+    cmd_table table;
+    cmd_options_list(command, &table);
+    for (size_t i = 0; i < table.n; i++) each(out, command->name, &table.option[i]);
 }
 
 static void write_names(FILE *out, bool commands, bool topics)
@@ -68,27 +64,27 @@ static void write_sentence(FILE *out, const char *text, const char *skip)
         if (!strchr(skip, *text)) fputc(*text == '\n' ? ' ' : *text, out);
 }
 
-static bool is_repeatable(const cmd_option *option)
+static bool is_repeatable(const gls_option *option)
 {
-    return option->type == CMD_STRINGS || option->type == CMD_COUNT;
+    return option->kind == GLS_KIND_STRINGS || option->kind == GLS_KIND_COUNT;
 }
 
-static void bash_again(FILE *out, const char *command, const cmd_option *option)
+static void bash_again(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     if (is_repeatable(option)) fprintf(out, "--%s ", option->name);
 }
 
-static void bash_name(FILE *out, const char *command, const cmd_option *option)
+static void bash_name(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     if (option->letter) fprintf(out, "-%c ", option->letter);
     fprintf(out, "--%s ", option->name);
 }
 
-static void bash_value(FILE *out, const char *command, const cmd_option *option)
+static void bash_value(FILE *out, const char *command, const gls_option *option)
 {
-    if (!takes_value(option)) return;
+    if (!gls_option_takes_value(option)) return;
     value_kind kind = value_of(option);
     fprintf(out, "        '%s --%s'", command, option->name);
     if (option->letter) fprintf(out, " | '%s -%c'", command, option->letter);
@@ -157,7 +153,7 @@ static bool takes_tractograms(const char *command)
     return false;
 }
 
-static void zsh_option(FILE *out, const char *command, const cmd_option *option)
+static void zsh_option(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     value_kind kind = value_of(option);
@@ -170,7 +166,7 @@ static void zsh_option(FILE *out, const char *command, const cmd_option *option)
         fprintf(out, "                '--%s[", option->name);
     write_sentence(out, option->help, "[]'\\");
     fputc(']', out);
-    if (takes_value(option)) {
+    if (gls_option_takes_value(option)) {
         fprintf(out, ":%s:", option->name);
         if (kind.file && *kind.words)
             fprintf(out, "{_alternative \"words:word:(%s)\" \"files:file:_files\"}", kind.words);
@@ -219,12 +215,12 @@ bool manual_write_zsh(FILE *out)
     return true;
 }
 
-static void fish_option(FILE *out, const char *command, const cmd_option *option)
+static void fish_option(FILE *out, const char *command, const gls_option *option)
 {
     value_kind kind = value_of(option);
     fprintf(out, "complete -c glslines -n '__fish_seen_subcommand_from %s' -l %s", command, option->name);
     if (option->letter) fprintf(out, " -s %c", option->letter);
-    if (takes_value(option)) {
+    if (gls_option_takes_value(option)) {
         bool files = kind.file || kind.folder;
         fputs(files ? " -r -F" : " -x", out);
         if (kind.device)

@@ -1,8 +1,7 @@
 /* Writes manual pages and completion files into a folder that looks like /usr/share, for installation. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
-#include "cmd/manual.h"
 #include "cmd/message.h"
+#include "cmd/manual.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* Commands, options and topics as JSON: for programs that build command lines, and for tests. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "cmd/manual.h"
 #include "util/json.h"
 
@@ -30,10 +30,10 @@ static void add_pairs(cJSON *object, const char *key, const char *first, const c
     }
 }
 
-static void add_choices(cJSON *object, const cmd_option *option)
+static void add_choices(cJSON *object, const gls_option *option)
 {
     char word[64];
-    if (option->type != CMD_CHOICE) return;
+    if (option->kind != GLS_KIND_CHOICE) return;
     cJSON *array = cJSON_AddArrayToObject(object, "choices");
     for (const char *c = option->choices; *c; c += strspn(c, "|")) {
         size_t n = strcspn(c, "|");
@@ -43,18 +43,19 @@ static void add_choices(cJSON *object, const cmd_option *option)
     }
 }
 
-static void add_option(cJSON *options, const cmd_option *option, const void *values)
+static void add_option(cJSON *options, const gls_option *option, const void *values)
 {
     static const char *const types[] = {
-        [CMD_FLAG] = "flag",       [CMD_COUNT] = "count",   [CMD_INT] = "integer",   [CMD_UINT64] = "integer",
-        [CMD_SEED] = "seed",       [CMD_DOUBLE] = "number", [CMD_LENGTH] = "length", [CMD_NUMBERS] = "numbers",
-        [CMD_STRINGS] = "strings", [CMD_STRING] = "string", [CMD_CHOICE] = "choice"};
+        [GLS_KIND_FLAG] = "flag",      [GLS_KIND_COUNT] = "count",     [GLS_KIND_INT] = "integer",
+        [GLS_KIND_UINT64] = "integer", [GLS_KIND_SEED] = "seed",       [GLS_KIND_DOUBLE] = "number",
+        [GLS_KIND_LENGTH] = "length",  [GLS_KIND_NUMBERS] = "numbers", [GLS_KIND_STRINGS] = "strings",
+        [GLS_KIND_STRING] = "string",  [GLS_KIND_CHOICE] = "choice"};
     char letter[2] = {option->letter, '\0'}, range[128], text[512];
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "name", option->name);
     add_text(item, "letter", letter);
     cJSON_AddStringToObject(item, "group", option->group);
-    cJSON_AddStringToObject(item, "type", types[option->type]);
+    cJSON_AddStringToObject(item, "type", types[option->kind]);
     add_text(item, "metavar", option->metavar);
     add_text(item, "unit", option->unit);
     add_choices(item, option);
@@ -70,15 +71,16 @@ static cJSON *command_json(const cmd_command *command)
 {
     cmd_values values = {{0}};
     cJSON *object = cJSON_CreateObject();
+    cmd_table table;
     command->set_defaults(values.bytes);
+    cmd_options_list(command, &table);
     cJSON_AddStringToObject(object, "name", command->name);
     cJSON_AddStringToObject(object, "synopsis", command->synopsis);
     cJSON_AddStringToObject(object, "summary", command->summary);
     cJSON_AddStringToObject(object, "description", command->description);
     add_pairs(object, "arguments", "name", "help", command->positionals);
     cJSON *options = cJSON_AddArrayToObject(object, "options");
-    for (const cmd_option *o = command->options; o->name; o++) add_option(options, o, values.bytes);
-    for (const cmd_option *o = cmd_common_options; o->name; o++) add_option(options, o, values.bytes);
+    for (size_t i = 0; i < table.n; i++) add_option(options, &table.option[i], values.bytes);
     add_pairs(object, "examples", "what", "command", command->examples);
     return object;
 }

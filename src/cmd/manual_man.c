@@ -1,9 +1,7 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "cmd/manual.h"
-#include "cmd/manual_markdown.h"
-#include "cmd/manual_table.h"
 #include "util/plain.h"
 
 #include <glslines/common.h>
@@ -246,7 +244,7 @@ static void write_paragraphs(page *p, const char *text)
     }
 }
 
-static void write_option(FILE *out, const cmd_option *option, const void *values)
+static void write_option(FILE *out, const gls_option *option, const void *values)
 {
     char brackets[300];
     const char *value = option->metavar ? option->metavar : option->choices;
@@ -256,7 +254,7 @@ static void write_option(FILE *out, const cmd_option *option, const void *values
     fputs("\\fB\\-\\-", out);
     write_literal(out, option->name);
     fputs("\\fR", out);
-    if (option->type != CMD_FLAG && option->type != CMD_COUNT && value) {
+    if (gls_option_takes_value(option) && value) {
         fputs(" \\fI", out);
         write_literal(out, value);
         fputs("\\fR", out);
@@ -267,17 +265,19 @@ static void write_option(FILE *out, const cmd_option *option, const void *values
     fputc('\n', out);
 }
 
-static void write_options(FILE *out, const cmd_option *options, const void *values)
+static void write_options(FILE *out, const cmd_command *command)
 {
-    const char *group = NULL;
-    for (size_t i = 0; options[i].name; i++) {
-        if (!group || strcmp(group, options[i].group) != 0) {
+    cmd_values values = {{0}};
+    cmd_table table;
+    command->set_defaults(values.bytes);
+    cmd_options_list(command, &table);
+    for (size_t i = 0; i < table.n; i++) {
+        if (cmd_begins_group(&table, i)) {
             fputs(".SS ", out);
-            write_plain(out, options[i].group);
+            write_plain(out, table.option[i].group);
             fputc('\n', out);
         }
-        group = options[i].group;
-        write_option(out, &options[i], values);
+        write_option(out, &table.option[i], values.bytes);
     }
 }
 
@@ -311,9 +311,7 @@ static void write_example(page *p, const char *what, const char *line)
 
 bool manual_write_command_page(FILE *out, const cmd_command *command)
 {
-    cmd_values values = {{0}};
     page p = {.out = out};
-    command->set_defaults(values.bytes);
     write_title(out, command->name, 1, command->summary);
     write_section(&p, "Synopsis");
     fputs("\\fBglslines ", out);
@@ -326,8 +324,7 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     if (command->positionals) write_section(&p, "Arguments");
     for (const char *const *a = command->positionals; a && *a; a += 2) write_definition(out, a[0], a[1]);
     write_section(&p, "Options");
-    write_options(out, command->options, values.bytes);
-    write_options(out, cmd_common_options, values.bytes);
+    write_options(out, command);
     write_exit_codes(&p);
     write_section(&p, "Environment");
     fputs("Variables that set threads, GPUs, caches and colours stand in \\fBglslines\\-environment\\fR(7).\n", out);

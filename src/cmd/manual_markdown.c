@@ -1,5 +1,5 @@
 /* Reads the manual's Markdown: finds the blocks of a text, then the spans of a block. */
-#include "cmd/manual_markdown.h"
+#include "cmd/manual.h"
 
 #include <stdio.h>
 #include <stdlib.h>

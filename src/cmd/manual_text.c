@@ -1,7 +1,5 @@
 /* Topics of the manual as text for a terminal. */
 #include "cmd/manual.h"
-#include "cmd/manual_markdown.h"
-#include "cmd/manual_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,115 @@
 #include "cmd/message.h"
-#include "cmd/events.h"
-#include "cmd/terminal.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "util/escape.h"
 #include "util/plain.h"
 #include "util/status.h"
 
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+cmd_exit cmd_exit_from_status(gls_status status)
+{
+    switch (status) {
+    case GLS_OK: return CMD_EXIT_OK;
+    case GLS_ERR_ARGUMENT: return CMD_EXIT_USAGE;
+    case GLS_ERR_INPUT: return CMD_EXIT_INPUT;
+    case GLS_ERR_OUTPUT: return CMD_EXIT_OUTPUT;
+    case GLS_ERR_MEMORY: return CMD_EXIT_INTERNAL;
+    case GLS_ERR_DEVICE:
+    case GLS_ERR_LOST:
+    case GLS_ERR_DEVICE_MEMORY: return CMD_EXIT_DEVICE;
+    case GLS_ERR_UNSUPPORTED: return CMD_EXIT_UNSUPPORTED;
+    case GLS_ERR_EMPTY: return CMD_EXIT_EMPTY;
+    case GLS_ERR_CANCELLED: return CMD_EXIT_INTERRUPTED;
+    case GLS_ERR_CONVERGENCE: return CMD_EXIT_CONVERGENCE;
+    }
+    return CMD_EXIT_INTERNAL;
+}
+
+static const struct {
+    cmd_exit code;
+    const char *text;
+} exit_codes[] = {
+    {CMD_EXIT_OK, "success; an empty result counts as success"},
+    {CMD_EXIT_INTERNAL, "internal error, or out of memory"},
+    {CMD_EXIT_USAGE, "usage: unknown option, value out of range"},
+    {CMD_EXIT_INPUT, "bad input: missing, damaged or inconsistent files"},
+    {CMD_EXIT_OUTPUT, "the output cannot be written, or it exists and --force is not given"},
+    {CMD_EXIT_DEVICE, "no usable device, or the device failed or ran out of memory"},
+    {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty; no fixel, or no streamline to weight"},
+    {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or device"},
+    {CMD_EXIT_CONVERGENCE, "written, but an iteration did not converge"},
+    {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},
+};
+
+const char *cmd_exit_text(size_t i)
+{
+    return i < sizeof exit_codes / sizeof *exit_codes ? exit_codes[i].text : NULL;
+}
+
+int cmd_exit_code(size_t i)
+{
+    return exit_codes[i].code;
+}
+
+#define PROGRESS_END "\033]9;4;0\007"
+
+static volatile sig_atomic_t progress_shown;
+static int last_percent = -1;
+
+/* A terminal that understands escape sequences. */
+static bool is_terminal(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool cmd_terminal_has_colour(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return (!none || !*none) && is_terminal();
+}
+
+/* The Linux console prints what it does not know, tmux and screen show it nowhere. */
+static bool takes_progress(void)
+{
+    const char *own = getenv("GLSLINES_OSC");
+    return is_terminal() && strcmp(getenv("TERM"), "linux") != 0 && !getenv("TMUX") && !getenv("STY") &&
+           !(own && strcmp(own, "0") == 0);
+}
+
+void cmd_terminal_progress(double fraction)
+{
+    static int calls;
+    int percent = fraction <= 0 ? 0 : fraction >= 1 ? 100 : (int)(100 * fraction);
+    /* bars are drawn ten times a second */
+    if ((percent == last_percent && ++calls < 40) || !takes_progress()) return;
+    calls = 0;
+    last_percent = percent;
+    progress_shown = 1;
+    fprintf(stderr, "\033]9;4;1;%d\007", percent);
+}
+
+void cmd_terminal_progress_end(void)
+{
+    if (!progress_shown) return;
+    fputs(PROGRESS_END, stderr);
+    fflush(stderr);
+    progress_shown = 0;
+    last_percent = -1;
+}
+
+void cmd_terminal_end_by_signal(void)
+{
+    if (!progress_shown) return;
+    ssize_t written = write(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
+    (void)written;
+}
 
 static struct {
     pthread_mutex_t lock;
@@ -102,14 +203,6 @@ void cmd_info(const char *format, ...)
     va_list args;
     va_start(args, format);
     emit_v(GLS_LOG_INFO, format, args);
-    va_end(args);
-}
-
-void cmd_detail(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    emit_v(GLS_LOG_DETAIL, format, args);
     va_end(args);
 }
 

@@ -1,15 +1,10 @@
-#include "cmd/progress.h"
+#include "cmd/message.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/events.h"
-#include "cmd/interrupt.h"
-#include "cmd/launcher.h"
-#include "cmd/message.h"
-#include "cmd/terminal.h"
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/plain.h"

@@ -1,32 +1,51 @@
-/* Options of `glslines track`: the rows of glslines/params.def. */
+/* Options of `glslines track`, which are the rows of glslines/params.def, and those of a model for all commands that
+ * fit one. */
 #ifndef GLS_CMD_TRACK_OPTIONS_H
 #define GLS_CMD_TRACK_OPTIONS_H
 
-#include "cmd/model_options.h"
+#include "options/options.h"
+#include "workflow/params.h"
 
 typedef struct track_options {
     cmd_common common;
-    model_options model;
-#define GLS_PARAM(owner, group, type, field, ...) TRACK_FIELD_##owner(type, field)
-#define TRACK_FIELD_TRACK(type, field) CMD_FIELD_##type field;
-#define TRACK_FIELD_JOB(type, field) CMD_FIELD_##type field;
-#define TRACK_FIELD_COMMAND(type, field) CMD_FIELD_##type field;
-#define TRACK_FIELD_GRADIENTS(...)
-#define TRACK_FIELD_MODEL(...)
-#define TRACK_FIELD_BASIS(...)
-#include <glslines/params.def>
-#undef GLS_PARAM
+    gls_run_options run;
 } track_options;
-
-extern const cmd_option track_option_table[];
 
 void track_options_default(void *values);
 
-/* What the table cannot check: options that exclude each other. Settles the direction getter where none was given and
- * draws random seeds. Returns an exit code, the message printed. */
-int track_options_check(const cmd_command *command, track_options *options, const cmd_arguments *arguments);
+/* What the table cannot check: options that exclude each other. Takes over the files of the arguments, gives model and
+ * direction getter where they were not given, and draws random seeds. Returns an exit code, the message printed. */
+int track_options_check(track_options *options, const cmd_arguments *arguments);
 
-/* The same for the library; strings are borrowed. */
-gls_job_options track_options_job(const track_options *options, const cmd_arguments *arguments);
+/* Rows of a model that is a member of the struct of a command's values. */
+#define CMD_MODEL_ROWS(values, member, ...)                                                                 \
+    {                                                                                                       \
+        .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \
+    }
+/* Other spellings of options of a model. */
+extern const char *const model_option_aliases[];
+/* The same as above for a model. */
+int model_options_check(const gls_model_options *options, const cmd_arguments *arguments);
+
+/* What the manual says of the arguments DWI, BVAL and BVEC. */
+#define CMD_SERIES_POSITIONALS                                                                                       \
+    "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
+        "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \
+        "in a .mif. Default: in the header of DWI, or beside it.",                                                   \
+        "BVEC",                                                                                                      \
+        "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: in the header "     \
+        "of DWI, or beside it."
+
+/* --mask, in the table of a command that takes these arguments. */
+#define CMD_MASK_OPTION                                                                        \
+    GLS_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
+               "Brain mask, in place of the argument MASK.")
+
+/* Where the arguments DWI [BVAL BVEC [MASK]] PREFIX go; mask has the file of --mask, or NULL. */
+typedef struct model_files {
+    const char **dwi, **bval, **bvec, **mask, **prefix;
+} model_files;
+/* Returns an exit code, the message printed. */
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files);
 
 #endif

@@ -2,11 +2,27 @@
 
 #include <cJSON.h>
 
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "workflow/inputs.h"
 #include "workflow/json.h"
+
+#define OPTION_OWNER gls_tract_common
+#define ROW GLS_OPTION_ROW
+const gls_option tract_shared_rows[] = {
+#include "workflow/tracts/common.def"
+    {.name = NULL},
+};
+const gls_option tract_force_row[] = {
+#include "workflow/tracts/force.def"
+    {.name = NULL},
+};
+#undef OPTION_OWNER
+#define OPTION_OWNER tract_input
+const gls_option tract_input_rows[] = {
+#include "workflow/tracts/input.def"
+    {.name = NULL},
+};
+#undef ROW
 
 static bool go_on(void *user, double share)
 {
@@ -26,13 +42,13 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "Description", work->description);
     gls_sidecar_add_software(root, arguments->argc, arguments->argv);
-    cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), command, values);
+    cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), arguments, values);
     gls_tract_job job;
     gls_tract_job_init(&job, &((const tract_values *)values)->shared, root);
     job.go_on = go_on;
     job.monitor = &monitor;
     cmd_interrupt_catch();
-    gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
+    gls_status status = work->work(&job, (const char *)values + TRACT_AT, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);
     char *printed = status ? NULL : job.printed;
     if (printed) job.printed = NULL;

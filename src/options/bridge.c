@@ -1,4 +1,5 @@
-#include "options/bridge.h"
+/* Options and words of other programs, and what stands for them here: whoever types one out of habit is told. */
+#include "options/options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -52,7 +52,7 @@ void cmd_wrap(FILE *out, const char *text, int column, int indent, int width)
     fputc('\n', out);
 }
 
-void cmd_default_text(const cmd_option *option, const void *values, char *buffer, size_t size)
+void cmd_default_text(const gls_option *option, const void *values, char *buffer, size_t size)
 {
     const void *field = (const char *)values + option->offset;
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
@@ -65,34 +65,34 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
         snprintf(buffer, size, "%s", option->default_text);
         return;
     }
-    switch (option->type) {
-    case CMD_FLAG:
-    case CMD_COUNT: break;
-    case CMD_INT: snprintf(buffer, size, "%d%s%s", *(const int *)field, space, unit); break;
-    case CMD_UINT64: snprintf(buffer, size, "%" PRIu64 "%s%s", *(const uint64_t *)field, space, unit); break;
-    case CMD_SEED: snprintf(buffer, size, "%" PRIu64, ((const cmd_seed *)field)->value); break;
-    case CMD_DOUBLE: gls_snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
-    case CMD_LENGTH:
-        gls_snprintf(buffer, size, "%.15g %s", ((const cmd_length *)field)->value,
-                     ((const cmd_length *)field)->mm ? "mm" : "voxels");
+    switch (option->kind) {
+    case GLS_KIND_FLAG:
+    case GLS_KIND_COUNT: break;
+    case GLS_KIND_INT: snprintf(buffer, size, "%d%s%s", *(const int *)field, space, unit); break;
+    case GLS_KIND_UINT64: snprintf(buffer, size, "%" PRIu64 "%s%s", *(const uint64_t *)field, space, unit); break;
+    case GLS_KIND_SEED: snprintf(buffer, size, "%" PRIu64, *(const uint64_t *)field); break;
+    case GLS_KIND_DOUBLE: gls_snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
+    case GLS_KIND_LENGTH:
+        gls_snprintf(buffer, size, "%.15g %s", *(const double *)field,
+                     *((const bool *)values + option->mm_offset) ? "mm" : "voxels");
         break;
-    case CMD_NUMBERS: {
-        const cmd_numbers *numbers = field;
+    case GLS_KIND_NUMBERS: {
+        const gls_numbers *numbers = field;
         size_t used = 0;
         for (int i = 0; i < numbers->n && used < size; i++)
             used += (size_t)gls_snprintf(buffer + used, size - used, "%s%.15g", i ? " " : "", numbers->value[i]);
         if (numbers->n > 0 && used < size) snprintf(buffer + used, size - used, "%s%s", space, unit);
         break;
     }
-    case CMD_STRINGS: break;
-    case CMD_STRING:
+    case GLS_KIND_STRINGS: break;
+    case GLS_KIND_STRING:
         if (*(const char *const *)field) snprintf(buffer, size, "%s", *(const char *const *)field);
         break;
-    case CMD_CHOICE: gls_choice_word(option->choices, *(const int *)field, buffer, size); break;
+    case GLS_KIND_CHOICE: gls_choice_word(option->choices, *(const int *)field, buffer, size); break;
     }
 }
 
-void cmd_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size)
+void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size)
 {
     char range[128], fallback[256];
     cmd_range_text(option, range, sizeof range);
@@ -107,15 +107,20 @@ void cmd_option_brackets(const cmd_option *option, const void *values, char *buf
         *buffer = '\0';
 }
 
-static void option_head(const cmd_option *option, char *buffer, size_t size)
+bool cmd_begins_group(const cmd_table *table, size_t i)
+{
+    return i == 0 || i == table->n_own || strcmp(table->option[i - 1].group, table->option[i].group) != 0;
+}
+
+static void option_head(const gls_option *option, char *buffer, size_t size)
 {
     char letter[8] = "    ";
     const char *value = option->metavar ? option->metavar : option->choices;
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    if (option->type == CMD_FLAG || option->type == CMD_COUNT)
-        snprintf(buffer, size, "%s--%s", letter, option->name);
-    else
+    if (gls_option_takes_value(option))
         snprintf(buffer, size, "%s--%s %s", letter, option->name, value);
+    else
+        snprintf(buffer, size, "%s--%s", letter, option->name);
 }
 
 /* The head of an option, on further lines where its choices are too many for one; returns the column behind it. */
@@ -136,7 +141,7 @@ static int put_head(FILE *out, const char *head, int width)
     return column;
 }
 
-static void help_option(FILE *out, const cmd_option *option, const void *values, int width)
+static void help_option(FILE *out, const gls_option *option, const void *values, int width)
 {
     char head[256], bracket[400], text[1800];
     const int indent = 30;
@@ -151,20 +156,21 @@ static void help_option(FILE *out, const cmd_option *option, const void *values,
     cmd_wrap(out, text, indent, indent, width);
 }
 
-static void help_options(FILE *out, const cmd_option *options, const void *values, int width)
+static void help_options(FILE *out, const cmd_table *table, const void *values, int width)
 {
-    const char *group = NULL;
-    for (size_t i = 0; options[i].name; i++) {
-        if (!group || strcmp(group, options[i].group) != 0) fprintf(out, "\n%s:\n", options[i].group);
-        group = options[i].group;
-        help_option(out, &options[i], values, width);
+    for (size_t i = 0; i < table->n; i++) {
+        const gls_option *option = &table->option[i];
+        if (cmd_begins_group(table, i)) fprintf(out, "\n%s:\n", option->group);
+        help_option(out, option, values, width);
     }
 }
 
 void cmd_help(FILE *out, const cmd_command *command, int width)
 {
     cmd_values values = {{0}};
+    cmd_table table;
     command->set_defaults(values.bytes);
+    cmd_options_list(command, &table);
     fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
     cmd_wrap(out, command->description, 0, 0, width);
     for (const char *const *p = command->positionals; p && *p; p += 2) {
@@ -172,8 +178,7 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
         fprintf(out, "  %-10s", p[0]);
         cmd_wrap(out, p[1], 12, 12, width);
     }
-    help_options(out, command->options, values.bytes, width);
-    help_options(out, cmd_common_options, values.bytes, width);
+    help_options(out, &table, values.bytes, width);
     if (command->examples) fputs("\nExamples:\n", out);
     for (const char *const *e = command->examples; e && *e; e += 2) {
         fputs("  ", out);
@@ -192,7 +197,7 @@ static void markdown_cell(FILE *out, const char *text)
     }
 }
 
-static void markdown_option(FILE *out, const cmd_option *option, const void *values)
+static void markdown_option(FILE *out, const gls_option *option, const void *values)
 {
     char head[256], range[128], fallback[256];
     option_head(option, head, sizeof head);
@@ -213,8 +218,9 @@ static void markdown_option(FILE *out, const cmd_option *option, const void *val
 void cmd_help_markdown(FILE *out, const cmd_command *command)
 {
     cmd_values values = {{0}};
+    cmd_table table;
     command->set_defaults(values.bytes);
+    cmd_options_list(command, &table);
     fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
-    for (size_t i = 0; command->options[i].name; i++) markdown_option(out, &command->options[i], values.bytes);
-    for (size_t i = 0; cmd_common_options[i].name; i++) markdown_option(out, &cmd_common_options[i], values.bytes);
+    for (size_t i = 0; i < table.n; i++) markdown_option(out, &table.option[i], values.bytes);
 }

@@ -12,18 +12,9 @@
 #include "util/format.h"
 #include "util/parse.h"
 #include "util/plain.h"
-#include "workflow/params.h"
-
-size_t cmd_options_count(const cmd_option *table)
-{
-    size_t n = 0;
-    while (table[n].name) n++;
-    return n;
-}
 
 typedef struct parser {
     const cmd_command *command;
-    size_t n_own, n_all; /* options of the command, and with the common ones */
     int argc;
     char **argv;
     int next; /* argument to be read */
@@ -69,7 +60,7 @@ static bool parse_int(const char *text, int *value)
 }
 
 /* A number, which may have the option's unit behind it: 20 or 20mm. */
-static bool parse_number(const cmd_option *option, const char *text, double *value)
+static bool parse_number(const gls_option *option, const char *text, double *value)
 {
     char number[64];
     size_t n = strlen(text), unit = option->unit ? strlen(option->unit) : 0;
@@ -78,33 +69,30 @@ static bool parse_number(const cmd_option *option, const char *text, double *val
     return gls_parse_double(has_unit ? number : text, value);
 }
 
-static bool no_number(parser *p, const cmd_option *option, const char *text)
+static bool no_number(parser *p, const gls_option *option, const char *text)
 {
     if (option->unit) return fail(p, "--%s: '%s' is not a number (in %s)", option->name, text, option->unit);
     return fail(p, "--%s: '%s' is not a number", option->name, text);
 }
 
-static gls_range range_of(const cmd_option *option)
+static gls_range range_of(const gls_option *option)
 {
-    gls_range range = {option->min, option->max, option->min_open};
-    const gls_param *param = option->like ? gls_params_find(option->like) : NULL;
-    if (param) range = param->range;
+    gls_range range = option->range;
     /* it may be in voxels, so that an upper bound in mm is not the command line's to check */
-    if (option->type == CMD_LENGTH) range.max = INFINITY;
-    if (option->type == CMD_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
+    if (option->kind == GLS_KIND_LENGTH) range.max = INFINITY;
+    if (option->kind == GLS_KIND_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
     return range;
 }
 
-void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
+void cmd_range_text(const gls_option *option, char *buffer, size_t size)
 {
     gls_range range = range_of(option);
-    bool numeric = option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE ||
-                   option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
     *buffer = '\0';
-    if (numeric) gls_range_text(&range, option->type == CMD_LENGTH ? NULL : option->unit, buffer, size);
+    if (gls_option_is_number(option))
+        gls_range_text(&range, option->kind == GLS_KIND_LENGTH ? NULL : option->unit, buffer, size);
 }
 
-static bool check_range(parser *p, const cmd_option *option, const char *text, double v)
+static bool check_range(parser *p, const gls_option *option, const char *text, double v)
 {
     char range[128];
     gls_range valid = range_of(option);
@@ -124,7 +112,7 @@ static int find_in_lower_case(const char *choices, const char *text)
     return gls_choice_find(choices, lower, n);
 }
 
-static bool set_choice(parser *p, const cmd_option *option, const char *text, int *field)
+static bool set_choice(parser *p, const gls_option *option, const char *text, int *field)
 {
     int place = gls_choice_find(option->choices, text, strlen(text));
     const cmd_hints *hints = p->command->hints;
@@ -157,7 +145,7 @@ static bool set_choice(parser *p, const cmd_option *option, const char *text, in
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
 
-static bool set_length(parser *p, const cmd_option *option, const char *text, cmd_length *field)
+static bool set_length(parser *p, const gls_option *option, const char *text, double *field, bool *field_mm)
 {
     char number[64];
     size_t n = strlen(text);
@@ -170,12 +158,13 @@ static bool set_length(parser *p, const cmd_option *option, const char *text, cm
     if (!gls_parse_double(number, &v))
         return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
     if (!check_range(p, option, text, v)) return false;
-    *field = (cmd_length){v, mm};
+    *field = v;
+    *field_mm = mm;
     return true;
 }
 
 /* Appends the numbers of one argument, which may hold several with commas between them. */
-static bool add_numbers(parser *p, const cmd_option *option, const char *text, cmd_numbers *field)
+static bool add_numbers(parser *p, const gls_option *option, const char *text, gls_numbers *field)
 {
     char item[64];
     for (const char *c = text;; c++) {
@@ -208,9 +197,9 @@ static bool continues_list(const char *text)
     return *text != '\0';
 }
 
-static bool set_numbers(parser *p, const cmd_option *option, const char *text, cmd_numbers *field)
+static bool set_numbers(parser *p, const gls_option *option, const char *text, gls_numbers *field)
 {
-    cmd_numbers numbers = {.n = 0};
+    gls_numbers numbers = {.n = 0};
     if (!add_numbers(p, option, text, &numbers)) return false;
     bool list = strchr(text, ',') != NULL;
     while (!list && numbers.n < option->max_values && p->next < p->argc && continues_list(p->argv[p->next]))
@@ -221,44 +210,47 @@ static bool set_numbers(parser *p, const cmd_option *option, const char *text, c
     return true;
 }
 
-static bool set_value(parser *p, const cmd_option *option, const char *text)
+static bool set_value(parser *p, size_t index, const char *text)
 {
+    const gls_option *option = &p->arguments->table.option[index];
     void *field = (char *)p->values + option->offset;
-    switch (option->type) {
-    case CMD_FLAG: *(bool *)field = true; return true;
-    case CMD_COUNT: ++*(int *)field; return true;
-    case CMD_INT: {
+    switch (option->kind) {
+    case GLS_KIND_FLAG: *(bool *)field = true; return true;
+    case GLS_KIND_COUNT: ++*(int *)field; return true;
+    case GLS_KIND_INT: {
         int v;
         if (!parse_int(text, &v)) return fail(p, "--%s: '%s' is not a whole number", option->name, text);
         if (!check_range(p, option, text, v)) return false;
         *(int *)field = v;
         return true;
     }
-    case CMD_UINT64: {
+    case GLS_KIND_UINT64: {
         uint64_t v;
         if (!gls_parse_uint64(text, &v)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
         if (!check_range(p, option, text, (double)v)) return false;
         *(uint64_t *)field = v;
         return true;
     }
-    case CMD_SEED: {
-        cmd_seed v = {0, strcmp(text, "random") == 0};
-        if (!v.random && !gls_parse_uint64(text, &v.value))
+    case GLS_KIND_SEED: {
+        uint64_t v = 0;
+        const bool random = strcmp(text, "random") == 0;
+        if (!random && !gls_parse_uint64(text, &v))
             return fail(p, "--%s: '%s' is neither a whole number from 0 to 18446744073709551615 nor 'random'",
                         option->name, text);
-        *(cmd_seed *)field = v;
+        *(uint64_t *)field = v;
+        p->arguments->random[index] = random;
         return true;
     }
-    case CMD_DOUBLE: {
+    case GLS_KIND_DOUBLE: {
         double v;
         if (!parse_number(option, text, &v)) return no_number(p, option, text);
         if (!check_range(p, option, text, v)) return false;
         *(double *)field = v;
         return true;
     }
-    case CMD_LENGTH: return set_length(p, option, text, field);
-    case CMD_NUMBERS: return set_numbers(p, option, text, field);
-    case CMD_STRINGS: {
+    case GLS_KIND_LENGTH: return set_length(p, option, text, field, (bool *)p->values + option->mm_offset);
+    case GLS_KIND_NUMBERS: return set_numbers(p, option, text, field);
+    case GLS_KIND_STRINGS: {
         gls_strings *strings = field;
         if (!*text) return fail(p, "--%s: the value is empty", option->name);
         if (strings->n == GLS_MAX_STRINGS)
@@ -266,29 +258,29 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
         strings->value[strings->n++] = text;
         return true;
     }
-    case CMD_STRING:
+    case GLS_KIND_STRING:
         if (!*text) return fail(p, "--%s: the value is empty", option->name);
         *(const char **)field = text;
         return true;
-    case CMD_CHOICE: return set_choice(p, option, text, field);
+    case GLS_KIND_CHOICE: return set_choice(p, option, text, field);
     }
     return false;
 }
 
-/* The command's own options, then the common ones. */
-static const cmd_option *option_at(const parser *p, size_t i)
+static const gls_option *option_at(const parser *p, size_t i)
 {
-    return i < p->n_own ? &p->command->options[i] : &cmd_common_options[i - p->n_own];
+    return &p->arguments->table.option[i];
 }
 
-/* The place of the option that has this name, or this alias; n_all: none has. */
+/* The place of the option that has this name, or this alias; one behind the last: none has. */
 static size_t find_option(const parser *p, const char *name)
 {
-    for (size_t i = 0; i < p->n_all; i++)
+    const size_t n = p->arguments->table.n;
+    for (size_t i = 0; i < n; i++)
         if (strcmp(option_at(p, i)->name, name) == 0) return i;
     for (const char *const *alias = p->command->aliases; alias && *alias; alias += 2)
         if (strcmp(alias[0], name) == 0) return find_option(p, alias[1]);
-    return p->n_all;
+    return n;
 }
 
 /* A copy of a name with dashes in place of underscores. */
@@ -300,14 +292,9 @@ static const char *dashed(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
-static bool takes_value(const cmd_option *option)
-{
-    return option->type != CMD_FLAG && option->type != CMD_COUNT;
-}
-
 /* What stands for a value that is left out, or NULL where the next argument is the value. [FILE.html]: an argument that
  * does not end in .html leaves it out, as "". [L=0.1]: one that is no number does, as 0.1. The text goes to buffer. */
-static const char *left_out(const parser *p, const cmd_option *option, char *buffer, size_t size)
+static const char *left_out(const parser *p, const gls_option *option, char *buffer, size_t size)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;
     if (!metavar || *metavar != '[') return NULL;
@@ -325,20 +312,20 @@ static const char *left_out(const parser *p, const cmd_option *option, char *buf
 }
 
 /* Whether words up to the next option belong to it: LABEL ..., once all arguments have been given. */
-static bool takes_words(const parser *p, const cmd_option *option)
+static bool takes_words(const parser *p, const gls_option *option)
 {
     int named = 0;
-    if (option->type != CMD_STRINGS || !strstr(option->metavar, " ...")) return false;
+    if (option->kind != GLS_KIND_STRINGS || !strstr(option->metavar, " ...")) return false;
     for (const char *const *name = p->command->positionals; name && *name; name += 2) named++;
     return p->arguments->n_positionals >= named;
 }
 
 /* A value that means another option here, such as the number of tckgen's -seeds: fails with a word of it. A file of
  * this name is meant. */
-static bool is_another_programs(parser *p, const cmd_option *option, const char *text)
+static bool is_another_programs(parser *p, const gls_option *option, const char *text)
 {
     const cmd_hints *hints = p->command->hints;
-    if (option->type == CMD_CHOICE || !hints || hints->word(option->name, text)) return false;
+    if (option->kind == GLS_KIND_CHOICE || !hints || hints->word(option->name, text)) return false;
     const char *here = hints->value(option->name, text);
     if (!here || access(text, F_OK) == 0) return false;
     fail(p, "--%s %s: here it is %s", option->name, text, here);
@@ -348,20 +335,20 @@ static bool is_another_programs(parser *p, const cmd_option *option, const char 
 /* The value of an option: what follows '=' or the letter, else the next argument. */
 static bool read_option(parser *p, size_t index, const char *attached)
 {
-    const cmd_option *option = option_at(p, index);
+    const gls_option *option = option_at(p, index);
     const char *text = attached;
-    if (index < p->n_own) p->arguments->given[index] = true;
-    if (!takes_value(option)) {
+    p->arguments->given[index] = true;
+    if (!gls_option_takes_value(option)) {
         if (attached) return fail(p, "--%s: takes no value", option->name);
-        return set_value(p, option, NULL);
+        return set_value(p, index, NULL);
     }
     char buffer[32];
     const char *stands = text ? NULL : left_out(p, option, buffer, sizeof buffer);
-    if (stands && option->type == CMD_STRING) {
+    if (stands && option->kind == GLS_KIND_STRING) {
         *(const char **)((char *)p->values + option->offset) = "";
         return true;
     }
-    if (stands) return set_value(p, option, stands);
+    if (stands) return set_value(p, index, stands);
     if (!text) {
         /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
         if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0)
@@ -369,9 +356,9 @@ static bool read_option(parser *p, size_t index, const char *attached)
         text = p->argv[p->next++];
     }
     if (is_another_programs(p, option, text)) return false;
-    if (!set_value(p, option, text)) return false;
+    if (!set_value(p, index, text)) return false;
     while (takes_words(p, option) && p->next < p->argc && p->argv[p->next][0] != '-')
-        if (!set_value(p, option, p->argv[p->next++])) return false;
+        if (!set_value(p, index, p->argv[p->next++])) return false;
     return true;
 }
 
@@ -384,9 +371,9 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     char buffer[64];
     const char *ours = dashed(name, buffer, sizeof buffer);
     const size_t found = find_option(p, ours);
-    for (size_t i = 0; i < p->n_all; i++) words[i] = option_at(p, i)->name;
+    for (size_t i = 0; i < p->arguments->table.n; i++) words[i] = option_at(p, i)->name;
     /* a word behind one dash is another program's: tckgen's -seeds is no --seeds */
-    if (found < p->n_all && !(here && strlen(dashes) == 1))
+    if (found < p->arguments->table.n && !(here && strlen(dashes) == 1))
         return fail(p, "unknown option %s%s; here it is --%s", dashes, name, words[found]);
     if (here && strncmp(here, "unneeded: ", 10) == 0) {
         note(p, "%s%s: not needed here: %s", dashes, name, here + 10);
@@ -395,7 +382,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     if (here && strncmp(here, "nothing: ", 9) == 0)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
-    const char *near = cmd_nearest(ours, words, p->n_all);
+    const char *near = cmd_nearest(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
     return fail(p, "unknown option %s%s; 'glslines %s --help' lists all", dashes, name, p->command->name);
 }
@@ -407,7 +394,7 @@ static bool read_long(parser *p, const char *argument)
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
     size_t i = find_option(p, name);
-    return i < p->n_all ? read_option(p, i, equals ? equals + 1 : NULL) : unknown(p, "--", name);
+    return i < p->arguments->table.n ? read_option(p, i, equals ? equals + 1 : NULL) : unknown(p, "--", name);
 }
 
 /* Whether a name is that of an option, here or in another program: -output is no -o utput. */
@@ -415,7 +402,8 @@ static bool is_word(const parser *p, const char *name)
 {
     const cmd_hints *hints = p->command->hints;
     char buffer[64];
-    return find_option(p, dashed(name, buffer, sizeof buffer)) < p->n_all || (hints && hints->option(name));
+    return find_option(p, dashed(name, buffer, sizeof buffer)) < p->arguments->table.n ||
+           (hints && hints->option(name));
 }
 
 /* "-v", "-vq", "-ofile": letters without values may share a dash. */
@@ -424,12 +412,13 @@ static bool read_letters(parser *p, const char *argument)
     if (argument[2] && is_word(p, argument + 1)) return unknown(p, "-", argument + 1);
     for (const char *c = argument + 1; *c; c++) {
         size_t i = 0;
-        while (i < p->n_all && option_at(p, i)->letter != *c) i++;
-        if (i == p->n_all && c == argument + 1 && c[1]) return unknown(p, "-", c);
-        if (i == p->n_all)
+        while (i < p->arguments->table.n && option_at(p, i)->letter != *c) i++;
+        if (i == p->arguments->table.n && c == argument + 1 && c[1]) return unknown(p, "-", c);
+        if (i == p->arguments->table.n)
             return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument,
                         p->command->name);
-        if (takes_value(option_at(p, i))) return read_option(p, i, c[1] ? (c[1] == '=' ? c + 2 : c + 1) : NULL);
+        if (gls_option_takes_value(option_at(p, i)))
+            return read_option(p, i, c[1] ? (c[1] == '=' ? c + 2 : c + 1) : NULL);
         if (!read_option(p, i, NULL)) return false;
     }
     return true;
@@ -438,15 +427,12 @@ static bool read_letters(parser *p, const char *argument)
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
                        cmd_arguments *arguments, char *error, size_t error_size)
 {
-    size_t n_own = cmd_options_count(command->options);
-    parser p = {command, n_own,     n_own + cmd_options_count(cmd_common_options), argc, argv, first, values, arguments,
-                error,   error_size};
+    parser p = {command, argc, argv, first, values, arguments, error, error_size};
     bool only_positionals = false;
-    if (n_own > CMD_MAX_OPTIONS || command->values_size > CMD_MAX_VALUES) {
-        snprintf(error, error_size, "%s: more options than there is room for", command->name);
-        return false;
-    }
     *arguments = (cmd_arguments){.argc = argc, .argv = argv};
+    cmd_options_list(command, &arguments->table);
+    if (command->values_size > CMD_MAX_VALUES)
+        return fail(&p, "%s: more options than there is room for", command->name);
     while (p.next < argc) {
         const char *argument = argv[p.next++];
         if (!only_positionals && strcmp(argument, "--") == 0) {
@@ -463,19 +449,4 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
         }
     }
     return true;
-}
-
-bool cmd_options_given(const cmd_command *command, const cmd_arguments *arguments, const char *name)
-{
-    for (size_t i = 0; command->options[i].name; i++)
-        if (strcmp(command->options[i].name, name) == 0) return arguments->given[i];
-    assert(!"option is not in the table");
-    return false;
-}
-
-const char *cmd_options_first(const cmd_command *command, const cmd_arguments *arguments, const char *const *names)
-{
-    for (; *names; names++)
-        if (cmd_options_given(command, arguments, *names)) return *names;
-    return NULL;
 }

@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/output.h"
-#include "workflow/rows.h"
+#include "track/params.h"
 
 gls_render_options gls_render_options_default(void)
 {

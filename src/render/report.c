@@ -16,7 +16,7 @@
 #include "util/plain.h"
 #include "util/status.h"
 #include "workflow/output.h"
-#include "workflow/rows.h"
+#include "track/params.h"
 #include "workflow/sidecar.h"
 
 gls_report_options gls_report_options_default(void)

@@ -238,7 +238,7 @@ static const gls_param *find_param(const char *key)
 {
     char own[96];
     for (size_t i = 0; i < gls_params_count(); i++) {
-        gls_param_key(gls_params_get(i), own, sizeof own);
+        gls_option_key(gls_params_get(i), own, sizeof own);
         if (strcmp(own, key) == 0) return gls_params_get(i);
     }
     return NULL;

@@ -58,22 +58,6 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
-/* Words of other types have no range. */
-#define VALUE_DOUBLE(v) (v)
-#define VALUE_LENGTH(v) (v)
-#define VALUE_INT(v) (v)
-#define VALUE_UINT64(v) (double)(v)
-#define VALUE_FLAG(v) 0
-#define VALUE_CHOICE(v) 0
-#define VALUE_SEED(v) 0
-#define UNIT_LENGTH(unit) "mm"
-#define UNIT_DOUBLE(unit) unit
-#define UNIT_INT(unit) unit
-#define UNIT_UINT64(unit) unit
-#define UNIT_FLAG(unit) unit
-#define UNIT_CHOICE(unit) unit
-#define UNIT_SEED(unit) unit
-
 /* "max-angle is 100, but must be more than 0 and at most 90 degrees" */
 static gls_status require_range(const char *name, double value, const gls_range *range, const char *unit)
 {
@@ -111,15 +95,21 @@ static gls_status check_seed_direction(const double d[3])
 
 gls_status gls_track_params_check(const gls_track_params *p)
 {
-    const gls_track_params unset = gls_track_params_default();
-    gls_status status;
-#define TRACK_ROW(type, field, name, unit, range, default_)                                                     \
-    if (p->field != unset.field) {                                                                              \
-        status = require_range(name, VALUE_##type(p->field), &(gls_range){GLS_RANGE range}, UNIT_##type(unit)); \
-        if (status != GLS_OK) return status;                                                                    \
-    }
+    static const gls_option rows[] = {
+#define TRACK_ROW(type, field, name, unit, range, default_) \
+    {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name, 0, NULL, unit, range, NULL, NULL, NULL)},
 #include <glslines/params.def>
 #undef TRACK_ROW
+    };
+    const gls_track_params unset = gls_track_params_default();
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double value = gls_option_get_number(&rows[i], p).value;
+        const bool is_length = rows[i].kind == GLS_KIND_LENGTH;
+        if (!gls_option_is_number(&rows[i]) || value == gls_option_get_number(&rows[i], &unset).value) continue;
+        status = require_range(rows[i].name, value, &rows[i].range, is_length ? "mm" : rows[i].unit);
+        if (status != GLS_OK) return status;
+    }
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
     if (p->min_length > p->max_length)

@@ -2,18 +2,17 @@
 #ifndef GLS_TRACK_PARAMS_H
 #define GLS_TRACK_PARAMS_H
 
-#include <math.h>
-
 #include <glslines/msmt.h>
 #include <glslines/track.h>
 
-/* Ranges of rows, and what they become in a struct with the members min, max and min_open. */
-#define GLS_ANY (-INFINITY, INFINITY, false)
-#define GLS_AT_LEAST(low) (low, INFINITY, false)
-#define GLS_MORE_THAN(low) (low, INFINITY, true)
-#define GLS_BETWEEN(low, high) (low, high, false)
-#define GLS_ABOVE_TO(low, high) (low, high, true)
-#define GLS_RANGE(low, high, open) .min = (low), .max = (high), .min_open = (open)
+#include "util/option.h"
+
+/* Ranges of rows that several commands have. */
+#define GLS_ORDERS GLS_BETWEEN(2, GLS_MSMT_MAX_ORDER)
+#define GLS_ANGLES GLS_ABOVE_TO(0, 90)
+#define GLS_PROBE_LENGTHS GLS_ABOVE_TO(0, 1000)
+#define GLS_RADII GLS_ABOVE_TO(0, 1e6)
+#define GLS_BATCHES GLS_BETWEEN(1, 4294967295.0)
 
 /* The default_text of a parameter whose default depends on the getter: it is made from workflow/defaults.def. */
 #define GLS_BY_GETTER "by getter"
@@ -37,6 +36,16 @@
 
 /* Lengths that are negative, because they are meant in voxels, in mm. */
 void gls_track_params_lengths(gls_track_params *params, double voxel);
+
+/* Who has the member of a row, a bit each. */
+enum {
+    GLS_OF_TRACK = 1,     /* gls_track_params */
+    GLS_OF_GRADIENTS = 2, /* gls_model_options: how the gradient table is read */
+    GLS_OF_MODEL = 4,     /* the same: how a model is fitted */
+    GLS_OF_BASIS = 8,     /* the same: how spherical harmonics are written */
+    GLS_OF_JOB = 16,      /* gls_job_options */
+    GLS_OF_COMMAND = 32   /* the program alone */
+};
 
 /* What a row means for the result of a run. */
 typedef enum gls_param_role {

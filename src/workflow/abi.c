@@ -10,6 +10,7 @@
 #include "track/params.h"
 #include "util/format.h"
 #include "util/json.h"
+#include "workflow/params.h"
 
 typedef struct row {
     const char *name, *type;
@@ -70,15 +71,6 @@ static void add_structs(cJSON *root)
     add_struct(structs, "gls_track_params", sizeof(gls_track_params));
 }
 
-typedef struct option {
-    const char *name, *group, *of, *type, *unit, *choices, *help;
-    double min, max;
-    bool min_open;
-    size_t offset, size, mm_offset;
-} option;
-
-#define NO_OFFSET SIZE_MAX
-
 static void add_text(cJSON *object, const char *key, const char *text)
 {
     if (text)
@@ -95,63 +87,41 @@ static void add_bound(cJSON *object, const char *key, double bound)
         cJSON_AddNullToObject(object, key);
 }
 
-static void add_option(cJSON *options, const option *o)
+/* The words of a row of params.def, and the size of its member in gls_job_options; 0: that has none. */
+typedef struct row_words {
+    const char *group, *owner, *type;
+    size_t size;
+} row_words;
+
+static void add_option(cJSON *options, const gls_option *o, const row_words *words)
 {
     cJSON *object = cJSON_CreateObject();
     add_text(object, "name", o->name);
-    add_text(object, "group", o->group);
-    add_text(object, "of", o->of);
-    add_text(object, "type", o->type);
-    if (o->offset != NO_OFFSET) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
-    if (o->offset != NO_OFFSET) cJSON_AddNumberToObject(object, "size", (double)o->size);
-    if (o->mm_offset != NO_OFFSET) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
+    add_text(object, "group", words->group);
+    add_text(object, "of", words->owner);
+    add_text(object, "type", words->type);
+    if (words->size > 0) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
+    if (words->size > 0) cJSON_AddNumberToObject(object, "size", (double)words->size);
+    if (o->kind == GLS_KIND_LENGTH) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
     add_text(object, "unit", o->unit);
-    add_bound(object, "min", o->min);
-    add_bound(object, "max", o->max);
-    cJSON_AddBoolToObject(object, "min_open", o->min_open);
+    add_bound(object, "min", o->range.min);
+    add_bound(object, "max", o->range.max);
+    cJSON_AddBoolToObject(object, "min_open", o->range.min_open);
     add_text(object, "choices", o->choices);
     add_text(object, "help", o->help);
     cJSON_AddItemToArray(options, object);
 }
 
-/* Where a row's field lies in gls_job_options; those of the program alone have no place there. */
-#define AT_TRACK(field) track.field
-#define AT_JOB(field) field
-#define AT_GRADIENTS(field) model.field
-#define AT_MODEL(field) model.field
-#define AT_BASIS(field) model.field
+#define SIZE_OF(at) sizeof(((gls_job_options *)NULL)->at)
+#define SIZE_TRACK(field) SIZE_OF(track.field)
+#define SIZE_JOB(field) SIZE_OF(field)
+#define SIZE_GRADIENTS(field) SIZE_OF(model.field)
+#define SIZE_MODEL(field) SIZE_OF(model.field)
+#define SIZE_BASIS(field) SIZE_OF(model.field)
+#define SIZE_COMMAND(field) 0
 
-#define MM_LENGTH(field) offsetof(gls_job_options, in_mm.field)
-#define MM_FLAG(field) NO_OFFSET
-#define MM_INT(field) NO_OFFSET
-#define MM_UINT64(field) NO_OFFSET
-#define MM_SEED(field) NO_OFFSET
-#define MM_DOUBLE(field) NO_OFFSET
-#define MM_NUMBERS(field) NO_OFFSET
-#define MM_STRINGS(field) NO_OFFSET
-#define MM_STRING(field) NO_OFFSET
-#define MM_CHOICE(field) NO_OFFSET
-
-#define WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_)                                            \
-    .name = name_, .group = #group_, .of = #owner_, .type = #type_, .unit = unit_, .choices = choices_, .help = help_, \
-    GLS_RANGE range_
-#define OPTION(group_, owner_, type_, at, field, name_, unit_, range_, choices_, help_)                            \
-    {WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_), .offset = offsetof(gls_job_options, at), \
-     .size = sizeof(((gls_job_options *)NULL)->at), .mm_offset = MM_##type_(field)},
-#define OPTION_OF_PROGRAM(group_, owner_, type_, at, field, name_, unit_, range_, choices_, help_) \
-    {WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_), .offset = NO_OFFSET, .mm_offset = NO_OFFSET},
-#define OF_TRACK OPTION
-#define OF_JOB OPTION
-#define OF_GRADIENTS OPTION
-#define OF_MODEL OPTION
-#define OF_BASIS OPTION
-#define OF_COMMAND OPTION_OF_PROGRAM
-#define AT_COMMAND(field) field
-
-static const option all_options[] = {
-#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
-                  user, role, help)                                                                               \
-    OF_##owner(group, owner, type, AT_##owner(field), field, name, unit, range, choices, help)
+static const row_words all_words[] = {
+#define GLS_PARAM(owner, group, type, field, ...) {#group, #owner, #type, SIZE_##owner(field)},
 #include <glslines/params.def>
 #undef GLS_PARAM
 };
@@ -166,7 +136,7 @@ static void describe(void)
     add_constants(root);
     add_structs(root);
     cJSON *options = cJSON_AddArrayToObject(root, "options");
-    for (size_t i = 0; i < sizeof all_options / sizeof *all_options; i++) add_option(options, &all_options[i]);
+    for (size_t i = 0; i < gls_params_count(); i++) add_option(options, gls_params_get(i), &all_words[i]);
     text = gls_json_print_line(root);
     cJSON_Delete(root);
 }

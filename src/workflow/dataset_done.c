@@ -160,7 +160,7 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
     gls_status status = all && options ? GLS_OK : no_memory();
     for (size_t i = 0; i < gls_params_count() && !status; i++) {
         const gls_param *p = gls_params_get(i);
-        gls_param_key(p, key, sizeof key);
+        gls_option_key(p, key, sizeof key);
         const cJSON *value = at(all, key);
         cJSON *copy = NULL;
         if (!value || !matters(p)) continue;

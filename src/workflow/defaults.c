@@ -60,52 +60,6 @@ static const row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-/* A parameter with one number. */
-typedef struct number {
-    double value;
-    bool mm, is_length;
-} number;
-
-/* Reads or, where set is not NULL, writes a member of the options. */
-#define CASE_TRACK(type, field) NUMBER_##type(field, o->track.field)
-#define CASE_JOB(type, field) NUMBER_##type(field, o->field)
-#define CASE_GRADIENTS(type, field) NUMBER_##type(field, o->model.field)
-#define CASE_MODEL(type, field) NUMBER_##type(field, o->model.field)
-#define CASE_BASIS(type, field) NUMBER_##type(field, o->model.field)
-#define CASE_COMMAND(type, field)
-#define NUMBER_INT(field, at)                     \
-    case ROW_##field:                             \
-        if (set) at = (__typeof__(at))set->value; \
-        return (number){(double)at, false, false};
-#define NUMBER_DOUBLE NUMBER_INT
-#define NUMBER_UINT64 NUMBER_INT
-#define NUMBER_CHOICE NUMBER_INT
-#define NUMBER_FLAG(field, at)
-#define NUMBER_SEED(field, at)
-#define NUMBER_STRING(field, at)
-#define NUMBER_STRINGS(field, at)
-#define NUMBER_NUMBERS(field, at)
-#define NUMBER_LENGTH(field, at)                            \
-    case ROW_##field:                                       \
-        if (set) at = set->value, o->in_mm.field = set->mm; \
-        return (number){at, o->in_mm.field, true};
-
-static number member(gls_job_options *o, size_t param, const number *set)
-{
-    switch (param) {
-#define GLS_PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
-#include <glslines/params.def>
-#undef GLS_PARAM
-    default: return (number){0};
-    }
-}
-
-static number member_of(const gls_job_options *o, size_t param)
-{
-    gls_job_options copy = *o;
-    return member(&copy, param, NULL);
-}
-
 static bool is_given(const char *const *given, const char *name)
 {
     for (; given && *given; given++)
@@ -213,13 +167,13 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     choose_method(o, given);
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
-        number value = member_of(&bare, rows[i].param);
-        member(o, rows[i].param, &value);
+        gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
+        gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
-        number value = {rows[i].value, rows[i].mm, false};
-        if (fits(&rows[i], o)) member(o, rows[i].param, &value);
+        const gls_option_number value = {rows[i].value, rows[i].mm};
+        if (fits(&rows[i], o)) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
@@ -252,7 +206,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
 {
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
-        number value = member_of(o, rows[i].param);
+        gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !o->sh && !o->odf;
         if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
         if (!fits(&rows[i], o) || ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open)) continue;
@@ -309,8 +263,8 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);
         const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
-        if (param->of_command || !has_part || !gls_param_is_used(param, o)) continue;
-        gls_param_key(param, key, sizeof key);
+        if (param->owner == GLS_OF_COMMAND || !has_part || !gls_param_is_used(param, o)) continue;
+        gls_option_key(param, key, sizeof key);
         gls_param_add(own, param, o);
         gls_param_add(defaults, param, &d);
         if (!gls_json_same(cJSON_GetObjectItemCaseSensitive(own, key), cJSON_GetObjectItemCaseSensitive(defaults, key)))
@@ -321,10 +275,11 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     return changed;
 }
 
-static void number_text(const gls_param *param, const number *v, char *text, size_t size)
+static void number_text(const gls_option *param, const gls_option_number *v, char *text, size_t size)
 {
     char word[32];
-    const char *unit = v->is_length && v->mm ? "mm" : v->is_length || v->value < 0 ? "voxels" : param->unit;
+    const bool is_length = param->kind == GLS_KIND_LENGTH;
+    const char *unit = is_length && v->mm ? "mm" : is_length || v->value < 0 ? "voxels" : param->unit;
     if (param->choices)
         snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
     else
@@ -335,7 +290,7 @@ void gls_default_line(const gls_default *held, const gls_job_options *o, char *l
 {
     char value[64];
     size_t param = (size_t)(held->param - gls_params_get(0));
-    number v = member_of(o, param);
+    gls_option_number v = gls_option_get_number(held->param, o);
     number_text(held->param, &v, value, sizeof value);
     if (param == ROW_sh_order && v.value == 0) snprintf(value, sizeof value, "%d", gls_model_order(&o->model));
     snprintf(line, size, "--%s %s (%s)", held->param->name, value, held->reason);
@@ -369,7 +324,7 @@ void gls_default_text(const char *name, char *text, size_t size)
         gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
         const gls_param *param = gls_params_find(name);
         bool used_by = gls_param_is_used(param, &o);
-        number v = member_of(&o, (size_t)(param - gls_params_get(0)));
+        gls_option_number v = gls_option_get_number(param, &o);
         number_text(param, &v, value[dg], sizeof *value);
         if (!used_by) *value[dg] = '\0';
     }

@@ -12,12 +12,34 @@
 #include "util/status.h"
 #include "workflow/json.h"
 
-/* Where the field of a row lies. */
-#define OF_TRACK o->track.
-#define OF_JOB o->
-#define OF_GRADIENTS o->model.
-#define OF_MODEL o->model.
-#define OF_BASIS o->model.
+#define TITLE_OUTPUT "Output"
+#define TITLE_INPUT "Input"
+#define TITLE_SEEDS "Seeds"
+#define TITLE_MODEL "Model"
+#define TITLE_TRACKING "Tracking"
+#define TITLE_REGIONS "Regions"
+#define TITLE_TISSUE "Tissue"
+#define TITLE_PTT "Parallel transport (--dg ptt)"
+#define TITLE_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
+#define TITLE_DEVICE "Device"
+
+/* Where the member of a row lies in gls_run_options, and where that of a length says whether it is in mm. */
+#define AT_TRACK(field) job.track.field
+#define AT_JOB(field) job.field
+#define AT_GRADIENTS(field) job.model.field
+#define AT_MODEL(field) job.model.field
+#define AT_BASIS(field) job.model.field
+#define AT_COMMAND(field) field
+#define MM_LENGTH(field) offsetof(gls_run_options, job.in_mm.field)
+#define MM_FLAG(field) 0
+#define MM_INT(field) 0
+#define MM_UINT64(field) 0
+#define MM_SEED(field) 0
+#define MM_DOUBLE(field) 0
+#define MM_NUMBERS(field) 0
+#define MM_STRINGS(field) 0
+#define MM_STRING(field) 0
+#define MM_CHOICE(field) 0
 
 enum {
 #define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
@@ -26,47 +48,18 @@ enum {
     N_ROWS
 };
 
-#define IS_MODEL_TRACK false
-#define IS_MODEL_JOB false
-#define IS_MODEL_COMMAND false
-#define IS_MODEL_GRADIENTS true
-#define IS_MODEL_MODEL true
-#define IS_MODEL_BASIS true
-#define IS_COMMAND_TRACK false
-#define IS_COMMAND_JOB false
-#define IS_COMMAND_COMMAND true
-#define IS_COMMAND_GRADIENTS false
-#define IS_COMMAND_MODEL false
-#define IS_COMMAND_BASIS false
-
-#define IS_FIT_TRACK false
-#define IS_FIT_JOB false
-#define IS_FIT_COMMAND false
-#define IS_FIT_GRADIENTS false
-#define IS_FIT_MODEL true
-#define IS_FIT_BASIS false
-
-static const gls_param rows[N_ROWS] = {
-#define GLS_PARAM(owner, group, type, field, name_, letter, metavar, unit_, range_, default_, default_text, choices_, \
-                  user_, role_, help)                                                                                 \
-    {.name = name_,                                                                                                   \
-     .unit = unit_,                                                                                                   \
-     .choices = choices_,                                                                                             \
-     .range = {GLS_RANGE range_},                                                                                     \
-     .role = GLS_ROLE_##role_,                                                                                        \
-     .user = GLS_FOR_##user_,                                                                                         \
-     .of_fit = IS_FIT_##owner,                                                                                        \
-     .of_model = IS_MODEL_##owner,                                                                                    \
-     .of_command = IS_COMMAND_##owner},
+const gls_option gls_params[N_ROWS + 1] = {
+#define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
+                  user_, role_, help)                                                                                  \
+    {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
+                   metavar, unit, range, default_text, choices, help),                                                 \
+     .owner = GLS_OF_##owner_, .role = GLS_ROLE_##role_, .user = GLS_FOR_##user_},
 #include <glslines/params.def>
 #undef GLS_PARAM
 };
-
-const gls_param *gls_params_find(const char *name)
+const gls_option *gls_params_find(const char *name)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (strcmp(rows[i].name, name) == 0) return &rows[i];
-    return NULL;
+    return gls_options_find(gls_params, name);
 }
 
 size_t gls_params_count(void)
@@ -74,44 +67,25 @@ size_t gls_params_count(void)
     return N_ROWS;
 }
 
-const gls_param *gls_params_get(size_t i)
+const gls_option *gls_params_get(size_t i)
 {
-    return &rows[i];
+    return &gls_params[i];
 }
 
 gls_job_options gls_job_options_bare(void)
 {
-    gls_job_options job = {.size = sizeof job}, *o = &job;
-#define SET_JOB(field, value) o->field = (value);
-#define SET_TRACK(field, value)
-#define SET_GRADIENTS(field, value)
-#define SET_MODEL(field, value)
-#define SET_BASIS(field, value)
-#define SET_COMMAND(field, value)
+    gls_run_options run = {.job.size = sizeof run.job};
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) \
-    SET_##owner(field, default_)
+    run.AT_##owner(field) = (default_);
 #include <glslines/params.def>
 #undef GLS_PARAM
-    job.track = gls_track_params_default();
-    job.model = gls_model_options_default(GLS_MODEL_OPDT);
-    return job;
+    run.job.track = gls_track_params_default();
+    return run.job;
 }
 
 gls_model_options gls_model_options_default(gls_model_kind model)
 {
-    gls_model_options options = {.model = model}, *o = &options;
-#undef SET_JOB
-#undef SET_GRADIENTS
-#undef SET_MODEL
-#undef SET_BASIS
-#define SET_JOB(field, value)
-#define SET_GRADIENTS(field, value) o->field = (value);
-#define SET_MODEL(field, value) o->field = (value);
-#define SET_BASIS(field, value) o->field = (value);
-#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) \
-    SET_##owner(field, default_)
-#include <glslines/params.def>
-#undef GLS_PARAM
+    gls_model_options options = gls_job_options_bare().model;
     options.model = model;
     return options;
 }
@@ -205,19 +179,11 @@ const char *gls_getter_name(gls_direction_getter dg)
     return names[dg];
 }
 
-void gls_param_key(const gls_param *param, char *key, size_t size)
-{
-    const char *unit = !param->unit ? "" : strcmp(param->unit, "s/mm2") == 0 ? "s_per_mm2" : param->unit;
-    snprintf(key, size, "%s%s%s", param->name, *unit ? "_" : "", unit);
-    for (char *c = key; *c; c++)
-        if (*c == '-') *c = '_';
-}
-
-bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
+bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
-    if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
-    if (param == &rows[ROW_memory_limit]) return o->memory_limit > 0;
+    if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
+    if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
     case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
@@ -246,104 +212,68 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     return true;
 }
 
-static void add_length(cJSON *object, const char *key, double value, bool mm)
+void gls_option_add(cJSON *object, const gls_option *option, const void *options)
 {
-    char text[64];
-    gls_format_double(value, text, sizeof text - 4);
-    cJSON_AddStringToObject(object, key, strcat(text, mm ? "mm" : "vox"));
-}
-
-static void add_string(cJSON *object, const char *key, const char *text)
-{
-    if (text)
+    const void *at = (const char *)options + option->offset;
+    const gls_strings *strings = at;
+    const gls_numbers *numbers = at;
+    char key[96], text[64];
+    cJSON *array;
+    gls_option_key(option, key, sizeof key);
+    switch (option->kind) {
+    case GLS_KIND_FLAG: cJSON_AddBoolToObject(object, key, *(const bool *)at); break;
+    case GLS_KIND_COUNT:
+    case GLS_KIND_INT: cJSON_AddNumberToObject(object, key, *(const int *)at); break;
+    case GLS_KIND_UINT64:
+    case GLS_KIND_SEED: gls_json_uint(object, key, *(const uint64_t *)at); break;
+    case GLS_KIND_DOUBLE: gls_json_double(object, key, *(const double *)at); break;
+    case GLS_KIND_LENGTH:
+        gls_format_double(*(const double *)at, text, sizeof text - 4);
+        strcat(text, *((const bool *)options + option->mm_offset) ? "mm" : "vox");
         cJSON_AddStringToObject(object, key, text);
-    else
-        cJSON_AddNullToObject(object, key);
-}
-
-static void add_numbers(cJSON *object, const char *key, const gls_numbers *numbers)
-{
-    cJSON *array = cJSON_AddArrayToObject(object, key);
-    for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
-}
-
-static void add_strings(cJSON *object, const char *key, const gls_strings *strings)
-{
-    cJSON *array = cJSON_AddArrayToObject(object, key);
-    for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
-}
-
-static void add_choice(cJSON *object, const char *key, const char *choices, int place)
-{
-    char word[64];
-    cJSON_AddStringToObject(object, key, gls_choice_word(choices, place, word, sizeof word));
-}
-
-#define ADD_FLAG(at, field) cJSON_AddBoolToObject(object, key, at field)
-#define ADD_INT(at, field) cJSON_AddNumberToObject(object, key, at field)
-#define ADD_UINT64(at, field) gls_json_uint(object, key, at field)
-#define ADD_SEED(at, field) gls_json_uint(object, key, at field)
-#define ADD_DOUBLE(at, field) gls_json_double(object, key, at field)
-#define ADD_LENGTH(at, field) add_length(object, key, at field, o->in_mm.field)
-#define ADD_NUMBERS(at, field) add_numbers(object, key, &at field)
-#define ADD_STRINGS(at, field) add_strings(object, key, &at field)
-#define ADD_STRING(at, field) add_string(object, key, at field)
-#define ADD_CHOICE(at, field) add_choice(object, key, rows[ROW_##field].choices, (int)at field)
-
-#define CASE_TRACK(type, field)      \
-    case ROW_##field:                \
-        ADD_##type(OF_TRACK, field); \
         break;
-#define CASE_JOB(type, field)      \
-    case ROW_##field:              \
-        ADD_##type(OF_JOB, field); \
+    case GLS_KIND_NUMBERS:
+        array = cJSON_AddArrayToObject(object, key);
+        for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
         break;
-#define CASE_GRADIENTS(type, field)      \
-    case ROW_##field:                    \
-        ADD_##type(OF_GRADIENTS, field); \
+    case GLS_KIND_STRINGS:
+        array = cJSON_AddArrayToObject(object, key);
+        for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
         break;
-#define CASE_MODEL(type, field)      \
-    case ROW_##field:                \
-        ADD_##type(OF_MODEL, field); \
+    case GLS_KIND_STRING:
+        if (*(const char *const *)at)
+            cJSON_AddStringToObject(object, key, *(const char *const *)at);
+        else
+            cJSON_AddNullToObject(object, key);
         break;
-#define CASE_BASIS(type, field)      \
-    case ROW_##field:                \
-        ADD_##type(OF_BASIS, field); \
+    case GLS_KIND_CHOICE:
+        gls_choice_word(option->choices, *(const int *)at, text, sizeof text);
+        cJSON_AddStringToObject(object, key, text);
         break;
-#define CASE_COMMAND(type, field)
-
-static void add_row(cJSON *object, const gls_job_options *o, size_t row)
-{
-    char key[96];
-    gls_param_key(&rows[row], key, sizeof key);
-    switch (row) {
-#define GLS_PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
-#include <glslines/params.def>
-#undef GLS_PARAM
     }
 }
 
-void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options)
+void gls_param_add(cJSON *object, const gls_option *param, const gls_job_options *options)
 {
-    add_row(object, options, (size_t)(param - rows));
+    if (param->owner != GLS_OF_COMMAND) gls_option_add(object, param, options);
 }
 
-static void add_null(cJSON *object, size_t row)
+static void add_null(cJSON *object, const gls_option *param)
 {
     char key[96];
-    gls_param_key(&rows[row], key, sizeof key);
+    gls_option_key(param, key, sizeof key);
     cJSON_AddNullToObject(object, key);
 }
 
 void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
 {
     gls_json_double(object, "step_size_mm", mm->step_size);
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (rows[i].of_command) continue;
-        if (gls_param_is_used(&rows[i], o))
-            add_row(object, o, i);
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->owner == GLS_OF_COMMAND) continue;
+        if (gls_param_is_used(row, o))
+            gls_option_add(object, row, o);
         else
-            add_null(object, i);
+            add_null(object, row);
     }
     if (o->track.dg != GLS_DG_PTT) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
@@ -354,17 +284,17 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
-    /* the basis and the axes of what is written */
+    /* the basis and the axes of what is written come last */
     gls_job_options options = {.size = sizeof options, .model = *model};
-    for (int basis = 0; basis < 2; basis++)
-        for (size_t i = 0; i < N_ROWS; i++) {
-            bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;
-            if (!rows[i].of_model || of_basis != (basis == 1)) continue;
-            if (of_basis || gls_param_is_used(&rows[i], &options))
-                add_row(object, &options, i);
-            else
-                add_null(object, i);
-        }
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (!(row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL))) continue;
+        if (gls_param_is_used(row, &options))
+            gls_option_add(object, row, &options);
+        else
+            add_null(object, row);
+    }
+    for (const gls_option *row = gls_params; row->name; row++)
+        if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
 }
 
 bool gls_gmwmi_is_made(const char *seed_gmwmi)
@@ -384,8 +314,9 @@ void gls_params_keep_identity(cJSON *object)
 {
     char key[96];
     for (size_t i = 0; i < N_ROWS; i++) {
-        gls_param_key(&rows[i], key, sizeof key);
-        if (rows[i].role == GLS_ROLE_RESULT || is_word(i, cJSON_GetObjectItemCaseSensitive(object, key))) continue;
+        gls_option_key(&gls_params[i], key, sizeof key);
+        if (gls_params[i].role == GLS_ROLE_RESULT || is_word(i, cJSON_GetObjectItemCaseSensitive(object, key)))
+            continue;
         cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     }
 }
@@ -405,26 +336,18 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
     return GLS_OK;
 }
 
-#define SCALE_LENGTH(field) \
-    if (!o->in_mm.field && mm.field > 0) mm.field *= voxel_mm;
-#define SCALE_FLAG(field)
-#define SCALE_INT(field)
-#define SCALE_UINT64(field)
-#define SCALE_SEED(field)
-#define SCALE_DOUBLE(field)
-#define SCALE_NUMBERS(field)
-#define SCALE_STRINGS(field)
-#define SCALE_STRING(field)
-#define SCALE_CHOICE(field)
-
 gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid)
 {
     const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     gls_track_params mm = o->track;
     for (int a = 0; a < 3 && o->seed_direction.n == 3; a++) mm.seed_direction[a] = o->seed_direction.value[a];
-#define GLS_PARAM(owner, group, type, field, ...) SCALE_##type(field)
-#include <glslines/params.def>
-#undef GLS_PARAM
+    /* every length belongs to the tracker */
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->kind != GLS_KIND_LENGTH) continue;
+        const gls_option_number length = gls_option_get_number(row, o);
+        if (!length.mm && length.value > 0)
+            *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
+    }
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
     /* a default gives way to a maximum that was given */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);

@@ -7,25 +7,22 @@
 #include <glslines/workflow.h>
 
 #include "track/params.h"
-#include "util/format.h"
+#include "util/option.h"
 
-/* A row of glslines/params.def. */
-typedef struct gls_param {
-    const char *name, *unit; /* unit NULL: none */
-    const char *choices;     /* NULL: no choice */
-    gls_range range;         /* of numbers; of a length in mm */
-    gls_param_role role;
-    gls_param_user user;
-    bool of_fit;               /* of the fit of a model */
-    bool of_model, of_command; /* a member of gls_model_options; not in gls_job_options at all */
-} gls_param;
+/* The options of a run as the command line has them: what the library is told, and what the program alone does. */
+typedef struct gls_run_options {
+    gls_job_options job;
+    const char *report, *picture;
+    bool dry_run, json;
+} gls_run_options;
 
+/* The rows of glslines/params.def; offsets are those of gls_run_options, and so of gls_job_options. */
+typedef gls_option gls_param;
+extern const gls_option gls_params[];
 size_t gls_params_count(void);
 const gls_param *gls_params_get(size_t i);
 /* NULL: there is none of this name. */
 const gls_param *gls_params_find(const char *name);
-/* "max-angle" in degrees -> "max_angle_degrees" */
-void gls_param_key(const gls_param *param, char *key, size_t size);
 
 /* The defaults of the rows alone, those of GPUStreamlines: without what workflow/defaults.def has by preset and getter.
  */
@@ -37,7 +34,9 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 /* Whether seeds lie on an interface that is made from the tissue, not read from a file. */
 bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
-/* The entry of a row, of gls_job_options. */
+/* The entry of an option whose struct is options. */
+void gls_option_add(cJSON *object, const gls_option *option, const void *options);
+/* The same of a row, of gls_job_options; none where the program alone has it. */
 void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options);
 /* An entry for each row, null where it had no part; mm: the parameters of the tracker, lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);

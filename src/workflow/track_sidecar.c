@@ -143,7 +143,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
         cJSON_AddNullToObject(object, "differs");
     cJSON *reasons = cJSON_AddObjectToObject(object, "reasons");
     for (size_t i = 0; i < n; i++) {
-        gls_param_key(held[i].param, key, sizeof key);
+        gls_option_key(held[i].param, key, sizeof key);
         cJSON_AddStringToObject(reasons, key, held[i].reason);
     }
     cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options));

@@ -14,10 +14,8 @@
 #include <cmocka.h>
 
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "options/options.h"
-#include "track/params.h"
-#include "workflow/params.h"
 
 extern char **environ;
 static char *tool;
@@ -29,7 +27,7 @@ typedef struct line {
 } line;
 
 /* glslines COMMAND --NAME=VALUE; value NULL: without one. */
-static void write_line(line *l, const cmd_command *command, const cmd_option *option, const char *value)
+static void write_line(line *l, const cmd_command *command, const gls_option *option, const char *value)
 {
     snprintf(l->text[0], sizeof l->text[0], "glslines");
     snprintf(l->text[1], sizeof l->text[1], "%s", command->name);
@@ -38,22 +36,10 @@ static void write_line(line *l, const cmd_command *command, const cmd_option *op
     l->argv[WORDS] = NULL;
 }
 
-static bool is_number(const cmd_option *option)
-{
-    return option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE ||
-           option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
-}
-
-static gls_range range_of(const cmd_option *option)
-{
-    const gls_param *param = option->like ? gls_params_find(option->like) : NULL;
-    return param ? param->range : (gls_range){option->min, option->max, option->min_open};
-}
-
 /* A number in the range that is no default: whole where it may be. */
-static double number_for(const cmd_option *option)
+static double number_for(const gls_option *option)
 {
-    const gls_range r = range_of(option);
+    const gls_range r = option->range;
     double low = isfinite(r.min) ? r.min : isfinite(r.max) ? r.max - 10 : 0;
     double high = isfinite(r.max) ? r.max : low + 10;
     double v = floor(low + 0.5 * (high - low));
@@ -61,60 +47,60 @@ static double number_for(const cmd_option *option)
 }
 
 /* NULL: none, as flags have. */
-static const char *good_value(const cmd_option *option, char *text, size_t size)
+static const char *good_value(const gls_option *option, char *text, size_t size)
 {
-    switch (option->type) {
-    case CMD_FLAG:
-    case CMD_COUNT: return NULL;
-    case CMD_SEED: snprintf(text, size, "7"); break;
-    case CMD_STRING:
-    case CMD_STRINGS: snprintf(text, size, "a,b=c"); break;
-    case CMD_CHOICE: snprintf(text, size, "%s", strrchr(option->choices, '|') + 1); break;
-    case CMD_LENGTH: snprintf(text, size, "%.9gmm", number_for(option)); break;
-    case CMD_NUMBERS: {
+    switch (option->kind) {
+    case GLS_KIND_FLAG:
+    case GLS_KIND_COUNT: return NULL;
+    case GLS_KIND_SEED: snprintf(text, size, "7"); break;
+    case GLS_KIND_STRING:
+    case GLS_KIND_STRINGS: snprintf(text, size, "a,b=c"); break;
+    case GLS_KIND_CHOICE: snprintf(text, size, "%s", strrchr(option->choices, '|') + 1); break;
+    case GLS_KIND_LENGTH: snprintf(text, size, "%.9gmm", number_for(option)); break;
+    case GLS_KIND_NUMBERS: {
         size_t used = 0;
         for (int i = 0; i < option->min_values; i++)
             used += (size_t)snprintf(text + used, size - used, "%s%.9g", i ? "," : "", number_for(option));
         break;
     }
-    case CMD_INT:
-    case CMD_UINT64: snprintf(text, size, "%.0f", number_for(option)); break;
-    case CMD_DOUBLE: snprintf(text, size, "%.9g", number_for(option)); break;
+    case GLS_KIND_INT:
+    case GLS_KIND_UINT64: snprintf(text, size, "%.0f", number_for(option)); break;
+    case GLS_KIND_DOUBLE: snprintf(text, size, "%.9g", number_for(option)); break;
     }
     return text;
 }
 
-static void check_field(const cmd_option *option, const void *values, const char *text)
+static void check_field(const gls_option *option, const void *values, const char *text)
 {
     const void *field = (const char *)values + option->offset;
-    const double v = is_number(option) ? number_for(option) : 0;
-    switch (option->type) {
-    case CMD_FLAG: assert_true(*(const bool *)field); break;
-    case CMD_COUNT: assert_int_equal(*(const int *)field, 1); break;
-    case CMD_SEED: assert_int_equal(((const cmd_seed *)field)->value, 7); break;
-    case CMD_STRING: assert_string_equal(*(const char *const *)field, text); break;
-    case CMD_STRINGS: assert_string_equal(((const gls_strings *)field)->value[0], text); break;
-    case CMD_CHOICE: {
+    const double v = gls_option_is_number(option) ? number_for(option) : 0;
+    switch (option->kind) {
+    case GLS_KIND_FLAG: assert_true(*(const bool *)field); break;
+    case GLS_KIND_COUNT: assert_int_equal(*(const int *)field, 1); break;
+    case GLS_KIND_SEED: assert_int_equal(*(const uint64_t *)field, 7); break;
+    case GLS_KIND_STRING: assert_string_equal(*(const char *const *)field, text); break;
+    case GLS_KIND_STRINGS: assert_string_equal(((const gls_strings *)field)->value[0], text); break;
+    case GLS_KIND_CHOICE: {
         int n = 0;
         for (const char *c = option->choices; *c; c++) n += *c == '|';
         assert_int_equal(*(const int *)field, n);
         break;
     }
-    case CMD_LENGTH:
-        assert_true(((const cmd_length *)field)->mm);
-        assert_true(fabs(((const cmd_length *)field)->value - v) <= 1e-6 * fabs(v));
+    case GLS_KIND_LENGTH:
+        assert_true(*((const bool *)values + option->mm_offset));
+        assert_true(fabs(*(const double *)field - v) <= 1e-6 * fabs(v));
         break;
-    case CMD_NUMBERS:
-        assert_int_equal(((const cmd_numbers *)field)->n, option->min_values);
-        assert_true(fabs(((const cmd_numbers *)field)->value[0] - v) <= 1e-6 * fabs(v));
+    case GLS_KIND_NUMBERS:
+        assert_int_equal(((const gls_numbers *)field)->n, option->min_values);
+        assert_true(fabs(((const gls_numbers *)field)->value[0] - v) <= 1e-6 * fabs(v));
         break;
-    case CMD_INT: assert_int_equal(*(const int *)field, (int)v); break;
-    case CMD_UINT64: assert_true((double)*(const uint64_t *)field == v); break;
-    case CMD_DOUBLE: assert_true(fabs(*(const double *)field - v) <= 1e-6 * fabs(v)); break;
+    case GLS_KIND_INT: assert_int_equal(*(const int *)field, (int)v); break;
+    case GLS_KIND_UINT64: assert_true((double)*(const uint64_t *)field == v); break;
+    case GLS_KIND_DOUBLE: assert_true(fabs(*(const double *)field - v) <= 1e-6 * fabs(v)); break;
     }
 }
 
-static void try_good(const cmd_command *command, const cmd_option *option)
+static void try_good(const cmd_command *command, const gls_option *option)
 {
     static cmd_values values;
     static cmd_arguments arguments;
@@ -150,7 +136,7 @@ static int run(char *const *argv, char *text, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void try_bad(const cmd_command *command, const cmd_option *option, const char *value)
+static void try_bad(const cmd_command *command, const gls_option *option, const char *value)
 {
     char text[4096], name[128];
     line l;
@@ -162,13 +148,13 @@ static void try_bad(const cmd_command *command, const cmd_option *option, const 
         fail_msg("%s %s: exit code %d, '%s'", command->name, l.argv[2], code, text);
 }
 
-static void try_all_bad(const cmd_command *command, const cmd_option *option)
+static void try_all_bad(const cmd_command *command, const gls_option *option)
 {
-    const gls_range r = range_of(option);
+    const gls_range r = option->range;
     char text[64];
-    const bool text_only = option->type == CMD_STRING || option->type == CMD_STRINGS;
+    const bool text_only = option->kind == GLS_KIND_STRING || option->kind == GLS_KIND_STRINGS;
     try_bad(command, option, text_only ? "" : "no:such:value");
-    if (!is_number(option)) return;
+    if (!gls_option_is_number(option)) return;
     try_bad(command, option, "1e39"); /* single precision has no such number */
     try_bad(command, option, "-1e39");
     if (r.min == 0 && r.min_open) try_bad(command, option, "1e-60");
@@ -181,13 +167,14 @@ static void try_all_bad(const cmd_command *command, const cmd_option *option)
     }
 }
 
-static void each(void (*try)(const cmd_command *, const cmd_option *), size_t least)
+static void each(void (*try)(const cmd_command *, const gls_option *), size_t least)
 {
     size_t n = 0;
     for (const cmd_command *const *c = cmd_commands; *c; c++) {
-        for (const cmd_option *o = (*c)->options; o->name; o++, n++) try(*c, o);
-        for (const cmd_option *o = cmd_common_options; o->name; o++, n++)
-            if (strcmp(o->name, "help") != 0) try(*c, o);
+        cmd_table table;
+        cmd_options_list(*c, &table);
+        for (size_t i = 0; i < table.n; i++, n++)
+            if (strcmp(table.option[i].name, "help") != 0) try(*c, &table.option[i]);
     }
     print_message("%zu options\n", n);
     assert_true(n >= least);

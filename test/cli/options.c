@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cmd/commands.h"
-#include "cmd/exit.h"
+#include "cmd/message.h"
 #include "options/options.h"
 #include "util/format.h"
 #include "util/parse.h"
@@ -22,73 +22,70 @@ typedef struct values {
     int i, choice;
     uint64_t u;
     double d, thin;
-    cmd_length length;
-    cmd_seed seed;
-    cmd_numbers numbers;
+    gls_length length;
+    uint64_t seed;
+    gls_numbers numbers;
     const char *s;
 } values;
 
-#define FIELD(f) .offset = offsetof(values, f)
-static const cmd_option table[] = {
-    {.group = "A", .name = "flag", .letter = 'f', .type = CMD_FLAG, FIELD(flag), .help = "Flag."},
+#define FIELD(f) .offset = offsetof(values, f), .mm_offset = offsetof(values, f) + offsetof(gls_length, mm)
+static const gls_option table[] = {
+    {.group = "A", .name = "flag", .letter = 'f', .kind = GLS_KIND_FLAG, FIELD(flag), .help = "Flag."},
     {.group = "A",
      .name = "int",
      .letter = 'i',
-     .type = CMD_INT,
+     .kind = GLS_KIND_INT,
      .metavar = "N",
-     .min = -5,
-     .max = 5,
+     .range = {-5, 5, false},
      FIELD(i),
      .help = "Int."},
     {.group = "A",
      .name = "count",
-     .type = CMD_UINT64,
+     .kind = GLS_KIND_UINT64,
      .metavar = "N",
-     .min = 0,
-     .max = INFINITY,
+     .range = {0, INFINITY, false},
      FIELD(u),
      .help = "Count."},
     {.group = "B",
      .name = "angle",
      .letter = 'a',
-     .type = CMD_DOUBLE,
+     .kind = GLS_KIND_DOUBLE,
      .metavar = "A",
      .unit = "degrees",
-     .min = 0,
-     .max = 90,
-     .min_open = true,
+     .range = {0, 90, true},
      FIELD(d),
      .help = "Angle."},
     {.group = "B",
      .name = "step",
-     .type = CMD_LENGTH,
+     .kind = GLS_KIND_LENGTH,
      .metavar = "X",
-     .min = 0,
-     .max = INFINITY,
-     .min_open = true,
+     .range = {0, INFINITY, true},
      FIELD(length),
      .help = "Step."},
-    {.group = "B", .name = "seed", .type = CMD_SEED, .metavar = "K", FIELD(seed), .help = "Seed."},
+    {.group = "B", .name = "seed", .kind = GLS_KIND_SEED, .metavar = "K", FIELD(seed), .help = "Seed."},
     {.group = "B",
      .name = "shape",
-     .type = CMD_NUMBERS,
+     .kind = GLS_KIND_NUMBERS,
      .metavar = "X Y Z",
-     .min = 1,
-     .max = 512,
+     .range = {1, 512, false},
      .integral = true,
      .min_values = 3,
      .max_values = 3,
      FIELD(numbers),
      .help = "Shape."},
-    {.group = "B", .name = "text", .letter = 't', .type = CMD_STRING, .metavar = "S", FIELD(s), .help = "Text."},
-    {.group = "B", .name = "kind", .type = CMD_CHOICE, .choices = "one|two|twofold", FIELD(choice), .help = "Kind."},
+    {.group = "B", .name = "text", .letter = 't', .kind = GLS_KIND_STRING, .metavar = "S", FIELD(s), .help = "Text."},
+    {.group = "B",
+     .name = "kind",
+     .kind = GLS_KIND_CHOICE,
+     .choices = "one|two|twofold",
+     FIELD(choice),
+     .help = "Kind."},
     {.group = "B",
      .name = "thin",
-     .type = CMD_DOUBLE,
+     .kind = GLS_KIND_DOUBLE,
      .metavar = "[L=0.1]",
      .unit = "mm",
-     .min = 0,
-     .max = 5,
+     .range = {0, 5, false},
      FIELD(thin),
      .help = "Thin."},
     {.name = NULL},
@@ -104,7 +101,7 @@ static const cmd_command command = {.name = "test",
                                     .summary = "s",
                                     .description = "d",
                                     .max_positionals = 2,
-                                    .options = table,
+                                    .rows = {{table, 0}},
                                     .aliases = (const char *const[]){"bend", "angle", "old-kind", "kind", NULL},
                                     .values_size = sizeof(values),
                                     .set_defaults = set_defaults};
@@ -156,15 +153,15 @@ static void accepts_every_form(void **state)
     assert_true(parse("--text=--flag", NULL));
     assert_string_equal(got.s, "--flag");
     assert_false(got.flag);
-    assert_true(cmd_options_given(&command, &arguments, "text"));
-    assert_false(cmd_options_given(&command, &arguments, "flag"));
+    assert_true(cmd_options_given(&arguments, "text"));
+    assert_false(cmd_options_given(&arguments, "flag"));
 }
 
 static void aliases_are_taken(void **state)
 {
     (void)state;
     assert_true(parse("--bend", "45", "--old-kind=one", NULL) && got.d == 45 && got.choice == 0);
-    assert_true(cmd_options_given(&command, &arguments, "angle"));
+    assert_true(cmd_options_given(&arguments, "angle"));
     rejects("did you mean --kind", "--kinds", "one");
     rejects("here it is --kind", "--old_kind", "one");
     rejects("here it is --angle", "-bend", "5");
@@ -277,8 +274,9 @@ static void reads_lengths_seeds_and_lists(void **state)
     rejects("--step", "--step", "1cm");
     rejects("--step", "--step", "mm");
     rejects("more than 0", "--step", "0mm");
-    assert_true(parse("--seed", "18446744073709551615", NULL) && got.seed.value == UINT64_MAX && !got.seed.random);
-    assert_true(parse("--seed", "random", NULL) && got.seed.random);
+    assert_true(parse("--seed", "18446744073709551615", NULL) && got.seed == UINT64_MAX &&
+                !cmd_options_random(&arguments, "seed"));
+    assert_true(parse("--seed", "random", NULL) && cmd_options_random(&arguments, "seed"));
     assert_true(parse("--shape", "40", "52", "38", "a", NULL));
     assert_true(got.numbers.n == 3 && got.numbers.value[2] == 38);
     assert_string_equal(arguments.positional[0], "a");
@@ -321,33 +319,31 @@ static void defaults_and_ranges_read_well(void **state)
 static void check_table(const cmd_command *c)
 {
     char initial[CMD_MAX_VALUES] __attribute__((aligned(16))) = {0}, text[300];
-    assert_true(c->values_size <= CMD_MAX_VALUES && cmd_options_count(c->options) <= CMD_MAX_OPTIONS);
+    cmd_table all;
+    assert_true(c->values_size <= CMD_MAX_VALUES);
     c->set_defaults(initial);
+    cmd_options_list(c, &all);
     for (const char *const *alias = c->aliases; alias && *alias; alias += 2) {
         bool known = false;
-        for (size_t i = 0; c->options[i].name; i++) {
-            assert_string_not_equal(alias[0], c->options[i].name);
-            known = known || strcmp(alias[1], c->options[i].name) == 0;
+        for (size_t i = 0; i < all.n; i++) {
+            assert_string_not_equal(alias[0], all.option[i].name);
+            known = known || strcmp(alias[1], all.option[i].name) == 0;
         }
         assert_true(known);
     }
-    for (size_t i = 0; c->options[i].name; i++) {
-        const cmd_option *o = &c->options[i];
-        bool value = o->type != CMD_FLAG && o->type != CMD_COUNT;
-        assert_true(o->offset >= sizeof(cmd_common) && o->offset < c->values_size);
+    for (size_t i = 0; i < all.n; i++) {
+        const gls_option *o = &all.option[i];
+        bool value = gls_option_takes_value(o);
+        assert_true((i < all.n_own) == (o->offset >= sizeof(cmd_common)) && o->offset < c->values_size);
         assert_true(o->help && o->group && strlen(o->help) >= 4 && strchr(".)", o->help[strlen(o->help) - 1]));
-        assert_true((o->type == CMD_CHOICE) == (o->choices != NULL));
-        assert_true(!value || o->type == CMD_CHOICE || o->metavar);
+        assert_true((o->kind == GLS_KIND_CHOICE) == (o->choices != NULL));
+        assert_true(!value || o->kind == GLS_KIND_CHOICE || o->metavar);
         for (size_t j = 0; j < i; j++) {
-            assert_string_not_equal(o->name, c->options[j].name);
-            assert_true(!o->letter || o->letter != c->options[j].letter);
+            assert_string_not_equal(o->name, all.option[j].name);
+            assert_true(!o->letter || o->letter != all.option[j].letter);
             /* a group is one block */
-            assert_true(j + 1 == i || strcmp(o->group, c->options[j].group) != 0 ||
-                        strcmp(o->group, c->options[i - 1].group) == 0);
-        }
-        for (size_t j = 0; cmd_common_options[j].name; j++) {
-            assert_string_not_equal(o->name, cmd_common_options[j].name);
-            assert_true(!o->letter || o->letter != cmd_common_options[j].letter);
+            assert_true(j + 1 == i || strcmp(o->group, all.option[j].group) != 0 ||
+                        strcmp(o->group, all.option[i - 1].group) == 0);
         }
         cmd_default_text(o, initial, text, sizeof text);
         if (value && *text && !o->default_text) {

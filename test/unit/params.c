@@ -95,7 +95,7 @@ static void test_identity(void **state)
     CHECK_##owner(type, field, name, user, role)
 #include <glslines/params.def>
 #undef GLS_PARAM
-    for (size_t i = 0; i < gls_params_count(); i++) n_command += gls_params_get(i)->of_command;
+    for (size_t i = 0; i < gls_params_count(); i++) n_command += gls_params_get(i)->owner == GLS_OF_COMMAND;
     assert_int_equal(n + n_command, gls_params_count());
 }
 
@@ -130,9 +130,9 @@ static void test_keys(void **state)
 {
     char key[96];
     (void)state;
-    gls_param_key(gls_params_find("b0-threshold"), key, sizeof key);
+    gls_option_key(gls_params_find("b0-threshold"), key, sizeof key);
     assert_string_equal(key, "b0_threshold_s_per_mm2");
-    gls_param_key(gls_params_find("max-angle"), key, sizeof key);
+    gls_option_key(gls_params_find("max-angle"), key, sizeof key);
     assert_string_equal(key, "max_angle_degrees");
     assert_null(gls_params_find("max_angle"));
 }

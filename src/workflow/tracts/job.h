@@ -5,10 +5,11 @@
 
 #include <glslines/bundles.h>
 #include <glslines/tractogram.h>
+#include <glslines/workflow.h>
 
+#include "track/params.h"
 #include "util/output.h"
 #include "workflow/inputs.h"
-#include "workflow/rows.h"
 
 struct cJSON;
 

@@ -5,7 +5,7 @@
 
 #include <glslines/sample.h>
 
-#include "workflow/rows.h"
+#include "util/option.h"
 #include "workflow/tracts/job.h"
 
 typedef struct gls_sample_set {

@@ -1,0 +1,80 @@
+#include "util/option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t gls_options_count(const gls_option *table)
+{
+    size_t n = 0;
+    while (table[n].name) n++;
+    return n;
+}
+
+const gls_option *gls_options_find(const gls_option *table, const char *name)
+{
+    for (; table->name; table++)
+        if (strcmp(table->name, name) == 0) return table;
+    return NULL;
+}
+
+void gls_option_key(const gls_option *option, char *key, size_t size)
+{
+    const char *unit = !option->unit ? "" : strcmp(option->unit, "s/mm2") == 0 ? "s_per_mm2" : option->unit;
+    snprintf(key, size, "%s%s%s", option->name, *unit ? "_" : "", unit);
+    for (char *c = key; *c; c++)
+        if (*c == '-') *c = '_';
+}
+
+bool gls_option_is_number(const gls_option *option)
+{
+    return option->kind == GLS_KIND_INT || option->kind == GLS_KIND_UINT64 || option->kind == GLS_KIND_DOUBLE ||
+           option->kind == GLS_KIND_LENGTH || option->kind == GLS_KIND_NUMBERS;
+}
+
+bool gls_option_takes_value(const gls_option *option)
+{
+    return option->kind != GLS_KIND_FLAG && option->kind != GLS_KIND_COUNT;
+}
+
+gls_option_number gls_option_get_number(const gls_option *option, const void *options)
+{
+    const char *at = (const char *)options + option->offset;
+    switch (option->kind) {
+    case GLS_KIND_INT:
+    case GLS_KIND_CHOICE: return (gls_option_number){*(const int *)at, false};
+    case GLS_KIND_UINT64: return (gls_option_number){(double)*(const uint64_t *)at, false};
+    case GLS_KIND_DOUBLE: return (gls_option_number){*(const double *)at, false};
+    case GLS_KIND_LENGTH: return (gls_option_number){*(const double *)at, *((const bool *)options + option->mm_offset)};
+    default: return (gls_option_number){0, false};
+    }
+}
+
+void gls_option_set_number(const gls_option *option, void *options, gls_option_number number)
+{
+    char *at = (char *)options + option->offset;
+    switch (option->kind) {
+    case GLS_KIND_INT:
+    case GLS_KIND_CHOICE: *(int *)at = (int)number.value; break;
+    case GLS_KIND_UINT64: *(uint64_t *)at = (uint64_t)number.value; break;
+    case GLS_KIND_LENGTH: *((bool *)options + option->mm_offset) = number.mm; /* fall through */
+    case GLS_KIND_DOUBLE: *(double *)at = number.value; break;
+    default: break;
+    }
+}
+
+void gls_option_copy(const gls_option *option, void *to, const void *from)
+{
+    static const size_t size[] = {[GLS_KIND_FLAG] = sizeof(bool),
+                                  [GLS_KIND_COUNT] = sizeof(int),
+                                  [GLS_KIND_INT] = sizeof(int),
+                                  [GLS_KIND_UINT64] = sizeof(uint64_t),
+                                  [GLS_KIND_SEED] = sizeof(uint64_t),
+                                  [GLS_KIND_DOUBLE] = sizeof(double),
+                                  [GLS_KIND_LENGTH] = sizeof(double),
+                                  [GLS_KIND_NUMBERS] = sizeof(gls_numbers),
+                                  [GLS_KIND_STRINGS] = sizeof(gls_strings),
+                                  [GLS_KIND_STRING] = sizeof(const char *),
+                                  [GLS_KIND_CHOICE] = sizeof(int)};
+    memcpy((char *)to + option->offset, (const char *)from + option->offset, size[option->kind]);
+    if (option->kind == GLS_KIND_LENGTH) *((bool *)to + option->mm_offset) = *((const bool *)from + option->mm_offset);
+}
