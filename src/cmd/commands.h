@@ -22,6 +22,7 @@ extern const cmd_command cmd_density;
 extern const cmd_command cmd_weights;
 extern const cmd_command cmd_connectome;
 extern const cmd_command cmd_fixels;
+extern const cmd_command cmd_peaks;
 extern const cmd_command cmd_render;
 extern const cmd_command cmd_report;
 extern const cmd_command cmd_devices;

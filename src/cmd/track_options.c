@@ -101,7 +101,7 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
     const char *for_fit[64] = {NULL};
     for (size_t i = 0, k = 0; i < gls_params_count(); i++)
         if (gls_params_get(i)->of_fit) for_fit[k++] = gls_params_get(i)->name;
-    const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
+    const char *odf = o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : NULL, *name;
     int n = arguments->n_positionals;
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
@@ -111,7 +111,7 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
     if (n == 0 && (name = cmd_options_first(command, arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
     if (n == 0 && !odf && (o->mask || o->roi))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh or --odf", o->mask ? "mask" : "roi");
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf or --peaks", o->mask ? "mask" : "roi");
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
                          n > 3 && o->mask ? "MASK" : "ROI");
@@ -119,8 +119,10 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (!o->sh && cmd_options_given(command, arguments, "sh-basis"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
-    if (!odf && cmd_options_given(command, arguments, "sh-frame"))
+    if (!o->sh && !o->odf && cmd_options_given(command, arguments, "sh-frame"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
+    if (o->peaks.n == 0 && cmd_options_given(command, arguments, "peaks-frame"))
+        return cmd_error(CMD_EXIT_USAGE, "--peaks-frame: needs --peaks FILE");
     return CMD_EXIT_OK;
 }
 
@@ -185,11 +187,13 @@ static int check_getter(const cmd_command *command, track_options *o, const cmd_
     gls_job_options job = {.track.dg = (gls_direction_getter)o->dg,
                            .model.model = (gls_model_kind)o->model.model,
                            .sh = o->sh,
-                           .odf = o->odf};
+                           .odf = o->odf,
+                           .peaks = o->peaks};
     for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);
-        bool checked = param->user == GLS_FOR_PTT || param->user == GLS_FOR_PEAKS || param->user == GLS_FOR_FOD ||
-                       param->user == GLS_FOR_CUTOFF || param->user == GLS_FOR_IFOD || param->user == GLS_FOR_IFOD2;
+        bool checked = param->user == GLS_FOR_PTT || param->user == GLS_FOR_PEAKS || param->user == GLS_FOR_STARTS ||
+                       param->user == GLS_FOR_FOD || param->user == GLS_FOR_CUTOFF || param->user == GLS_FOR_IFOD ||
+                       param->user == GLS_FOR_IFOD2;
         if (checked && !gls_param_is_used(param, &job) && cmd_options_given(command, arguments, param->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", param->name,
                              gls_param_user_text(param->user));

@@ -135,11 +135,19 @@ static const gls_known_line sdstream[] = {
     {46, {15, 59}, {{-20.031f, 14.241f, -12.191f}, {-16.523f, -14.951f, -9.541f}}},
     {47, {36, 68}, {{18.964f, -31.154f, 7.114f}, {20.112f, 9.691f, 0.718f}}},
 };
+static const gls_known_line fact[] = {
+    {0, {1, 1}, {{0.f, 0.f, 0.f}, {0.f, 0.f, 0.f}}},
+};
+static const gls_known_line eudx[] = {
+    {0, {1, 1}, {{0.f, 0.f, 0.f}, {0.f, 0.f, 0.f}}},
+};
 
 #define LINES(name) {name, sizeof name / sizeof *name}
 const gls_known_lines gls_known_lines_fod[] = {
     LINES(ifod1),
     LINES(ifod2),
     LINES(sdstream),
+    LINES(fact),
+    LINES(eudx),
 };
 /* clang-format on */

@@ -16,7 +16,8 @@ gls_status gls_weigh_check(const gls_job_options *o)
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
-    if (o->sh || (!o->odf && o->model.model != GLS_MODEL_OPDT && o->model.model != GLS_MODEL_CSA)) return GLS_OK;
+    if (o->sh || (!gls_directions_option(o) && o->model.model != GLS_MODEL_OPDT && o->model.model != GLS_MODEL_CSA))
+        return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
 }
 
