@@ -31,7 +31,8 @@ GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, con
  * of voxels), whose length is the amplitude; 0 0 0 where there is none.
  *
  * Appends the volumes of a file of peaks, whose vectors lie in the axes of `frame`, to *peaks (NULL at first). What is
- * not a finite number, or of length 0, is no peak. GLS_ERR_INPUT, with the name, for a number of volumes that is no
+ * not a finite number, or of length 0, is no peak. Where four volumes a peak are unit vectors and amplitudes, as those
+ * of gls_phantom, they are taken as such. GLS_ERR_INPUT, with the name, for a number of volumes that is no
  * multiple of 3 or another grid than that of *peaks. */
 GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
 /* Gives the peaks from number `first` on the amplitudes of this image, one volume for each; what is not above 0 there

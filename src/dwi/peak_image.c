@@ -48,28 +48,46 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
+/* Whether the volumes are unit vectors, each with an amplitude behind it, as those of the phantom's truth. */
+static bool is_quads(const gls_image *file)
+{
+    const size_t n = gls_grid_voxels(&file->grid);
+    size_t found = 0;
+    if (file->n_volumes % 4 != 0) return false;
+    for (size_t k = 0; k < file->n_volumes / 4; k++)
+        for (size_t i = 0; i < n; i++) {
+            double v[4];
+            for (size_t a = 0; a < 4; a++) v[a] = (double)file->data[(4 * k + a) * n + i];
+            if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v[3] == 0) continue;
+            if (!(fabs(length_of(v) - 1) < 1e-3 && v[3] > 0)) return false;
+            found++;
+        }
+    return found > 0;
+}
+
 gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame)
 {
     GLS_REQUIRE(peaks && file && name);
     const size_t n = gls_grid_voxels(&file->grid), before = *peaks ? (*peaks)->n_volumes : 0;
     gls_image *joined = NULL;
     double map[3][4];
-    if (file->n_volumes % 3 != 0)
+    const size_t each = is_quads(file) ? 4 : 3, n_peaks = file->n_volumes / each;
+    if (file->n_volumes % each != 0)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: has %zu volumes: an image of peaks has three for each peak (x, y and z of a vector)", name,
                         file->n_volumes);
     gls_status status =
         *peaks ? gls_grid_require_equal(&(*peaks)->grid, "the peaks before it", &file->grid, name) : GLS_OK;
-    if (!status) status = gls_image_create(&file->grid, before + file->n_volumes, &joined);
+    if (!status) status = gls_image_create(&file->grid, before + 3 * n_peaks, &joined);
     if (status) return status;
     if (*peaks) memcpy(joined->data, (*peaks)->data, before * n * sizeof *joined->data);
     frame_to_voxels(frame, &file->grid, map);
-    for (size_t k = 0; k < file->n_volumes / 3; k++)
+    for (size_t k = 0; k < n_peaks; k++)
         for (size_t i = 0; i < n; i++) {
-            double v[3], u[3];
-            get(file, k, i, v);
+            double v[4], u[3];
+            for (size_t a = 0; a < each; a++) v[a] = (double)file->data[(each * k + a) * n + i];
             for (int r = 0; r < 3; r++) u[r] = map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2];
-            put(joined, before / 3 + k, i, u, length_of(v));
+            put(joined, before / 3 + k, i, u, each == 4 ? v[3] : length_of(v));
         }
     gls_image_destroy(*peaks);
     *peaks = joined;

@@ -78,6 +78,8 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     cp one.nii.gz dyads1.nii.gz
     expect 0 $track --peaks dyads1.nii.gz -o dyads.tck
     same mirrored.tck dyads.tck
+    # the phantom's truth: four volumes a peak
+    expect 0 $track --peaks data/peaks.nii.gz --cutoff 0.3 -o truth.tck
     # a seed without a peak
     expect 0 $track --peaks one.nii.gz --cutoff 1000 -o none.tck
 }
@@ -103,6 +105,7 @@ for dg, step, cutoff, directions in (("fact", 0.3, 0.1, 1), ("eudx", 0.5, 0.0239
     assert merged["counts"] == whole["counts"]
     assert sidecar(dg + ".some")["counts"]["streamlines"] == 50
     assert sidecar(dg + ".own")["counts"]["streamlines"] > 0.9 * counts["streamlines"]
+assert sidecar("truth")["odf"]["peaks_per_voxel"] == 3 and sidecar("truth")["counts"]["streamlines"] > 80
 assert sidecar("none")["counts"]["streamlines"] == 0
 assert sidecar("mirrored")["lengths"]["mean_mm"] != sidecar("one")["lengths"]["mean_mm"]
 assert sidecar("peaks")["counts"]["peaks"] > sidecar("one")["counts"]["peaks"] > 500

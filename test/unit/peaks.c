@@ -204,6 +204,18 @@ static void append(void **state)
     assert_int_equal(gls_peaks_append(&peaks, odd, "odd.nii", GLS_BVEC_WORLD), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "odd.nii: has 4 volumes"));
     assert_int_equal(peaks->n_volumes, 18);
+    /* unit vectors and amplitudes */
+    gls_image *quads = small_image(8), *of_quads = NULL;
+    quads->data[1] = 1;
+    quads->data[7] = 0.25f;
+    quads->data[8 + 2] = -1;
+    quads->data[8 + 6] = 0.5f;
+    assert_int_equal(gls_peaks_append(&of_quads, quads, "quads.nii", GLS_BVEC_IMAGE), GLS_OK);
+    assert_int_equal(of_quads->n_volumes, 6);
+    assert_vector(of_quads, 0, 1, 0.25, 0, 0);
+    assert_vector(of_quads, 1, 0, 0, -0.5, 0);
+    gls_image_destroy(quads);
+    gls_image_destroy(of_quads);
     /* amplitudes */
     values->data[0] = 2;
     values->data[3] = -1;
