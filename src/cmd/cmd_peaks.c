@@ -19,6 +19,8 @@ static const char *const examples[] = {
     "Peaks of FODs, and streamlines along them:",
     "glslines peaks sub01_sh.nii.gz -o sub01_peaks.nii.gz",
     "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
+    "The strongest peak alone, of FODs in DIPY's basis:",
+    "glslines peaks sh.nii.gz -o peaks.nii.gz --number 1 --sh-basis descoteaux07_legacy",
     NULL,
 };
 

@@ -76,8 +76,7 @@ static gls_status check_inputs(const gls_job_options *o)
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
-    bool along_peaks = t->dg == GLS_DG_FACT || t->dg == GLS_DG_EUDX;
-    if (o->peaks.n > 0 && !along_peaks)
+    if (o->peaks.n > 0 && !gls_along_peaks(o))
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
                         gls_getter_name(t->dg));
     if (t->dg == GLS_DG_BOOT && (o->sh || o->odf))

@@ -13,7 +13,7 @@
 #include "workflow/defaults.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
-#include "workflow/study_peaks.h"
+#include "workflow/study.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
@@ -167,7 +167,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
     if (ends_itself)
-        gls_text_printf(text, "cutoff      %s amplitudes below %g\n", gls_study_along_peaks(o) ? "peaks of" : "FOD",
+        gls_text_printf(text, "cutoff      %s amplitudes below %g\n", gls_along_peaks(o) ? "peaks of" : "FOD",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;

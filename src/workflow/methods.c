@@ -10,7 +10,7 @@
 #include "workflow/devices.h"
 #include "workflow/model.h"
 #include "workflow/params.h"
-#include "workflow/study_peaks.h"
+#include "workflow/study.h"
 
 typedef struct methods_run {
     const gls_job_options *options;

@@ -173,6 +173,11 @@ const char *gls_directions_option(const gls_job_options *o)
     return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : NULL;
 }
 
+bool gls_along_peaks(const gls_job_options *o)
+{
+    return o->track.dg == GLS_DG_FACT || o->track.dg == GLS_DG_EUDX;
+}
+
 const char *gls_csd_directions_file(const gls_model_options *o)
 {
     return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
@@ -221,7 +226,6 @@ void gls_param_key(const gls_param *param, char *key, size_t size)
 bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
 {
     bool given = gls_directions_option(o) != NULL, fod = gls_getter_ends_itself(o->track.dg);
-    bool along_peaks = o->track.dg == GLS_DG_FACT || o->track.dg == GLS_DG_EUDX;
     if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &rows[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
@@ -231,8 +235,8 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
     case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
     case GLS_FOR_PEAKS: return !fod;
-    case GLS_FOR_STARTS: return !fod || along_peaks;
-    case GLS_FOR_FOD: return fod && !along_peaks;
+    case GLS_FOR_STARTS: return !fod || gls_along_peaks(o);
+    case GLS_FOR_FOD: return fod && !gls_along_peaks(o);
     case GLS_FOR_CUTOFF:
         return fod ||
                ((o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET) && (given || o->model.model > GLS_MODEL_CSA));

@@ -10,7 +10,6 @@
 #include "workflow/anatomy.h"
 #include "workflow/cache.h"
 #include "workflow/params.h"
-#include "workflow/study_peaks.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "util/format.h"

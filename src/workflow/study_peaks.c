@@ -1,4 +1,4 @@
-#include "workflow/study_peaks.h"
+#include "workflow/study.h"
 
 #include <string.h>
 #include <strings.h>
@@ -12,11 +12,6 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/params.h"
-
-bool gls_study_along_peaks(const gls_job_options *o)
-{
-    return o->track.dg == GLS_DG_FACT || o->track.dg == GLS_DG_EUDX;
-}
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {
@@ -111,7 +106,7 @@ static size_t n_peaks(const gls_job_options *o)
 gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks)
 {
-    if (!gls_study_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
     char text[32];
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
@@ -133,6 +128,6 @@ gls_status gls_study_find_peaks(gls_study *study, const gls_job_options *o)
 
 gls_status gls_study_plan_peaks(gls_study *study, const gls_job_options *o)
 {
-    if (!gls_study_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
     return gls_image_create(study->grid, 3 * n_peaks(o), &study->peaks);
 }

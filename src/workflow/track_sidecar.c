@@ -16,7 +16,7 @@
 #include "workflow/defaults.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
-#include "workflow/study_peaks.h"
+#include "workflow/study.h"
 
 /* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
 static void add_bids(cJSON *root, const gls_job *job)
