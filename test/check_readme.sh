@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 code=0
 texts="README.md $(echo src/doc/*.md)"
-commands="track merge fit bids response info convert edit sample stats segment profile density weights connectome fixels render report score phantom devices bench help"
+commands="track merge fit bids response info convert edit sample stats segment profile density weights connectome fixels peaks render report score phantom devices bench help"
 
 note() {
     echo "FAIL $*"

@@ -17,3 +17,11 @@ vec3 unpack_direction(uint word)
     if (z < 0.0) a = octahedron_fold(a);
     return normalize(vec3(a, z));
 }
+
+// A direction uniform over the sphere.
+vec3 random_direction(uvec4 words)
+{
+    float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);
+    float z = (float(words.y >> 8) + 0.5) * (2.0 / 16777216.0) - 1.0, r = sqrt(1.0 - z * z);
+    return vec3(r * cos(angle), r * sin(angle), z);
+}

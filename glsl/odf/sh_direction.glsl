@@ -64,11 +64,3 @@ float amplitude_along(vec3 t)
 #undef SH_ORDER_END
     return sum;
 }
-
-// A direction uniform over the sphere.
-vec3 random_direction(uvec4 words)
-{
-    float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);
-    float z = (float(words.y >> 8) + 0.5) * (2.0 / 16777216.0) - 1.0, r = sqrt(1.0 - z * z);
-    return vec3(r * cos(angle), r * sin(angle), z);
-}

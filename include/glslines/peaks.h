@@ -1,7 +1,10 @@
-/* Local maxima of a function sampled on a sphere. */
+/* Local maxima of a function sampled on a sphere, and images of peaks. */
 #ifndef GLSLINES_PEAKS_H
 #define GLSLINES_PEAKS_H
 
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+#include <glslines/sh.h>
 #include <glslines/sphere.h>
 
 #ifdef __cplusplus
@@ -23,6 +26,24 @@ GLS_API gls_peak_options gls_peak_options_default(void);
  * Values must be finite. Uses 32 KiB of stack and no heap. */
 GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options,
                               uint32_t *peak, size_t capacity);
+
+/* An image of peaks has three volumes for each peak of a voxel: a vector along the voxel axes (not scaled by the sizes
+ * of voxels), whose length is the amplitude; 0 0 0 where there is none.
+ *
+ * Appends the volumes of a file of peaks, whose vectors lie in the axes of `frame`, to *peaks (NULL at first). What is
+ * not a finite number, or of length 0, is no peak. Where four volumes a peak are unit vectors and amplitudes, as those
+ * of gls_phantom, they are taken as such. GLS_ERR_INPUT, with the name, for a number of volumes that is no
+ * multiple of 3 or another grid than that of *peaks. */
+GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
+/* Gives the peaks from number `first` on the amplitudes of this image, one volume for each; what is not above 0 there
+ * is no peak. GLS_ERR_INPUT for another grid or more volumes than there are peaks. */
+GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
+/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first: those that are not
+ * negative and reach the threshold, at least 8 degrees from each other. */
+GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
+                                   size_t n, double threshold, gls_image **peaks);
+/* Turns an image of peaks to scanner axes, as MRtrix3's sh2peaks writes them: not a number where there is none. */
+GLS_API gls_status gls_peaks_to_world(gls_image *peaks);
 
 #ifdef __cplusplus
 }

@@ -23,15 +23,18 @@ extern "C" {
  * cone; det: the largest ODF value inside the cone; ptt: parallel transport tractography (Aydogan and Shi 2021), curves
  * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
  * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
- * direction, as MRtrix3's SD_STREAM. */
-#define GLS_GETTERS(ROW)     \
-    ROW(GLS_DG_BOOT, boot)   \
-    ROW(GLS_DG_PROB, prob)   \
-    ROW(GLS_DG_DET, det)     \
-    ROW(GLS_DG_PTT, ptt)     \
-    ROW(GLS_DG_IFOD1, ifod1) \
-    ROW(GLS_DG_IFOD2, ifod2) \
-    ROW(GLS_DG_SDSTREAM, sdstream)
+ * direction, as MRtrix3's SD_STREAM; fact: the peak of the nearest voxel, as MRtrix3's FACT (Mori et al. 1999); eudx:
+ * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012). */
+#define GLS_GETTERS(ROW)           \
+    ROW(GLS_DG_BOOT, boot)         \
+    ROW(GLS_DG_PROB, prob)         \
+    ROW(GLS_DG_DET, det)           \
+    ROW(GLS_DG_PTT, ptt)           \
+    ROW(GLS_DG_IFOD1, ifod1)       \
+    ROW(GLS_DG_IFOD2, ifod2)       \
+    ROW(GLS_DG_SDSTREAM, sdstream) \
+    ROW(GLS_DG_FACT, fact)         \
+    ROW(GLS_DG_EUDX, eudx)
 #define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
@@ -125,6 +128,7 @@ typedef struct gls_track_input {
     const gls_gradients *gradients; /* boot: its table */
     const gls_qball *qball;         /* boot: the model, made from the same table */
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
+    const gls_image *peaks;         /* fact, eudx: as gls_peaks_append() makes them */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */

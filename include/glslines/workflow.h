@@ -110,16 +110,18 @@ typedef struct gls_monitor {
     void (*end)(void *user, gls_phase phase);               /* comes for every begin() */
 } gls_monitor;
 
-/* What to track and how: the series, and the rows of params.def. One of dwi, sh, odf and phantom is needed; images are
- * on one grid, those of tissue and regions on any. Besides what the rows say: mask   NULL: gls_mask_estimate() of dwi;
- * without dwi all roi   NULL: with three tissues gls_seed_region_of_tissues(), else gls_seed_region_of_fa() of 0.2.
- * Without dwi it is needed unless seeds is given fa   NULL: FA of a tensor fit sphere   the name of a built-in one, see
- * gls_sphere_create(), or a file nseeds   0, with select: as many as it takes. In its place: seeds_per_voxel, seeds (a
- * file), seed_grid; in place of roi: seed_sphere, seed_rejection, seed_gmwmi seed_direction   none or three numbers,
- * for the tracker shard   "3/8", or "auto": from srun or mpirun; NULL: all seeds preset   of what is not given, see
- * gls_job_options_settle() regions   each as gls_regions_add() takes it tissue   a stop_threshold of -1 leaves the stop
- * map out, a min_length of -1 stands for two voxels device   see gls_device_open(); several names with commas share the
- * work. ngpus: 1 .. GLS_TRACKER_MAX_DEVICES output   NULL: tracks.trx. sidecar NULL: beside it */
+/* What to track and how: the series, and the rows of params.def. One of dwi, sh, odf, peaks and phantom is needed;
+ * images are on one grid, those of tissue and regions on any. Besides what the rows say: mask   NULL:
+ * gls_mask_estimate() of dwi; without dwi all roi   NULL: with three tissues gls_seed_region_of_tissues(), else
+ * gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given fa   NULL: FA of a tensor fit sphere
+ * the name of a built-in one, see gls_sphere_create(), or a file nseeds   0, with select: as many as it takes. In its
+ * place: seeds_per_voxel, seeds (a file), seed_grid; in place of roi: seed_sphere, seed_rejection, seed_gmwmi
+ * seed_direction   none or three numbers, for the tracker shard   "3/8", or "auto": from srun or mpirun; NULL: all
+ * seeds preset   of what is not given, see gls_job_options_settle() regions   each as gls_regions_add() takes it tissue
+ * a stop_threshold of -1 leaves the stop map out, a min_length of -1 stands for two voxels device   see
+ * gls_device_open(); several names with commas share the work. ngpus: 1 .. GLS_TRACKER_MAX_DEVICES output   NULL:
+ * tracks.trx. sidecar NULL: beside it */
+#define GLS_CHOICE_peaks_frame gls_frame
 #define GLS_CHOICE_seed_space gls_seed_space
 #define GLS_CHOICE_preset gls_preset
 #define GLS_CHOICE_mask_stop gls_mask_stop
@@ -155,8 +157,9 @@ typedef struct gls_job_options {
 /* Those of the bootstrap over OPDT. */
 GLS_API gls_job_options gls_job_options_default(void);
 /* Gives all that was not given the default of the preset, direction getter and model, which are chosen first where they
- * are not given: dg ifod2 with MSMT, prob with CSD, sh or odf; model AUTO where mask or roi are left to the library.
- * given: names of options, such as "max-angle", up to NULL; NULL: none. To be called once, when all else is set. */
+ * are not given: dg fact with peaks, ifod2 with MSMT, prob with CSD, sh or odf; model AUTO where mask or roi are left
+ * to the library. given: names of options, such as "max-angle", up to NULL; NULL: none. To be called once, when all
+ * else is set. */
 GLS_API void gls_job_options_settle(gls_job_options *options, const char *const *given);
 
 /* What a job did. */

@@ -83,6 +83,7 @@ typedef struct bench_work {
 typedef struct bench_model {
     gls_model model;
     gls_odf_source *odf;
+    gls_image *peaks;   /* of getters that follow them */
     double seconds_fit; /* without FA */
 } bench_model;
 

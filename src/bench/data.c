@@ -71,6 +71,7 @@ gls_status bench_model_fit(bench_run *run, int dg, bench_model *model)
     gls_job_options options = run->job;
     options.track.dg = (gls_direction_getter)dg;
     one.odf = NULL;
+    one.peaks = NULL;
     *model = (bench_model){.odf = NULL};
     gls_status code = gls_series_model_init(&one.model, &run->options->model, &run->data.series);
     double start = gls_clock_seconds();
@@ -78,12 +79,15 @@ gls_status bench_model_fit(bench_run *run, int dg, bench_model *model)
     model->seconds_fit = gls_clock_seconds() - start;
     model->model = one.model;
     model->odf = one.odf;
+    model->peaks = one.peaks;
     return code;
 }
 
 void bench_model_finish(bench_model *model)
 {
     gls_odf_source_destroy(model->odf);
+    gls_image_destroy(model->peaks);
     gls_series_model_finish(&model->model);
     model->odf = NULL;
+    model->peaks = NULL;
 }

@@ -149,8 +149,11 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)
 {
     gls_device *device = run->device[c->device].device;
-    gls_track_input input = {
-        .stop_map = run->data.stop_map, .sphere = run->data.sphere, .odf = model->odf, .regions = run->data.regions};
+    gls_track_input input = {.stop_map = run->data.stop_map,
+                             .sphere = run->data.sphere,
+                             .odf = model->odf,
+                             .peaks = model->peaks,
+                             .regions = run->data.regions};
     gls_track_memory planned;
     gls_tracker *tracker = NULL;
     gls_seeds *seeds = NULL;

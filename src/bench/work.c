@@ -18,6 +18,9 @@
  * ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 of the stop map; ifod1 samples the
  * same coefficients along e directions; sdstream climbs in u turns of 8 k MACs.
  *
+ * fact, eudx: a texel for each of the peaks of one voxel, or of eight, an eighth of a fetch each, and the stop map;
+ * three MACs a peak.
+ *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
  * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.
  */
@@ -51,6 +54,10 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
     } else if (p->dg == GLS_DG_IFOD2) {
         fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
         macs = SAMPLES * 2 * (double)k;
+    } else if (model->peaks) {
+        double texels = (double)(model->peaks->n_volumes / 3) * (p->dg == GLS_DG_EUDX ? 8 : 1);
+        fetches = texels / 8 + 1;
+        macs = 3 * texels;
     } else if (gls_getter_ends_itself(p->dg)) {
         fetches = tiles(k) + 1;
         macs = (p->dg == GLS_DG_IFOD1 ? DIRECTIONS * 2 : CLIMBS * 8) * (double)k;

@@ -178,6 +178,35 @@ const cmd_command command_fixels = {
         },
 };
 
+/* glslines peaks: the peaks of fibre orientation distributions as an image. */
+#define NAME peaks
+#define ROWS "workflow/tracts/fod_peaks.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_peaks = {
+    TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, tract_force_row),
+    .synopsis = "SH -o FILE [options]",
+    .summary = "Find the peaks of fibre orientation distributions",
+    .description = "Writes the largest maxima of each voxel as vectors along the scanner axes, whose length is the "
+                   "amplitude, as MRtrix3's sh2peaks. 'glslines track --peaks' and tckgen's FACT track them.",
+    .positionals =
+        (const char *const[]){
+            "SH",
+            "FODs as spherical harmonics of even order up to 16, such as PREFIX_sh.nii.gz of 'glslines fit'.",
+            NULL,
+        },
+    .max_positionals = 1,
+    .examples =
+        (const char *const[]){
+            "Peaks of FODs, and streamlines along them:",
+            "glslines peaks sub01_sh.nii.gz -o sub01_peaks.nii.gz",
+            "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
+            "The strongest peak alone, of FODs in DIPY's basis:",
+            "glslines peaks sh.nii.gz -o peaks.nii.gz --number 1 --sh-basis descoteaux07_legacy",
+            NULL,
+        },
+};
+
 /* glslines weights: how many fibres each streamline of a tractogram stands for. */
 #define NAME weights
 #define ROWS "workflow/tracts/weights.def"

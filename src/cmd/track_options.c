@@ -86,7 +86,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     size_t n_for_fit = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner == GLS_OF_MODEL) for_fit[n_for_fit++] = row->name;
-    const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
+    const char *odf = gls_directions_option(o), *name;
     int n = arguments->n_positionals;
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
@@ -96,7 +96,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     if (n == 0 && (name = cmd_options_first(arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
     if (n == 0 && !odf && (o->mask || o->roi))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh or --odf", o->mask ? "mask" : "roi");
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf or --peaks", o->mask ? "mask" : "roi");
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
                          n > 3 && o->mask ? "MASK" : "ROI");
@@ -104,8 +104,10 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (!o->sh && cmd_options_given(arguments, "sh-basis"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
-    if (!odf && cmd_options_given(arguments, "sh-frame"))
+    if (!o->sh && !o->odf && cmd_options_given(arguments, "sh-frame"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
+    if (o->peaks.n == 0 && cmd_options_given(arguments, "peaks-frame"))
+        return cmd_error(CMD_EXIT_USAGE, "--peaks-frame: needs --peaks FILE");
     return CMD_EXIT_OK;
 }
 
@@ -157,7 +159,8 @@ static void settle(gls_job_options *o, const cmd_arguments *arguments)
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
 {
     for (const gls_option *row = gls_params; row->name; row++) {
-        bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_FOD ||
+        bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
+                       row->user == GLS_FOR_FOD ||
                        row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD || row->user == GLS_FOR_IFOD2;
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", row->name,

@@ -378,6 +378,8 @@ static const char *in_words(const char *word)
                                            {"ifod1", "first-order integration over fibre orientation distributions"},
                                            {"ifod2", "second-order integration over fibre orientation distributions"},
                                            {"sdstream", "the peaks of fibre orientation distributions"},
+                                           {"fact", "fibre assignment by continuous tracking"},
+                                           {"eudx", "Euler integration along the peaks around each point"},
                                            {"prob", "probabilistic drawing of directions"},
                                            {"det", "the most probable directions"},
                                            {"ptt", "parallel transport"}};

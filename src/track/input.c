@@ -7,7 +7,7 @@
 
 gls_status gls_track_backtrack_check(const gls_track_params *params)
 {
-    if (params->dg == GLS_DG_DET || params->dg == GLS_DG_SDSTREAM)
+    if (gls_getter_of(params)->deterministic)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
     if (params->dg == GLS_DG_PTT)
         return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: parallel transport cannot be taken back");

@@ -28,13 +28,20 @@ gls_track_params gls_track_params_default(void)
 
 double gls_track_cutoff(const gls_track_params *p)
 {
-    bool fod = p->dg == GLS_DG_IFOD1 || p->dg == GLS_DG_IFOD2 || p->dg == GLS_DG_SDSTREAM;
-    return p->fod_cutoff >= 0 ? p->fod_cutoff : fod ? 0.1 : 0;
+    if (p->fod_cutoff >= 0) return p->fod_cutoff;
+    switch (p->dg) {
+    case GLS_DG_IFOD1:
+    case GLS_DG_IFOD2:
+    case GLS_DG_SDSTREAM:
+    case GLS_DG_FACT: return 0.1;
+    case GLS_DG_EUDX: return 0.0239;
+    default: return 0;
+    }
 }
 
 double gls_track_seed_cutoff(const gls_track_params *p)
 {
-    return p->seed_cutoff >= 0 ? p->seed_cutoff : gls_track_cutoff(p);
+    return p->seed_cutoff >= 0 ? p->seed_cutoff : p->dg == GLS_DG_EUDX ? 0 : gls_track_cutoff(p);
 }
 
 void gls_track_params_lengths(gls_track_params *p, double voxel)
@@ -137,8 +144,9 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_PTT] = "ptt",
         [GLS_FOR_VERTICES] = "boot, prob, det",
         [GLS_FOR_PEAKS] = "boot, prob, det, ptt",
+        [GLS_FOR_STARTS] = "boot, prob, det, ptt, fact, eudx",
         [GLS_FOR_FOD] = "ifod1, ifod2, sdstream",
-        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, and prob, det of FODs",
+        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, fact, eudx, and prob, det of FODs",
         [GLS_FOR_IFOD] = "ifod1, ifod2",
         [GLS_FOR_IFOD2] = "ifod2",
         [GLS_FOR_FIT] = "a fitted model",
@@ -147,6 +155,7 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_MSMT] = "msmt",
         [GLS_FOR_SH] = "--sh",
         [GLS_FOR_ODF] = "--sh, --odf",
+        [GLS_FOR_PEAK_FILES] = "--peaks",
         [GLS_FOR_SEED_COUNT] = "seeds by number",
         [GLS_FOR_SEEDS_PER_VOXEL] = "seeds by voxel",
         [GLS_FOR_SEED_LIST] = "--seeds",

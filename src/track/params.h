@@ -34,6 +34,9 @@
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
 
+/* Whether no step of a getter is drawn. */
+bool gls_getter_is_deterministic(gls_direction_getter dg);
+
 /* Lengths that are negative, because they are meant in voxels, in mm. */
 void gls_track_params_lengths(gls_track_params *params, double voxel);
 
@@ -63,8 +66,9 @@ typedef enum gls_param_user {
     GLS_FOR_PTT,
     GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
     GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
+    GLS_FOR_STARTS,   /* the same, fact and eudx: several streamlines may start from a seed */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
-    GLS_FOR_CUTOFF,   /* the same, and prob and det where amplitudes have a unit */
+    GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
     GLS_FOR_FIT,             /* a model is fitted */
@@ -73,6 +77,7 @@ typedef enum gls_param_user {
     GLS_FOR_MSMT,            /* msmt is fitted */
     GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
     GLS_FOR_ODF,             /* ODFs are given */
+    GLS_FOR_PEAK_FILES,      /* peaks are given */
     GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
     GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
     GLS_FOR_SEED_LIST,       /* seeds are given */

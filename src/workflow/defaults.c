@@ -29,6 +29,8 @@ enum {
     IFOD1 = 1 << GLS_DG_IFOD1,
     IFOD2 = 1 << GLS_DG_IFOD2,
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
+    FACT = 1 << GLS_DG_FACT,
+    EUDX = 1 << GLS_DG_EUDX,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum {
@@ -80,7 +82,7 @@ static bool is_open(size_t param, const char *const *given)
 
 static bool fits(const row *r, const gls_job_options *o)
 {
-    gls_model_kind model = o->sh || o->odf ? GLS_MODEL_CSD : o->model.model;
+    gls_model_kind model = gls_directions_option(o) ? GLS_MODEL_CSD : o->model.model;
     return r->presets >> o->preset & r->getters >> o->track.dg & r->models >> model & 1;
 }
 
@@ -104,8 +106,13 @@ static bool preset_has(const gls_job_options *o, size_t param, int *value)
 
 static void choose_method(gls_job_options *o, const char *const *given)
 {
-    bool odf = o->sh || o->odf, dg_given = is_given(given, "dg"), model_given = is_given(given, "model");
+    bool odf = gls_directions_option(o) != NULL, dg_given = is_given(given, "dg"),
+         model_given = is_given(given, "model");
     int value;
+    if (!dg_given && o->peaks.n > 0) {
+        o->track.dg = GLS_DG_FACT;
+        dg_given = true;
+    }
     if (!dg_given && preset_has(o, ROW_dg, &value)) {
         o->track.dg = (gls_direction_getter)value;
         dg_given = true;
@@ -151,6 +158,7 @@ const char *gls_default_getter_reason(const gls_job_options *o)
     if (preset_has(o, ROW_dg, &value) || method_beside(o, "model").track.dg != o->track.dg) return NULL;
     return o->track.dg == GLS_DG_BOOT    ? "the default with opdt and csa"
            : o->track.dg == GLS_DG_IFOD2 ? "the default with msmt"
+           : o->track.dg == GLS_DG_FACT  ? "the default with --peaks"
                                          : "the default with csd, --sh and --odf";
 }
 
@@ -178,7 +186,8 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         if (!is_given(given, "min-length")) o->track.min_length = -2;
-        if (!is_given(given, "cutoff") && gls_getter_ends_itself(o->track.dg)) o->track.fod_cutoff = 0.05;
+        if (!is_given(given, "cutoff") && gls_getter_ends_itself(o->track.dg) && o->track.dg != GLS_DG_EUDX)
+            o->track.fod_cutoff = 0.05;
     }
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
@@ -207,7 +216,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
-        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !o->sh && !o->odf;
+        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
         if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
         if (!fits(&rows[i], o) || ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open)) continue;
         held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
@@ -230,6 +239,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.seed_gmwmi = o->seed_gmwmi;
     d.sh = o->sh;
     d.odf = o->odf;
+    d.peaks = o->peaks;
     d.act = o->act;
     d.pve_wm = o->pve_wm;
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
@@ -251,6 +261,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
     d.dwi = d.mask = d.roi = d.seeds = d.seed_sphere = d.seed_rejection = d.seed_gmwmi = NULL;
     d.sh = d.odf = d.act = d.pve_wm = NULL;
+    d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
     return d;
 }
@@ -303,7 +314,8 @@ void gls_defaults_log(const gls_job_options *o)
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
-    const char *model = o->sh || o->odf || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
+    const char *model =
+                   gls_directions_option(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
                *getter = gls_default_getter_reason(o);
     if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
     if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);

@@ -35,19 +35,21 @@ static gls_status sample_bootstrap(const gls_study *in, const gls_image *mask, g
     return status;
 }
 
-/* Marks the voxels of *marked (1) where no sample of the ODF is above 0 by -1. */
+/* Marks the voxels of *marked (1) where no sample of the ODF is above 0, or no peak differs from 0, by -1. */
 static gls_status mark_dark(const gls_study *in, gls_image *marked)
 {
     gls_image *odf = NULL;
-    gls_status status = in->odf ? gls_odf_sample(in->odf, &odf) : sample_bootstrap(in, marked, &odf);
+    bool peaks = !in->odf && in->odf_image;
+    gls_status status = in->odf ? gls_odf_sample(in->odf, &odf) : peaks ? GLS_OK : sample_bootstrap(in, marked, &odf);
+    if (peaks) odf = in->odf_image;
     size_t n = gls_grid_voxels(in->grid);
     for (size_t v = 0; !status && v < n; v++) {
         float largest = 0;
         for (size_t d = 0; marked->data[v] > 0 && d < odf->n_volumes; d++)
-            largest = fmaxf(largest, odf->data[d * n + v]);
+            largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
         if (marked->data[v] > 0 && !(largest > 0)) marked->data[v] = -1;
     }
-    gls_image_destroy(odf);
+    if (!peaks) gls_image_destroy(odf);
     return status;
 }
 
@@ -112,7 +114,10 @@ static void explain_seeds(const gls_job *job)
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     if (!look.dark) return;
-    if (o->sh || o->odf)
+    if (o->peaks.n > 0)
+        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s is 0 there",
+                percent * (double)look.dark, o->peaks.value[0]);
+    else if (o->sh || o->odf)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have an ODF that is nowhere positive: the file %s is 0 there",
                 percent * (double)look.dark, o->sh ? o->sh : o->odf);
     else if (o->model.model == GLS_MODEL_OPDT)

@@ -33,20 +33,28 @@
 /* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
 static gls_status check_source(const gls_job_options *o)
 {
-    bool files = o->dwi || o->sh || o->odf;
+    bool files = o->dwi || gls_directions_option(o);
     if (files && o->phantom) return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files");
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
-                                      "[options], or --sh, --odf or --phantom (built in) instead of DWI");
+                                      "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");
 }
 
 /* Which images there are: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
-    const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL;
+    const char *odf = gls_directions_option(o);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
         return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
+    if (o->peaks.n > 0 && (o->sh || o->odf))
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
+    if (o->peaks_values.n > 0 && o->peaks.n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
+    if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: is given %d times, %d at most: join the volumes in one file",
+                        o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
+                        o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
     bool places = o->roi || gls_seeds_need_no_region(o),
          tissue_alone = (o->act || o->pve_wm) && o->track.stop_threshold < 0;
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
@@ -68,8 +76,10 @@ static gls_status check_inputs(const gls_job_options *o)
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
-    bool given = o->sh || o->odf;
-    if (t->dg == GLS_DG_BOOT && given)
+    if (o->peaks.n > 0 && !gls_along_peaks(o))
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
+                        gls_getter_name(t->dg));
+    if (t->dg == GLS_DG_BOOT && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take --dg prob, det or ptt%s",
@@ -173,7 +183,7 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->study, o->memory_limit);
     if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
-    if (!o->sh && !o->odf) {
+    if (!gls_directions_option(o)) {
         job->options.model.model = job->study.model.kind;
         job->options.model.sh_order = job->study.model.order;
     }

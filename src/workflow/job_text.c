@@ -13,6 +13,7 @@
 #include "workflow/defaults.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
+#include "workflow/study.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
@@ -36,7 +37,11 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
     else if (o->odf)
         gls_text_printf(text, ", amplitudes\n");
-    if (o->sh || o->odf) return;
+    for (int i = 0; i < o->peaks.n; i++) {
+        print_name(text, "peaks", o->peaks.value[i]);
+        gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
+    }
+    if (gls_directions_option(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
     if (job->study.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
@@ -161,11 +166,15 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
-    if (ends_itself) gls_text_printf(text, "cutoff      FOD amplitudes below %g\n", o->track.fod_cutoff);
+    if (ends_itself)
+        gls_text_printf(text, "cutoff      %s amplitudes below %g\n", gls_along_peaks(o) ? "peaks of" : "FOD",
+                        o->track.fod_cutoff);
     print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
-    print_name(text, "sphere", o->sphere);
-    gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
+    if (sphere && o->peaks.n == 0) {
+        print_name(text, "sphere", o->sphere);
+        gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
+    }
     const char *reason = gls_default_getter_reason(&job->options_given);
     gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
                     gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",

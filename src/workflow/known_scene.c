@@ -145,11 +145,20 @@ static const gls_known_line sdstream[] = {
     {47, {36, 68}, {{18.964f, -31.154f, 7.114f}, {20.112f, 9.691f, 0.718f}}},
 };
 
+static const gls_known_line fact[] = {
+    {0, {1, 1}, {{0.f, 0.f, 0.f}, {0.f, 0.f, 0.f}}},
+};
+static const gls_known_line eudx[] = {
+    {0, {1, 1}, {{0.f, 0.f, 0.f}, {0.f, 0.f, 0.f}}},
+};
+
 #define LINES(name) {name, sizeof name / sizeof *name}
 const gls_known_lines gls_known_lines_fod[] = {
     LINES(ifod1),
     LINES(ifod2),
     LINES(sdstream),
+    LINES(fact),
+    LINES(eudx),
 };
 /* clang-format on */
 
@@ -164,7 +173,7 @@ enum { N_SEEDS = 48 };
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
     {"boot4", GLS_DG_BOOT, 4},  {"boot8", GLS_DG_BOOT, 8},        {"prob4", GLS_DG_PROB, 4}, {"prob8", GLS_DG_PROB, 8},
     {"det4", GLS_DG_DET, 4},    {"det8", GLS_DG_DET, 8},          {"ptt4", GLS_DG_PTT, 4},   {"ifod1", GLS_DG_IFOD1, 8},
-    {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8},
+    {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8}, {"fact", GLS_DG_FACT, 8},  {"eudx", GLS_DG_EUDX, 8},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)
@@ -172,6 +181,7 @@ void gls_known_scene_finish(gls_known_scene *s)
     gls_seeds_destroy(s->seeds);
     gls_odf_source_destroy(s->odf);
     gls_image_destroy(s->sh);
+    gls_image_destroy(s->peaks);
     gls_image_destroy(s->stop_map);
     gls_qball_destroy(s->qball);
     gls_sphere_destroy(s->sphere);
@@ -187,15 +197,18 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (status || variant->dg == GLS_DG_BOOT) return status;
     status = gls_qball_fit_image(s->qball, p->dwi, p->gradients, p->mask, &s->sh);
-    return status ? status
-                  : gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
-                                             &clipped, &s->odf);
+    if (!status)
+        status = gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
+                                          &clipped, &s->odf);
+    if (!status && (variant->dg == GLS_DG_FACT || variant->dg == GLS_DG_EUDX))
+        status = gls_peaks_of_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, 3, 0, &s->peaks);
+    return status;
 }
 
 gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
 {
     const gls_known_variant *v = &gls_known_variants[variant];
-    const bool fod = v->dg == GLS_DG_IFOD1 || v->dg == GLS_DG_IFOD2 || v->dg == GLS_DG_SDSTREAM;
+    const bool fod = gls_getter_ends_itself(v->dg);
     gls_phantom_params shape = gls_phantom_params_default();
     for (int a = 0; a < 3; a++) {
         shape.shape[a] = (int32_t[]){20, 26, 20}[a];
@@ -215,7 +228,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     s->params.dg = v->dg;
     /* steps add up what drivers round differently; GPUs filter textures with few bits */
     s->params.max_length = 60;
-    s->input = (gls_track_input){.odf = s->odf, .stop_map = s->stop_map, .sphere = s->sphere};
+    s->input = (gls_track_input){.odf = s->odf, .peaks = s->peaks, .stop_map = s->stop_map, .sphere = s->sphere};
     if (v->dg == GLS_DG_BOOT) {
         s->input.dwi = p->dwi;
         s->input.gradients = p->gradients;

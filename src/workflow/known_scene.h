@@ -12,7 +12,7 @@ typedef struct gls_known_variant {
     gls_direction_getter dg;
     int sh_order;
 } gls_known_variant;
-#define GLS_KNOWN_VARIANTS 10
+#define GLS_KNOWN_VARIANTS 12
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
 /* A streamline: for the half that goes back from the seed and the one that goes forward, how many points it has for
@@ -35,7 +35,7 @@ extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS],
 typedef struct gls_known_scene {
     size_t variant;
     gls_phantom *phantom;
-    gls_image *stop_map, *sh;
+    gls_image *stop_map, *sh, *peaks;
     gls_qball *qball;
     gls_sphere *sphere;
     gls_odf_source *odf;

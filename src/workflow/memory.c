@@ -45,7 +45,7 @@ static gls_status header_bytes(const char *path, uint64_t *bytes)
 
 gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb)
 {
-    static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF};
+    static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF, GLS_FILE_PEAKS};
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
         const char *path = study->file[large[i]].path;
@@ -67,7 +67,7 @@ static void add_images(const gls_study *planned, bool boot, figures *f)
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
     f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
               (planned->wants_fa && planned->stop_map_open ? image_bytes(planned->stop_map) : 0) +
-              image_bytes(planned->odf_image) + image_bytes(planned->model.sh);
+              image_bytes(planned->odf_image) + image_bytes(planned->peaks) + image_bytes(planned->model.sh);
     f->images = f->kept + series + subset;
     if (boot) f->kept = f->images;
 }
@@ -96,6 +96,7 @@ static gls_status plan_study(gls_job *job, gls_study *planned)
 static void drop_planned(const gls_study *study, gls_study *planned)
 {
     gls_odf_source_destroy(planned->odf);
+    gls_image_destroy(planned->peaks);
     if (planned->model.sh != study->model.sh) gls_image_destroy(planned->model.sh);
     if (planned->model.qball != study->model.qball) gls_qball_destroy(planned->model.qball);
     if (planned->model.subset != study->model.subset) gls_image_destroy(planned->model.subset);

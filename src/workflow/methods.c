@@ -10,6 +10,7 @@
 #include "workflow/devices.h"
 #include "workflow/model.h"
 #include "workflow/params.h"
+#include "workflow/study.h"
 
 typedef struct methods_run {
     const gls_job_options *options;
@@ -143,6 +144,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     gls_method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();
     gls_odf_source *source = NULL;
+    gls_image *peaks = NULL;
     gls_tracker *tracker = NULL;
     gls_score *score = NULL;
     params.dg = dg;
@@ -156,6 +158,8 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
         status = make_source(run, model, &options, &source);
         input.odf = source;
     }
+    if (!status) status = gls_find_peaks(&options, source, GLS_BVEC_IMAGE, &peaks);
+    input.peaks = peaks;
     if (!status) status = gls_score_create(run->phantom, NULL, &score);
     if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
     if (!status) status = track(run, tracker, score);
@@ -170,6 +174,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     gls_tracker_destroy(tracker);
     gls_score_destroy(score);
     gls_odf_source_destroy(source);
+    gls_image_destroy(peaks);
     return status;
 }
 

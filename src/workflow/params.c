@@ -142,6 +142,16 @@ gls_bvec_frame gls_model_frame(const gls_model_options *o)
     return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
 }
 
+const char *gls_directions_option(const gls_job_options *o)
+{
+    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : NULL;
+}
+
+bool gls_along_peaks(const gls_job_options *o)
+{
+    return o->track.dg == GLS_DG_FACT || o->track.dg == GLS_DG_EUDX;
+}
+
 const char *gls_csd_directions_file(const gls_model_options *o)
 {
     return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
@@ -181,7 +191,7 @@ const char *gls_getter_name(gls_direction_getter dg)
 
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
-    bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
+    bool given = gls_directions_option(o) != NULL, fod = gls_getter_ends_itself(o->track.dg);
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
@@ -191,18 +201,20 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
     case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
     case GLS_FOR_PEAKS: return !fod;
-    case GLS_FOR_FOD: return fod;
+    case GLS_FOR_STARTS: return !fod || gls_along_peaks(o);
+    case GLS_FOR_FOD: return fod && !gls_along_peaks(o);
     case GLS_FOR_CUTOFF:
         return fod ||
                ((o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET) && (given || o->model.model > GLS_MODEL_CSA));
-    case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
+    case GLS_FOR_IFOD: return o->track.dg == GLS_DG_IFOD1 || o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
     case GLS_FOR_QBALL: return !given && o->model.model <= GLS_MODEL_CSA;
     case GLS_FOR_MSMT: return !given && o->model.model == GLS_MODEL_MSMT;
     case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
-    case GLS_FOR_ODF: return given;
+    case GLS_FOR_ODF: return o->sh || o->odf;
+    case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;
     case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds && o->seed_grid == 0;
     case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
     case GLS_FOR_SEED_LIST: return o->seeds != NULL;

@@ -53,6 +53,10 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 /* Defaults of a model, and the axes that its sh_frame stands for. */
 gls_model_options gls_model_options_default(gls_model_kind model);
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
+/* The option that gives the directions, "sh", "odf" or "peaks", in place of a model; NULL: none. */
+const char *gls_directions_option(const gls_job_options *options);
+/* Whether the direction getter follows peaks. */
+bool gls_along_peaks(const gls_job_options *options);
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* The file of csd_directions; NULL: it is none. */
 const char *gls_csd_directions_file(const gls_model_options *options);

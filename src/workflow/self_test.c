@@ -117,7 +117,7 @@ gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, in
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {
     if (params->dg == GLS_DG_BOOT) return input->qball->options.sh_order;
-    return input->odf->is_sh ? input->odf->order : 0;
+    return input->odf && input->odf->is_sh ? input->odf->order : 0;
 }
 
 gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,

@@ -65,6 +65,7 @@ void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FIL
     file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
     file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
     if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+    gls_study_peak_files(options, file);
 }
 
 gls_status gls_study_init(gls_study *input, const gls_job_options *options)
@@ -112,12 +113,16 @@ static gls_status read_map(const gls_study *input, int which, const char *first,
 /* The first image, which the others are compared with, is the series or else the ODFs. */
 static gls_status read_files(gls_study *input, const gls_job_options *options)
 {
-    const gls_input_file *odf = options->sh ? &input->file[GLS_FILE_SH] : &input->file[GLS_FILE_ODF];
+    const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
+                                             : options->peaks.n > 0 ? GLS_FILE_PEAKS
+                                                                    : GLS_FILE_ODF];
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
     gls_status code = GLS_OK;
     if (input->file[GLS_FILE_DWI].path)
         code = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
-    if (!code && odf->path) {
+    if (!code && options->peaks.n > 0) {
+        code = gls_study_read_peaks(input, options);
+    } else if (!code && odf->path) {
         gls_status status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
         /* coefficients along the scanner axes do not change with the axes of the voxels */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
@@ -175,7 +180,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
-    if (!code && !options->sh && !options->odf)
+    if (!code && !gls_directions_option(options))
         code = gls_series_model_init(&input->model, &options->model, &input->series);
     if (!code) code = gls_study_read_tissue(input, options);
     if (!code && (input->roi || gls_seeds_need_no_region(options))) code = gls_study_make_seeds(input, options);
@@ -255,11 +260,12 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
     gls_status status = make_open_map(input, options);
     if (status) return status;
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
-    if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
+    if (!status && options->track.dg != GLS_DG_BOOT && !gls_directions_option(options))
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
-    return options->track.dg == GLS_DG_BOOT ? gls_series_model_prepare(&input->model, input->mask)
-                                            : make_source(input, options);
+    if (options->track.dg == GLS_DG_BOOT) return gls_series_model_prepare(&input->model, input->mask);
+    status = options->peaks.n > 0 ? GLS_OK : make_source(input, options);
+    return status ? status : gls_study_plan_peaks(input, options);
 }
 
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
@@ -267,6 +273,9 @@ gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_op
     gls_track_input tracker = {.stop_map = input->stop_map,
                                .sphere = input->sphere,
                                .odf = input->odf,
+                               .peaks = input->peaks           ? input->peaks
+                                        : options->peaks.n > 0 ? input->odf_image
+                                                               : NULL,
                                .regions = input->regions,
                                .tissue = input->tissue};
     if (options->track.dg != GLS_DG_BOOT) return tracker;
@@ -347,7 +356,7 @@ static gls_status make_region(gls_study *input, const gls_job_options *options, 
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     double start = gls_clock_seconds();
-    bool fitted = !options->sh && !options->odf;
+    bool fitted = !gls_directions_option(options);
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
     if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
@@ -360,7 +369,8 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
     if (options->track.dg != GLS_DG_BOOT) {
         if (fitted) code = fit_odf(input, options, monitor);
-        if (!code) code = make_source(input, options);
+        if (!code && options->peaks.n == 0) code = make_source(input, options);
+        if (!code) code = gls_study_find_peaks(input, options);
     }
     if (!code && !input->seeds) code = make_region(input, options, monitor);
     if (!code && input->wants_fa) code = fit_fa(input, options, monitor);
@@ -379,6 +389,7 @@ void gls_study_finish(gls_study *input)
     }
     gls_phantom_destroy(input->phantom);
     gls_image_destroy(input->odf_image);
+    gls_image_destroy(input->peaks);
     gls_image_destroy(input->stop_map);
     gls_image_destroy(input->fa);
     gls_sphere_destroy(input->sphere);

@@ -22,4 +22,22 @@ gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_op
 const gls_image *gls_study_scalar(const gls_study *study);
 void gls_study_finish(gls_study *input);
 
+/* --- getters along peaks: of files, or of ODFs ---------------------------------- */
+
+/* The axes of a file of --peaks. */
+gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
+
+/* Puts the files of --peaks and --peaks-values to their places. */
+void gls_study_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
+/* Reads and joins them to odf_image, on the grid of the series if there is one. */
+gls_status gls_study_read_peaks(gls_study *study, const gls_job_options *options);
+
+/* The peaks of ODFs, for a getter that follows them and has no files of them; others get none. frame: of the source's
+ * coefficients. */
+gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
+                          gls_image **peaks);
+/* The same for a study, once its ODFs are there; or an image without values in their place. */
+gls_status gls_study_find_peaks(gls_study *study, const gls_job_options *options);
+gls_status gls_study_plan_peaks(gls_study *study, const gls_job_options *options);
+
 #endif

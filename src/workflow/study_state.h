@@ -4,6 +4,8 @@
 
 #include "workflow/model.h"
 
+#define GLS_MAX_PEAK_FILES 8 /* of --peaks, and of --peaks-values */
+
 /* The files that a run reads. */
 enum {
     GLS_FILE_DWI,
@@ -28,16 +30,19 @@ enum {
     GLS_FILE_PVE_SGM,
     GLS_FILE_SEED_REJECTION,
     GLS_FILE_SEED_GMWMI,
-    GLS_FILE_N_FILES
+    GLS_FILE_PEAKS, /* and those behind it */
+    GLS_FILE_PEAKS_VALUES = GLS_FILE_PEAKS + GLS_MAX_PEAK_FILES,
+    GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
 
 typedef struct gls_study {
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns the series, mask and roi where it is not NULL */
-    gls_series series;        /* empty with --sh or --odf alone */
+    gls_series series;        /* empty with --sh, --odf or --peaks alone */
     gls_image *mask, *roi;    /* roi is NULL where a list of seeds takes its place, or before it is made */
     bool mask_made, roi_made; /* not read */
-    gls_image *odf_image;     /* of --sh or --odf */
+    gls_image *odf_image;     /* of --sh, --odf or --peaks */
+    gls_image *peaks;         /* of ODFs, for getters along peaks; NULL: none, or odf_image is that of --peaks */
     gls_image *stop_map;
     bool stop_map_open;   /* it is 1 in the whole mask, for want of one */
     bool wants_fa;        /* an output shows FA: where the stop map is open and there is a series, it is fitted */

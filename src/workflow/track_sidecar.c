@@ -10,11 +10,13 @@
 #include "image/regions.h"
 #include "util/hash.h"
 #include "util/json.h"
+#include "track/params.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/defaults.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
+#include "workflow/study.h"
 
 /* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
 static void add_bids(cJSON *root, const gls_job *job)
@@ -22,8 +24,7 @@ static void add_bids(cJSON *root, const gls_job *job)
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
     cJSON_AddStringToObject(root, "TractographyMethod",
-                            o->track.dg == GLS_DG_DET || o->track.dg == GLS_DG_SDSTREAM ? "deterministic"
-                                                                                        : "probabilistic");
+                            gls_getter_is_deterministic(o->track.dg) ? "deterministic" : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);
@@ -71,8 +72,14 @@ static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_study *in = &job->study;
     const gls_job_options *o = &job->options;
-    if (!o->sh && !o->odf) gls_series_model_describe(root, &in->model);
+    if (!gls_directions_option(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
+    if (o->peaks.n > 0) {
+        cJSON_AddStringToObject(odf, "source", "peaks");
+        gls_json_uint(odf, "peaks_per_voxel", in->odf_image->n_volumes / 3);
+        cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(gls_peaks_frame(o, 0)));
+        return;
+    }
     if (!in->odf) {
         cJSON_AddStringToObject(odf, "source", "bootstrap of the model");
         return;
@@ -89,6 +96,7 @@ static void add_odf(cJSON *root, const gls_job *job)
                             gls_track_interpolation(&job->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS
                                 ? "coefficients"
                                 : "amplitudes");
+    if (in->peaks) gls_json_uint(odf, "peaks_per_voxel", in->peaks->n_volumes / 3);
     if (in->odf->options.stop_map)
         gls_json_double(odf, "zero_where_stop_map_is_below", in->odf->options.stop_threshold);
     else

@@ -24,7 +24,7 @@ bridged "help --format bash" completions bash
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
-bridged "--dg det" track --dg eudx
+bridged "--dg det" track --dg closestpeaks
 # words of other programs that have a counterpart are taken, and said
 taken() { # TEXT OF THE PLAN, OPTIONS
     plan=$1
@@ -110,7 +110,7 @@ fails 2 --sh-order track --sh-order 3
 fails 2 --sh-order track --sh-order 10
 fails 2 --chunk-size track --chunk-size 0
 fails 2 --fa-threshold track --fa-threshold inf
-fails 2 --dg track --dg eudx
+fails 2 --dg track --dg closestpeaks
 fails 2 --write-method track --write-method vtk
 fails 2 --force track --force=yes
 fails 2 --min-length track --min-length 20 --max-length 10

@@ -195,6 +195,27 @@ class Arrays(unittest.TestCase):
             self.assertGreater(len(points[0]), NSEEDS / 4)
             self.assertLess(abs(len(points[0]) - len(points[1])), 0.05 * NSEEDS)
 
+    def test_peaks(self):
+        run("fit", *phantom.names[:4], path("peaks"), "--model", "csd", "--sh-order", 6, "--force")
+        run("peaks", path("peaks_sh.nii.gz"), "-o", path("peaks.nii.gz"), "--force")
+        world = np.asanyarray(nib.load(path("peaks.nii.gz")).dataobj)
+        axes = phantom.affine[:3, :3] / np.linalg.norm(phantom.affine[:3, :3], axis=0)
+        peaks = (world.reshape(world.shape[:3] + (3, 3)) @ axes).reshape(world.shape)
+        for dg in ("fact", "eudx"):
+            options = {"dg": dg, "step_size": "0.5mm", "max_directions_per_seed": 3}
+            with glslines.Tracker("llvmpipe", glslines.Params(**options), stop_map=phantom.mask, peaks=peaks,
+                                  affine=phantom.affine, mask=phantom.mask) as tracker:
+                from_array = tracker.run(phantom.seeds)
+            stats = glslines.track(peaks=[path("peaks.nii.gz")], mask=phantom.names[3], roi=phantom.names[4],
+                                   out=path(dg + ".trx"), nseeds=NSEEDS, device="llvmpipe", force=True, **options)
+            self.assertGreater(len(from_array), NSEEDS / 5)
+            # directions of arrays are rounded once more
+            self.assertLess(abs(len(from_array) - stats["streamlines"]), 0.02 * NSEEDS)
+        with self.assertRaisesRegex(ValueError, "dg='fact' needs peaks"):
+            glslines.Tracker("llvmpipe", glslines.Params(dg="fact"), stop_map=phantom.fa)
+        with self.assertRaisesRegex(ValueError, "three are needed"):
+            glslines.Tracker("llvmpipe", stop_map=phantom.fa, peaks=peaks[..., :4], affine=phantom.affine)
+
     def test_csd_against_the_program(self):
         run("fit", *phantom.names[:4], path("fit"), "--model", "csd", "--sh-order", 4, "--sh-basis",
             "descoteaux07_legacy", "--sh-frame", "image", "--force")

@@ -29,10 +29,12 @@ import cmc as cmc_rules  # noqa: E402
 import regions as region_rules  # noqa: E402
 
 # step in mm, places that a step leads over, substeps of a stored point
-GETTERS = {"boot": (1, 1, 1), "prob": (1, 1, 1), "det": (1, 1, 1), "ptt": (1, 1, 4), "ifod1": (1, 1, 1), "ifod2": (1, 3, 1), "sdstream": (1, 1, 1)}
+GETTERS = {"boot": (1, 1, 1), "prob": (1, 1, 1), "det": (1, 1, 1), "ptt": (1, 1, 4), "ifod1": (1, 1, 1), "ifod2": (1, 3, 1), "sdstream": (1, 1, 1), "fact": (1, 1, 1),
+           "eudx": (1, 1, 1)}
 ONE = ["--max-directions-per-seed", 1]
 CUTOFF = ["--cutoff", 0.05]  # which otherwise is another one with tissue
-OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"], "ifod1": CUTOFF, "ifod2": CUTOFF, "sdstream": CUTOFF}
+OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"], "ifod1": CUTOFF, "ifod2": CUTOFF, "sdstream": CUTOFF, "fact": CUTOFF,
+           "eudx": [*ONE, *CUTOFF]}
 BACKTRACK = ("boot", "prob", "ifod1", "ifod2")
 RNG_SEED = 9
 TIE = 1e-5  # kernels decide in single precision

@@ -40,7 +40,7 @@ def pick(r, name, *values):
 
 def result_options(r):
     """Options on which the bytes depend, and whether a fit can be kept."""
-    getter = r.choice(("boot", "prob", "det", "ptt", "prob", "boot", "ifod2", "ifod1", "sdstream"))
+    getter = r.choice(("boot", "prob", "det", "ptt", "prob", "boot", "ifod2", "ifod1", "sdstream", "fact", "eudx"))
     order = r.choice((4, 4, 6, 8))
     o = ["--dg", getter, "--nseeds", str(r.choice((1, 37, 100, 250))), "--rng-seed", str(r.randrange(10**6)), "--sphere", r.choice(("small", "small", "small", "default"))]
     if getter == "boot":

@@ -30,6 +30,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_MSMT: o.model.model = GLS_MODEL_MSMT; break;
     case GLS_FOR_SH: o.sh = "sh.nii"; break;
     case GLS_FOR_ODF: o.odf = "odf.nii"; break;
+    case GLS_FOR_PEAK_FILES: o.peaks = (gls_strings){{"peaks.nii"}, 1}; break;
     case GLS_FOR_SEEDS_PER_VOXEL: o.seeds_per_voxel = 2; break;
     case GLS_FOR_SEED_LIST: o.seeds = "seeds.txt"; break;
     case GLS_FOR_SEED_GRID: o.seed_grid = 2; break;

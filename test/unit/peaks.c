@@ -1,10 +1,11 @@
-/* gls_peaks_find() against the rule written down a second time, over a list of edges. */
+/* gls_peaks_find() against the rule written down a second time, over a list of edges; images of peaks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <glslines/peaks.h>
@@ -151,9 +152,134 @@ static void special_cases(void **state)
     gls_sphere_destroy(s);
 }
 
+/* --- images of peaks --------------------------------------------------------- */
+
+static gls_image *small_image(size_t n_volumes)
+{
+    gls_grid grid;
+    gls_image *image = NULL;
+    /* x runs to the left, so that scanner and voxel axes differ */
+    assert_int_equal(gls_grid_init(&grid, (const int32_t[3]){2, 1, 1},
+                                   (const double[3][4]){{-2, 0, 0, 0}, {0, 0, -3, 0}, {0, 2, 0, 0}}),
+                     GLS_OK);
+    assert_int_equal(gls_image_create(&grid, n_volumes, &image), GLS_OK);
+    return image;
+}
+
+static void set(gls_image *image, size_t peak, size_t voxel, float x, float y, float z)
+{
+    const float v[3] = {x, y, z};
+    for (size_t a = 0; a < 3; a++) image->data[(3 * peak + a) * 2 + voxel] = v[a];
+}
+
+static void assert_vector(const gls_image *image, size_t peak, size_t voxel, double x, double y, double z)
+{
+    const double v[3] = {x, y, z};
+    for (size_t a = 0; a < 3; a++) assert_true(fabs((double)image->data[(3 * peak + a) * 2 + voxel] - v[a]) < 1e-6);
+}
+
+static void append(void **state)
+{
+    (void)state;
+    gls_image *peaks = NULL, *file = small_image(6), *odd = small_image(4), *values = small_image(2),
+              *many = small_image(5);
+    set(file, 0, 0, 0.6f, 0, 0.8f);
+    set(file, 0, 1, NAN, 0, 1);
+    set(file, 1, 0, 0, 0, 0);
+    set(file, 1, 1, 0, 0.5f, 0);
+    /* scanner axes: x is minus the first axis of voxels, z the second, minus y the third */
+    assert_int_equal(gls_peaks_append(&peaks, file, "world.nii", GLS_BVEC_WORLD), GLS_OK);
+    assert_int_equal(peaks->n_volumes, 6);
+    assert_vector(peaks, 0, 0, -0.6, 0.8, 0);
+    assert_vector(peaks, 0, 1, 0, 0, 0);
+    assert_vector(peaks, 1, 0, 0, 0, 0);
+    assert_vector(peaks, 1, 1, 0, 0, -0.5);
+    assert_int_equal(gls_peaks_append(&peaks, file, "image.nii", GLS_BVEC_IMAGE), GLS_OK);
+    assert_int_equal(peaks->n_volumes, 12);
+    assert_vector(peaks, 0, 0, -0.6, 0.8, 0);
+    assert_vector(peaks, 2, 0, 0.6, 0, 0.8);
+    assert_true(gls_grid_determinant(&file->grid) < 0);
+    assert_int_equal(gls_peaks_append(&peaks, file, "fsl.nii", GLS_BVEC_FSL), GLS_OK);
+    assert_vector(peaks, 4, 0, 0.6, 0, 0.8);
+    assert_int_equal(gls_peaks_append(&peaks, odd, "odd.nii", GLS_BVEC_WORLD), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "odd.nii: has 4 volumes"));
+    assert_int_equal(peaks->n_volumes, 18);
+    /* unit vectors and amplitudes */
+    gls_image *quads = small_image(8), *of_quads = NULL;
+    quads->data[1] = 1;
+    quads->data[7] = 0.25f;
+    quads->data[8 + 2] = -1;
+    quads->data[8 + 6] = 0.5f;
+    assert_int_equal(gls_peaks_append(&of_quads, quads, "quads.nii", GLS_BVEC_IMAGE), GLS_OK);
+    assert_int_equal(of_quads->n_volumes, 6);
+    assert_vector(of_quads, 0, 1, 0.25, 0, 0);
+    assert_vector(of_quads, 1, 0, 0, -0.5, 0);
+    gls_image_destroy(quads);
+    gls_image_destroy(of_quads);
+    /* amplitudes */
+    values->data[0] = 2;
+    values->data[3] = -1;
+    assert_int_equal(gls_peaks_set_values(peaks, 0, values, "f.nii"), GLS_OK);
+    assert_vector(peaks, 0, 0, -1.2, 1.6, 0);
+    assert_vector(peaks, 1, 1, 0, 0, 0);
+    assert_vector(peaks, 2, 0, 0.6, 0, 0.8);
+    assert_int_equal(gls_peaks_set_values(peaks, 2, many, "many.nii"), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "many.nii"));
+    assert_int_equal(gls_peaks_to_world(peaks), GLS_OK);
+    assert_vector(peaks, 0, 0, 1.2, 0, 1.6);
+    assert_true(isnan(peaks->data[1]));
+    gls_image_destroy(peaks);
+    gls_image_destroy(file);
+    gls_image_destroy(odd);
+    gls_image_destroy(values);
+    gls_image_destroy(many);
+}
+
+/* Two lobes of known directions: their peaks are where the sum is stationary, the stronger one first. */
+static void of_sh(void **state)
+{
+    (void)state;
+    enum { ORDER = 8, K = 45 };
+    gls_image *sh = small_image(K), *peaks = NULL;
+    const double lobe[2][3] = {{0.8, 0.6, 0}, {0, 0, 1}}; /* at right angles, where neither moves the other's peak */
+    double basis[2 * K], at_peak[K];
+    assert_int_equal(gls_sh_matrix(GLS_SH_TOURNIER07, ORDER, lobe, 2, basis), GLS_OK);
+    for (size_t j = 0; j < K; j++) {
+        double l = gls_sh_degree(j), w = exp(-0.03 * l * (l + 1));
+        sh->data[j * 2] = (float)(w * (0.5 * basis[j] + 0.8 * basis[K + j]));
+        sh->data[j * 2 + 1] = j == 0 ? 1 : 0; /* no direction */
+    }
+    assert_int_equal(gls_peaks_of_sh(sh, "sh", GLS_SH_TOURNIER07, GLS_BVEC_IMAGE, 3, 0.1, &peaks), GLS_OK);
+    assert_int_equal(peaks->n_volumes, 9);
+    for (size_t k = 0; k < 2; k++) {
+        double v[3], length = 0, cosine = 0, amplitude = 0;
+        for (size_t a = 0; a < 3; a++) {
+            v[a] = (double)peaks->data[(3 * k + a) * 2];
+            length += v[a] * v[a];
+            cosine += v[a] * lobe[1 - k][a];
+        }
+        length = sqrt(length);
+        assert_true(fabs(cosine) / length > 1 - 1e-6);
+        for (size_t a = 0; a < 3; a++) v[a] /= length;
+        assert_int_equal(gls_sh_matrix(GLS_SH_TOURNIER07, ORDER, (const double(*)[3])v, 1, at_peak), GLS_OK);
+        for (size_t j = 0; j < K; j++) amplitude += at_peak[j] * (double)sh->data[j * 2];
+        assert_true(fabs(length - amplitude) < 1e-6);
+        assert_vector(peaks, k, 1, 0, 0, 0);
+    }
+    gls_image_destroy(peaks);
+    peaks = NULL;
+    gls_image *wrong = small_image(44);
+    assert_int_equal(gls_peaks_of_sh(wrong, "wrong.nii", GLS_SH_TOURNIER07, GLS_BVEC_IMAGE, 3, 0, &peaks),
+                     GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "wrong.nii"));
+    gls_image_destroy(wrong);
+    gls_image_destroy(sh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_spheres), cmocka_unit_test(asymmetric_sphere),
-                                       cmocka_unit_test(special_cases)};
+                                       cmocka_unit_test(special_cases), cmocka_unit_test(append),
+                                       cmocka_unit_test(of_sh)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

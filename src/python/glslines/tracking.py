@@ -375,7 +375,9 @@ class Tracker(_library.OfProcess):
     """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
 
     device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
-    fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det and ptt: odf.
+    fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, ptt and ifod1,
+    ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
+    amplitude, 0 or nan where there is none.
     mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
     one or a list of images, or of texts as the options take them.
     """
@@ -383,18 +385,21 @@ class Tracker(_library.OfProcess):
     kind = "tracker"
 
     def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
-                 affine=None, mask=None, **regions):
+                 affine=None, mask=None, peaks=None, **regions):
         self._own_device = not isinstance(device, Device)
-        self.params = params if params is not None else Params(dg="boot" if odf is None else "prob")
-        self._is_placed = is_placed(dwi, stop_map, affine=affine) if odf is None else (
+        self.params = params if params is not None else Params(
+            dg="fact" if peaks is not None else "boot" if odf is None else "prob")
+        self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
             odf.is_placed or is_placed(dwi, stop_map))
-        affine = affine_of(dwi, stop_map, default=_affine(odf.image) if odf is not None else affine)
+        affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
         self._stop_map = Image(stop_map, affine, "stop_map")
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
         self._input.stop_map = self._stop_map.pointer
         if self.params.dg == "boot":
             self._use_series(dwi, qball, sphere, affine)
+        elif self.params.dg in ("fact", "eudx"):
+            self._use_peaks(peaks, affine)
         else:
             self._use_odf(odf)
         self._regions = self._make_regions(mask, regions, affine)
@@ -433,6 +438,16 @@ class Tracker(_library.OfProcess):
         require_shape(odf.image.array, self._stop_map.array, "odf", "stop_map")
         self._used = odf
         self._input.odf = odf.pointer
+
+    def _use_peaks(self, peaks, affine):
+        if peaks is None:
+            raise ValueError("dg='%s' needs peaks" % self.params.dg)
+        image = Image(peaks, affine, "peaks", 4)
+        require_shape(image.array, self._stop_map.array, "peaks", "stop_map")
+        if image.shape[3] % 3:
+            raise ValueError("peaks has %d volumes: three are needed for each peak" % image.shape[3])
+        self._used = image
+        self._input.peaks = image.pointer
 
     def _make_regions(self, mask, regions, affine):
         unknown = sorted(set(regions) - set(_REGION_ROLES))

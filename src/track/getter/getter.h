@@ -48,10 +48,11 @@ typedef struct gls_getter {
      * stored after several turns. Both halves then bend at the seed as anywhere; else the backward half first makes the
      * forward half's first step again. */
     bool framed;
-    bool own_start; /* initial directions are directions (see glsl/base/packed.glsl), not vertices of the sphere */
-    bool own_end;   /* it ends halves itself: without a stop map of the user's own they go through all voxels */
-    bool one_lane;  /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
-    bool ordered;   /* hardware is faster if streamlines that are near each other are tracked together */
+    bool own_start;     /* initial directions are directions (see glsl/base/packed.glsl), not vertices of the sphere */
+    bool deterministic; /* no step is drawn */
+    bool own_end;       /* it ends halves itself: without a stop map of the user's own they go through all voxels */
+    bool one_lane; /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
+    bool ordered;  /* hardware is faster if streamlines that are near each other are tracked together */
     bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
 
     /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */

@@ -2,6 +2,7 @@
 #include "track/getter/getters.h"
 
 #include "track/getter/odf_field.h"
+#include "track/params.h"
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)
@@ -16,6 +17,11 @@ const gls_getter *gls_getter_of(const gls_track_params *params)
 gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
 {
     return gls_odf_field_interpolation(gls_getter_of(params)->coefficients, params, odf);
+}
+
+bool gls_getter_is_deterministic(gls_direction_getter dg)
+{
+    return getters[dg]->deterministic;
 }
 
 bool gls_getter_ends_itself(gls_direction_getter dg)

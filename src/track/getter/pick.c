@@ -115,6 +115,7 @@ const gls_getter gls_getter_det = {
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
     .coefficients = true,
+    .deterministic = true,
     .check = check,
     .sphere = gls_odf_field_sphere,
     .uniforms = uniforms,

@@ -29,6 +29,7 @@ const gls_getter gls_getter_sdstream = {
     .own_end = true,
     .one_lane = true,
     .ordered = true,
+    .deterministic = true,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .turns = turns,

@@ -40,6 +40,9 @@ typedef struct gls_info_cli {
 typedef struct gls_fixels_cli {
 #include "workflow/tracts/fod.def"
 } gls_fixels_cli;
+typedef struct gls_peaks_cli {
+#include "workflow/tracts/fod_peaks.def"
+} gls_peaks_cli;
 typedef struct gls_weights_cli {
 #include "workflow/tracts/weights.def"
 } gls_weights_cli;
@@ -73,6 +76,8 @@ gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
 /* Whether a fixel directory with n lists of values may be written. */
 gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *directory, const char *const *names, size_t n);
+/* file: SH */
+gls_status gls_tract_peaks(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS SH */
 gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 gls_weights_cli gls_weights_cli_default(void);

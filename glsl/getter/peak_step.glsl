@@ -1,0 +1,141 @@
+// Direction getters along peaks: the peak of the nearest voxel that is next to the last direction (Mori et al. 1999), or
+// the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
+//
+// A peak is a tile of the field: a unit vector along the voxel axes and its amplitude, which is 0 where there is none.
+// Texels are fetched, not sampled: peaks are never mixed.
+#include "base/packed.glsl"
+#include "base/model.glsl"
+
+#if GUIDE_AMPLITUDE
+#define GETTER_AMPLITUDE
+float direction_amplitude = 0.0; // of the peaks that were followed
+#endif
+
+void prepare_getter() {}
+
+const uint RETRIES = 0u;
+
+ivec3 texel_of(vec3 voxel)
+{
+    return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
+}
+
+#define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
+
+// Of a voxel's peaks above `least` the one within the cone that is nearest to the line of d, turned to d; without one
+// its amplitude is 0. any_peak: whether the voxel has one at all.
+vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
+{
+    ivec3 texel = texel_of(voxel);
+    vec4 best = vec4(0.0);
+    float largest = 0.0;
+    any_peak = false;
+#define TILE(i, t, first)                                                                                         \
+    {                                                                                                             \
+        vec4 peak = PEAK_TILE(i, t);                                                                              \
+        float c = dot(peak.xyz, d);                                                                               \
+        any_peak = any_peak || peak.w > 0.0;                                                                      \
+        if (peak.w > least && abs(c) >= params.cos_max_angle && abs(c) > largest) {                               \
+            largest = abs(c);                                                                                     \
+            best = vec4(c < 0.0 ? -peak.xyz : peak.xyz, peak.w);                                                  \
+        }                                                                                                         \
+    }
+#include <tile_rows>
+#undef TILE
+    return best;
+}
+
+vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0); }
+
+#if PEAK_MEAN
+const float LEAST_WEIGHT = 0.5; // of the voxels that take part
+
+uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    vec3 low = floor(p), f = p - low, sum = vec3(0.0);
+    float total = 0.0, amplitude = 0.0;
+    for (int corner = 0; corner < 8; corner++) {
+        bvec3 high = bvec3((corner & 1) != 0, (corner & 2) != 0, (corner & 4) != 0);
+        vec3 voxel = low + vec3(high), w = mix(1.0 - f, f, vec3(high));
+        if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) continue;
+        bool any_peak;
+        vec4 peak = nearest_peak(voxel, d, params.fod_cutoff, any_peak);
+        float weight = peak.w > 0.0 ? w.x * w.y * w.z : 0.0;
+        total += weight;
+        amplitude += weight * peak.w;
+        sum += weight * peak.xyz;
+    }
+    float size = length(sum);
+    if (total < LEAST_WEIGHT || size == 0.0) return DIRECTION_NONE;
+#if GUIDE_AMPLITUDE
+    direction_amplitude = amplitude / total;
+#endif
+    next = sum / size;
+    return DIRECTION_FOUND;
+}
+#else
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    if (draw.step == (1u | STEP_BACKWARD)) d = -d;
+    bool any_peak;
+    vec4 peak = nearest_peak(nearest_voxel(p), d, 0.0, any_peak);
+    if (!any_peak) return DIRECTION_OUTSIDE; // as in MRtrix3 not part of the image
+    if (peak.w == 0.0 || peak.w < params.fod_cutoff) return DIRECTION_NONE;
+#if GUIDE_AMPLITUDE
+    direction_amplitude = peak.w;
+#endif
+    next = normalize(peak.xyz);
+    d = next;
+    return DIRECTION_FOUND;
+}
+#endif
+
+// All peaks of the voxel, strongest first, of equal ones the first.
+uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
+{
+    ivec3 texel = texel_of(voxel);
+    float last = 3e38;
+    int last_number = -1;
+    for (int n = 0; n < MAX_DIRECTIONS; n++) {
+        vec4 best = vec4(0.0);
+        int best_number = -1, number = 0;
+#define TILE(i, t, first)                                                                                         \
+    {                                                                                                             \
+        vec4 peak = PEAK_TILE(i, t);                                                                              \
+        bool left = peak.w < last || (peak.w == last && number > last_number);                                    \
+        if (left && peak.w > best.w && peak.w >= params.seed_cutoff) {                                            \
+            best = peak;                                                                                          \
+            best_number = number;                                                                                 \
+        }                                                                                                         \
+        number++;                                                                                                 \
+    }
+#include <tile_rows>
+#undef TILE
+        if (best_number < 0) return uint(n);
+        vertex[n] = pack_direction(best.xyz);
+        last = best.w;
+        last_number = best_number;
+    }
+    return uint(MAX_DIRECTIONS);
+}
+
+// All peaks, or the one that is nearest to a direction: to that of all seeds, or to a random one.
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    vec3 voxel = nearest_voxel(p);
+#if START_GIVEN || (MAX_DIRECTIONS == 1 && !PEAK_MEAN)
+#if START_GIVEN
+    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+#else
+    vec3 d = random_direction(draw_block(draw, 0u));
+#endif
+    bool any_peak;
+    vec4 peak = nearest_peak(voxel, d, 0.0, any_peak);
+    if (peak.w == 0.0 || peak.w < params.seed_cutoff) return 0u;
+    vertex[0] = pack_direction(peak.xyz);
+    return 1u;
+#else
+    return list_peaks(voxel, vertex);
+#endif
+}

@@ -1,0 +1,266 @@
+/* Images of peaks: joined from files, or found in spherical harmonics. */
+#include <glslines/peaks.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/odf.h>
+
+#include "dwi/odf_parts.h"
+#include "dwi/peak_climb.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
+#define RING_RADIUS 0.02 /* radians, of the points that tell a maximum from a slope */
+#define SAME_COSINE 0.99 /* of two climbs that came to one maximum */
+
+/* --- files ------------------------------------------------------------------ */
+
+static double length_of(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
+{
+    const size_t n = gls_grid_voxels(&peaks->grid);
+    for (int a = 0; a < 3; a++) v[a] = (double)peaks->data[(3 * k + (size_t)a) * n + i];
+}
+
+/* A vector of this direction and length; none where either is no number or 0. */
+static void put(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
+{
+    const size_t n = gls_grid_voxels(&peaks->grid);
+    const double norm = length_of(direction);
+    const bool there = norm > 0 && isfinite(norm) && length > 0 && isfinite(length);
+    for (int a = 0; a < 3; a++)
+        peaks->data[(3 * k + (size_t)a) * n + i] = there ? (float)(direction[a] / norm * length) : 0;
+}
+
+/* From the axes of a frame to those of the voxels. */
+static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double map[3][4])
+{
+    double from[3][3], whole[3][4] = {{0}};
+    gls_odf_frame_map(frame, grid, from);
+    for (int r = 0; r < 3; r++) memcpy(whole[r], from[r], sizeof from[r]);
+    gls_affine_invert((const double(*)[4])whole, map);
+}
+
+/* Whether the volumes are unit vectors, each with an amplitude behind it, as those of the phantom's truth. */
+static bool is_quads(const gls_image *file)
+{
+    const size_t n = gls_grid_voxels(&file->grid);
+    size_t found = 0;
+    if (file->n_volumes % 4 != 0) return false;
+    for (size_t k = 0; k < file->n_volumes / 4; k++)
+        for (size_t i = 0; i < n; i++) {
+            double v[4];
+            for (size_t a = 0; a < 4; a++) v[a] = (double)file->data[(4 * k + a) * n + i];
+            if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v[3] == 0) continue;
+            if (!(fabs(length_of(v) - 1) < 1e-3 && v[3] > 0)) return false;
+            found++;
+        }
+    return found > 0;
+}
+
+gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame)
+{
+    GLS_REQUIRE(peaks && file && name);
+    const size_t n = gls_grid_voxels(&file->grid), before = *peaks ? (*peaks)->n_volumes : 0;
+    gls_image *joined = NULL;
+    double map[3][4];
+    const size_t each = is_quads(file) ? 4 : 3, n_peaks = file->n_volumes / each;
+    if (file->n_volumes % each != 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has %zu volumes: an image of peaks has three for each peak (x, y and z of a vector)", name,
+                        file->n_volumes);
+    gls_status status =
+        *peaks ? gls_grid_require_equal(&(*peaks)->grid, "the peaks before it", &file->grid, name) : GLS_OK;
+    if (!status) status = gls_image_create(&file->grid, before + 3 * n_peaks, &joined);
+    if (status) return status;
+    if (*peaks) memcpy(joined->data, (*peaks)->data, before * n * sizeof *joined->data);
+    frame_to_voxels(frame, &file->grid, map);
+    for (size_t k = 0; k < n_peaks; k++)
+        for (size_t i = 0; i < n; i++) {
+            double v[4], u[3];
+            for (size_t a = 0; a < each; a++) v[a] = (double)file->data[(each * k + a) * n + i];
+            for (int r = 0; r < 3; r++) u[r] = map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2];
+            put(joined, before / 3 + k, i, u, each == 4 ? v[3] : length_of(v));
+        }
+    gls_image_destroy(*peaks);
+    *peaks = joined;
+    return GLS_OK;
+}
+
+gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name)
+{
+    GLS_REQUIRE(peaks && values && name);
+    const size_t n = gls_grid_voxels(&peaks->grid), n_peaks = peaks->n_volumes / 3;
+    if (first + values->n_volumes > n_peaks)
+        return gls_fail(GLS_ERR_INPUT, "%s: with it there are %zu volumes of amplitudes, but %zu peaks in a voxel",
+                        name, first + values->n_volumes, n_peaks);
+    gls_status status = gls_grid_require_equal(&peaks->grid, "the peaks", &values->grid, name);
+    for (size_t k = 0; k < values->n_volumes && !status; k++)
+        for (size_t i = 0; i < n; i++) {
+            double v[3];
+            get(peaks, first + k, i, v);
+            put(peaks, first + k, i, v, (double)values->data[k * n + i]);
+        }
+    return status;
+}
+
+gls_status gls_peaks_to_world(gls_image *peaks)
+{
+    GLS_REQUIRE(peaks);
+    const size_t n = gls_grid_voxels(&peaks->grid);
+    double map[3][3];
+    gls_odf_frame_map(GLS_BVEC_WORLD, &peaks->grid, map);
+    for (size_t k = 0; k < peaks->n_volumes / 3; k++)
+        for (size_t i = 0; i < n; i++) {
+            double v[3], u[3];
+            get(peaks, k, i, v);
+            const double length = length_of(v);
+            for (int r = 0; r < 3; r++) u[r] = map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2];
+            put(peaks, k, i, u, length);
+            for (int a = 0; a < 3 && !(length > 0); a++) peaks->data[(3 * k + (size_t)a) * n + i] = NAN;
+        }
+    return GLS_OK;
+}
+
+/* --- spherical harmonics ---------------------------------------------------- */
+
+typedef struct finder {
+    const gls_image *sh; /* GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
+    int order;
+    size_t k; /* coefficients */
+    const gls_sphere *sphere;
+    const double *matrix; /* of the sphere */
+    size_t n;
+    double threshold;
+    gls_image *peaks;
+} finder;
+
+typedef struct maximum {
+    double u[3], amplitude;
+} maximum;
+
+/* The steepest of the points round u, or u itself where it is above them all. */
+static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
+{
+    const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};
+    double p[3] = {u[1] * far[2] - u[2] * far[1], u[2] * far[0] - u[0] * far[2], u[0] * far[1] - u[1] * far[0]};
+    const double norm = length_of(p);
+    double ring[RING][3], basis[RING * MAX_COEFFICIENTS], most = amplitude;
+    int best = -1;
+    for (int a = 0; a < 3; a++) p[a] /= norm;
+    const double q[3] = {u[1] * p[2] - u[2] * p[1], u[2] * p[0] - u[0] * p[2], u[0] * p[1] - u[1] * p[0]};
+    for (int i = 0; i < RING; i++) {
+        const double x = RING_RADIUS * cos(2 * M_PI * i / RING), y = RING_RADIUS * sin(2 * M_PI * i / RING);
+        for (int a = 0; a < 3; a++) ring[i][a] = u[a] + x * p[a] + y * q[a];
+        const double length = length_of(ring[i]);
+        for (int a = 0; a < 3; a++) ring[i][a] /= length;
+    }
+    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, f->order, (const double(*)[3])ring, RING, basis);
+    for (int i = 0; i < RING; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < f->k; j++) sum += basis[(size_t)i * f->k + j] * c[j];
+        if (!(sum > most)) continue;
+        most = sum;
+        best = i;
+    }
+    if (best >= 0) memcpy(u, ring[best], sizeof ring[best]);
+    return best >= 0;
+}
+
+static int stronger_first(const void *a, const void *b)
+{
+    const double x = ((const maximum *)a)->amplitude, y = ((const maximum *)b)->amplitude;
+    return x > y ? -1 : x < y;
+}
+
+static bool is_new(const maximum *list, size_t n, const double u[3])
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(list[i].u[0] * u[0] + list[i].u[1] * u[1] + list[i].u[2] * u[2]) > SAME_COSINE) return false;
+    return true;
+}
+
+/* The maxima of one voxel, from those among the vertices of the sphere. */
+static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
+{
+    const gls_peak_options all = {.size = sizeof all};
+    uint32_t vertex[MAX_MAXIMA];
+    size_t n = 0;
+    for (size_t v = 0; v < f->sphere->n; v++) {
+        value[v] = 0;
+        for (size_t j = 0; j < f->k; j++) value[v] += f->matrix[v * f->k + j] * c[j];
+    }
+    size_t found = gls_peaks_find(f->sphere, value, &all, vertex, MAX_MAXIMA);
+    if (found > MAX_MAXIMA) found = MAX_MAXIMA;
+    for (size_t m = 0; m < found; m++) {
+        maximum top;
+        memcpy(top.u, f->sphere->vertex[vertex[m]], sizeof top.u);
+        for (int climbs = 0; climbs < CLIMBS; climbs++) {
+            top.amplitude = gls_peak_climb(f->order, c, top.u);
+            if (!step_up(f, c, top.amplitude, top.u)) break;
+        }
+        if (top.amplitude >= f->threshold && top.amplitude > 0 && is_new(list, n, top.u)) list[n++] = top;
+    }
+    qsort(list, n, sizeof *list, stronger_first);
+    return n;
+}
+
+/* A voxel without anything beyond a constant has no peak. */
+static bool take_coefficients(const finder *f, size_t i, double *c)
+{
+    const size_t n = gls_grid_voxels(&f->sh->grid);
+    bool shaped = false;
+    for (size_t j = 0; j < f->k; j++) {
+        c[j] = (double)f->sh->data[j * n + i];
+        if (!isfinite(c[j])) return false;
+        shaped = shaped || (j > 0 && c[j] != 0);
+    }
+    return shaped;
+}
+
+static void find_all(const finder *f)
+{
+    const long long n = (long long)gls_grid_voxels(&f->sh->grid);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (long long i = 0; i < n; i++) {
+        double c[MAX_COEFFICIENTS], value[GLS_SPHERE_MAX_DIRECTIONS];
+        maximum list[MAX_MAXIMA];
+        const size_t found = take_coefficients(f, (size_t)i, c) ? find_maxima(f, c, value, list) : 0;
+        for (size_t k = 0; k < found && k < f->n; k++) put(f->peaks, k, (size_t)i, list[k].u, list[k].amplitude);
+    }
+}
+
+gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame, size_t n,
+                           double threshold, gls_image **peaks)
+{
+    GLS_REQUIRE(sh && name && n > 0 && peaks);
+    finder f = {.order = gls_sh_order(sh->n_volumes), .k = sh->n_volumes, .n = n, .threshold = threshold};
+    gls_image *converted = NULL;
+    gls_sphere *sphere = NULL;
+    if (f.order < 0) return gls_odf_fail_order(name, sh->n_volumes);
+    gls_status status =
+        gls_odf_convert_sh(sh, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, &converted);
+    if (!status) status = gls_sphere_create("default", &sphere);
+    double *matrix = status ? NULL : malloc(sphere->n * f.k * sizeof *matrix);
+    if (!status && !matrix) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
+    if (!status)
+        status =
+            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, f.order, (const double(*)[3])sphere->vertex, sphere->n, matrix);
+    if (!status) status = gls_image_create(&sh->grid, 3 * n, peaks);
+    f.sh = converted;
+    f.sphere = sphere;
+    f.matrix = matrix;
+    f.peaks = *peaks;
+    if (!status) find_all(&f);
+    free(matrix);
+    gls_sphere_destroy(sphere);
+    gls_image_destroy(converted);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* Direction getters that follow peaks: of the nearest voxel (fact), or the mean of those of the eight voxels around a
+ * point (eudx). */
+#include "track/getter/getter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "track/field/textures.h"
+#include "util/status.h"
+
+#define MAXIMUM 1024.0f /* the largest amplitude is brought to this, well inside half floats */
+
+/* Peaks are no vertices: the least sphere that there is. */
+static double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+static uint32_t first[] = {0, 2, 4, 6}, neighbour[] = {1, 2, 0, 2, 0, 1};
+static const gls_sphere octahedron = {
+    .n = 3, .vertex = axes, .antipodal = true, .first = first, .neighbour = neighbour};
+
+static const gls_sphere *sphere(const gls_track_input *input)
+{
+    (void)input;
+    return &octahedron;
+}
+
+static gls_status check(const gls_track_params *params, const gls_track_input *input)
+{
+    (void)params;
+    GLS_REQUIRE(input->peaks);
+    GLS_REQUIRE(input->peaks->n_volumes > 0 && input->peaks->n_volumes % 3 == 0);
+    return gls_grid_require_equal(&input->peaks->grid, "the peaks", &input->stop_map->grid, "the stop map");
+}
+
+/* --- the field ---------------------------------------------------------------- */
+
+typedef struct peak_fill {
+    const gls_image *peaks;
+    float scale;
+} peak_fill;
+
+/* A texel a peak: a unit vector and its amplitude. */
+static void peak_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
+{
+    const peak_fill *f = user;
+    const size_t n = gls_grid_voxels(&f->peaks->grid);
+    (void)scratch;
+    for (size_t k = 0; k < f->peaks->n_volumes / 3; k++)
+        for (size_t i = 0; i < count; i++) {
+            const float *v = f->peaks->data + 3 * k * n + at + i;
+            const double x = v[0], y = v[n], z = v[2 * n], length = sqrt(x * x + y * y + z * z);
+            const bool there = length > 0 && isfinite(length);
+            const double unit[4] = {x / length, y / length, z / length, length * (double)f->scale};
+            for (int c = 0; c < 4; c++) rows[(4 * k + (size_t)c) * GLS_FIELD_BLOCK + i] = there ? (float)unit[c] : 0;
+        }
+}
+
+/* No vector is longer than sqrt(3) times the largest of its parts. */
+static float largest_part(const gls_image *peaks)
+{
+    const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
+    float largest = 0;
+#pragma omp parallel for reduction(max : largest) schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        const float x = fabsf(peaks->data[i]);
+        if (isfinite(x) && x > largest) largest = x;
+    }
+    return largest;
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
+                       size_t *failed)
+{
+    gls_field *field[GLS_TRACKER_MAX_DEVICES];
+    const float largest = largest_part(input->peaks);
+    (void)params;
+    if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "there is no peak: all values are 0 or no numbers");
+    const peak_fill f = {.peaks = input->peaks, .scale = gls_field_scale(largest, MAXIMUM)};
+    for (size_t i = 0; i < n; i++) {
+        models[i]->scale = (double)f.scale;
+        field[i] = &models[i]->field;
+    }
+    const gls_field_source source = {.block = peak_block, .user = &f};
+    return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
+}
+
+/* --- the model ---------------------------------------------------------------- */
+
+/* The direction in which seeds are to start, along the voxel axes; false: none was given. */
+static bool start_of(const gls_model_request *request, double start[3])
+{
+    const double *d = request->params->seed_direction;
+    const gls_grid *grid = &request->input->stop_map->grid;
+    double inverse[3][4], square = 0;
+    gls_grid_inverse(grid, inverse);
+    for (int a = 0; a < 3; a++) {
+        start[a] = grid->voxel_size[a] * (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]);
+        square += start[a] * start[a];
+    }
+    for (int a = 0; a < 3 && square > 0; a++) start[a] /= sqrt(square);
+    return square > 0;
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool mean)
+{
+    gls_define_list *d = &model->defines;
+    const gls_precision precision = request->params->precision;
+    double start[3];
+    const bool given = start_of(request, start);
+    gls_table_floats(&model->tables, d, "MODEL_START", start, 3);
+    gls_define_int(d, "START_GIVEN", given, "seed_direction");
+    gls_define_int(d, "PEAK_MEAN", mean, "of the eight voxels around a point");
+    return gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(request->input->peaks->n_volumes / 3 * 4),
+                             precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
+                             request->limits, request->n_units, &model->field);
+}
+
+static gls_status plan_fact(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, false);
+}
+
+static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, true);
+}
+
+/* Steps of fact are short and cheap. */
+static uint32_t turns(const gls_track_params *params)
+{
+    return params->dg == GLS_DG_FACT ? 64 : 16;
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
+    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
+}
+
+const gls_getter gls_getter_fact = {
+    .name = "fact",
+    .shader = "getter/peak_step.glsl",
+    .initial = "getter/peak_step.glsl",
+    .framed = true,
+    .own_start = true,
+    .deterministic = true,
+    .own_end = true,
+    .one_lane = true,
+    .ordered = true,
+    .check = check,
+    .sphere = sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_fact,
+    .fill = fill,
+};
+
+/* Its halves carry no frame: the backward half begins against the forward half's first step. */
+const gls_getter gls_getter_eudx = {
+    .name = "eudx",
+    .shader = "getter/peak_step.glsl",
+    .initial = "getter/peak_step.glsl",
+    .own_start = true,
+    .deterministic = true,
+    .own_end = true,
+    .one_lane = true,
+    .ordered = true,
+    .check = check,
+    .sphere = sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_eudx,
+    .fill = fill,
+};

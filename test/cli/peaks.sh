@@ -1,0 +1,113 @@
+#!/bin/sh
+# Tests of images of peaks: peaks.sh TOOL WORK_DIR. The command peaks; --peaks with --dg fact and eudx. Needs a device (a software renderer will do), python3
+# and numpy and nibabel, without which the parts that write images are left out.
+. "$(dirname "$0")/common.sh"
+
+# says TEXT: the last message has it
+says() {
+    grep -qF -e "$1" stdout stderr || note "no '$1'"
+}
+
+expect 0 phantom data --shape 30 36 30 --voxel-size 3 -q
+expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz fod --model csd --sh-order 6 -q
+expect 0 peaks fod_sh.nii.gz -o peaks.nii.gz
+says "peaks.nii.gz:"
+expect 4 peaks fod_sh.nii.gz -o peaks.nii.gz
+expect 0 peaks fod_sh.nii.gz -o one.nii.gz --number 1 --threshold 0.2 -q
+expect 2 peaks fod_sh.nii.gz
+says "--output"
+expect 2 peaks fod_sh.nii.gz -o peaks.tck
+expect 3 peaks data/dwi.nii.gz -o none.nii.gz
+says "SH order"
+expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
+
+track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 400"
+# shellcheck disable=SC2086
+{
+    # errors
+    expect 2 $track --peaks peaks.nii.gz --dg prob -o x.tck
+    says "--dg prob: cannot use --peaks: take --dg fact or eudx"
+    expect 2 $track --peaks peaks.nii.gz --sh fod_sh.nii.gz -o x.tck
+    says "exclude each other"
+    expect 2 $track --peaks-values peaks.nii.gz -o x.tck
+    expect 2 $track --sh fod_sh.nii.gz --peaks-frame fsl -o x.tck
+    says "--peaks-frame: needs --peaks FILE"
+    expect 2 $track --peaks peaks.nii.gz --model csd -o x.tck
+    says "--model: has no effect with --peaks"
+    expect 2 $track --peaks peaks.nii.gz --backtrack -o x.tck
+    expect 2 $track --peaks peaks.nii.gz --weights -o x.tck
+    expect 2 $track --peaks peaks.nii.gz --trials 5 -o x.tck
+    expect 3 $track --peaks fod_sh.nii.gz -o x.tck
+    says "fod_sh.nii.gz: has 28 volumes: an image of peaks has three for each peak"
+    expect 3 $track --peaks peaks.nii.gz --peaks-values fod_fa.nii.gz -o x.tck
+    says "--peaks-values: 1 volumes, but --peaks has 3 peaks"
+    cp peaks.nii.gz peaks.pam5
+    expect 3 $track --peaks peaks.pam5 -o x.tck
+    says "pam_to_niftis"
+
+    for dg in fact eudx; do
+        expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html
+        expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.chunks.tck --chunk-size 37 --sidecar none
+        expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.group.tck --mapping group --sidecar none
+        same $dg.tck $dg.chunks.tck
+        same $dg.tck $dg.group.tck
+        for i in 1 2 3; do expect 0 $track --peaks peaks.nii.gz --dg $dg --shard $i/3 -o $dg.part.trx; done
+        expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.whole.trx
+        expect 0 merge $dg.part_shard-*.trx -o $dg.merged.trx
+        expect 0 info $dg.merged.trx
+        # the same again is known, other peaks are not
+        expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.whole.trx --skip-existing
+        says "nothing to do"
+        expect 4 $track --peaks one.nii.gz --dg $dg -o $dg.whole.trx --skip-existing
+        says "another peaks"
+        expect 0 $track --peaks peaks.nii.gz --dg $dg --dry-run
+        says "peaks       peaks.nii.gz, world axes"
+        expect 0 $track --peaks peaks.nii.gz --dg $dg --act data/5tt.nii.gz -o $dg.act.tck
+        expect 0 $track --peaks peaks.nii.gz --dg $dg --select 50 --resume -o $dg.some.tck
+        expect 0 $track --peaks peaks.nii.gz --dg $dg --include 0,0,0,12 -o $dg.region.tck
+        # the same peaks, found on the way
+        expect 0 $track --sh fod_sh.nii.gz --dg $dg -o $dg.own.tck
+        expect 0 cite $dg.tck
+    done
+    # one of 1 and one of 2 joined are those of 3; amplitudes that are given
+    expect 0 $track --peaks one.nii.gz --dg fact -o one.tck
+    expect 0 $track --peaks one.nii.gz --peaks one.nii.gz --dg fact -o twice.tck
+    same one.tck twice.tck
+    expect 0 $track --peaks one.nii.gz --peaks-values fod_fa.nii.gz --cutoff 0.3 -o valued.tck
+    expect 0 $track --peaks one.nii.gz --peaks-frame fsl -o mirrored.tck
+    cp one.nii.gz dyads1.nii.gz
+    expect 0 $track --peaks dyads1.nii.gz -o dyads.tck
+    same mirrored.tck dyads.tck
+    # the phantom's truth: four volumes a peak
+    expect 0 $track --peaks data/peaks.nii.gz --cutoff 0.3 -o truth.tck
+    # a seed without a peak
+    expect 0 $track --peaks one.nii.gz --cutoff 1000 -o none.tck
+}
+python3 - <<'END' || failures=$((failures + 1))
+import json
+
+
+def sidecar(name):
+    return json.load(open(name + ".json"))
+
+
+for dg, step, cutoff, directions in (("fact", 0.3, 0.1, 1), ("eudx", 0.5, 0.0239, 5)):
+    s = sidecar(dg)
+    p, counts = s["parameters"], s["counts"]
+    assert abs(p["step_size_mm"] - step) < 1e-9 and p["cutoff"] == cutoff and p["max_angle_degrees"] == 60, p
+    assert p["max_directions_per_seed"] == directions and p["peaks"] == ["peaks.nii.gz"] and p["peaks_frame"] == "auto", p
+    assert p["pmf_threshold"] is None and p["sh_basis"] is None and p["model"] is None, p
+    assert s["TractographyMethod"] == "deterministic" and s["odf"]["source"] == "peaks" and s["odf"]["peaks_per_voxel"] == 3
+    assert s["inputs"]["peaks"]["path"] == "peaks.nii.gz", s["inputs"]
+    assert counts["streamlines"] > 80, counts
+    assert counts["half_streamline_ends"]["stop_map"] == 0, counts
+    merged, whole = sidecar(dg + ".merged"), sidecar(dg + ".whole")
+    assert merged["counts"] == whole["counts"]
+    assert sidecar(dg + ".some")["counts"]["streamlines"] == 50
+    assert sidecar(dg + ".own")["counts"]["streamlines"] > 0.9 * counts["streamlines"]
+assert sidecar("truth")["odf"]["peaks_per_voxel"] == 3 and sidecar("truth")["counts"]["streamlines"] > 80
+assert sidecar("none")["counts"]["streamlines"] == 0
+assert sidecar("mirrored")["lengths"]["mean_mm"] != sidecar("one")["lengths"]["mean_mm"]
+assert sidecar("peaks")["counts"]["peaks"] > sidecar("one")["counts"]["peaks"] > 500
+END
+finish "peaks"

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Peaks against MRtrix3 and DIPY: fact against tckgen's FACT and eudx against DIPY's eudx_tracking, streamline by streamline; fact with random first
+directions against two runs of tckgen; the peaks of FODs against sh2peaks.
+
+Usage: peak_tracking.py GLSLINES WORK [--seeds N]
+The FODs are those of a fit to the phantom, its peaks those of sh2peaks; then the same on a grid whose voxels have three different sides and whose axes
+are turned. Parts without their program are left out; status 77 where both are missing."""
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import time
+
+import nibabel as nib
+import numpy as np
+from scipy import stats
+
+from checks import check, outcome, run
+
+
+def image(path):
+    return np.asarray(nib.load(path).dataobj, dtype=np.float32)
+
+
+def lines_of(path):
+    return [np.asarray(line, float) for line in nib.streamlines.load(path).streamlines]
+
+
+def by_seed(path):
+    """Streamlines by the seed that a table of --output-seeds has, with the number of the point there."""
+    rows = [line.replace(",", " ").split() for line in open(path + ".seeds") if line.strip() and not line.startswith("#")]
+    return {tuple(np.round([float(x) for x in row[-3:]], 3)): line for row, line in zip(rows, lines_of(path))}
+
+
+def compare(name, ours, theirs, points, near, limit):
+    """Share of streamlines with as many points, and of those the share that lies within `near` mm."""
+    both = [(ours[seed], theirs[seed]) for seed in theirs if seed in ours]
+    missing = len(set(theirs) ^ set(ours))
+    same = [(a, b) for a, b in both if len(a) == len(b)]
+    # the two halves may come in either order
+    apart = [min(np.abs(a - b).max(), np.abs(a - b[::-1]).max()) for a, b in same]
+    share, close = len(same) / max(1, len(both)), float(np.mean(np.array(apart) <= near)) if apart else 0
+    check(len(theirs) > 50 and missing <= limit * len(theirs), f"{name}: {len(theirs)} streamlines of the peer, {missing} of one side alone")
+    check(share >= points and close >= points,
+          f"{name}: {share:.4f} have as many points, {close:.4f} of these lie within {near} mm; the largest distance of them {max(a for a in apart if a <= near):.2g} mm")
+
+
+class Case:
+    def __init__(self, name, fod, mask, roi, fa, work):
+        self.name, self.fod, self.mask, self.roi, self.fa, self.at = name, fod, mask, roi, fa, os.path.join(work, name + "_")
+        self.peaks = self.at + "peaks.nii"
+        run("sh2peaks", "-quiet", "-force", fod, self.peaks)
+
+    def glslines(self, getter, path, *options):
+        start = time.time()
+        run(tool, "track", "--peaks", self.peaks, "--dg", getter, "-o", path, "--precision", "float", "--force", "-q", *options)
+        self.counts = json.load(open(re.sub(r"\.tck$", ".json", path)))["counts"]
+        return time.time() - start
+
+
+# --- the peaks of FODs ---------------------------------------------------------
+
+
+def compare_peaks(case):
+    """Where both find a peak it has the same amplitude and direction; what one finds alone is chance or the peer's 60 starts."""
+    run(tool, "peaks", case.fod, "-o", case.at + "own.nii", "--force", "-q")
+    ours, theirs = (image(p).reshape(*image(p).shape[:3], 3, 3) for p in (case.at + "own.nii", case.peaks))
+    there = np.isfinite(ours[..., 0]), np.isfinite(theirs[..., 0])
+    check(np.array_equal(there[0].any(-1), there[1].any(-1)), f"{case.name}: the same {there[1].any(-1).sum()} voxels have peaks")
+    found = there[1].sum()
+    size = np.linalg.norm(theirs, axis=-1)
+    # each of the peer's peaks with the nearest of ours
+    cosine = np.abs(np.einsum("...ia,...ja->...ij", np.nan_to_num(theirs), np.nan_to_num(ours)))
+    cosine /= np.maximum(size[..., :, None] * np.linalg.norm(ours, axis=-1)[..., None, :], 1e-30)
+    cosine = np.nan_to_num(cosine)
+    best = cosine.argmax(-1)
+    partner = np.take_along_axis(np.nan_to_num(ours), best[..., None], axis=-2)
+    together = there[1] & (cosine.max(-1) > np.cos(np.radians(0.5)))
+    apart = np.abs(np.linalg.norm(partner, axis=-1) - size)[together]
+    strong = there[1] & (size > 0.1)
+    check(apart.max() <= 1e-4, f"{case.name}: amplitudes differ by {apart.max():.2g} at most where both have the peak")
+    check(together.sum() >= 0.95 * found and (together & strong).sum() >= 0.995 * strong.sum(),
+          f"{case.name}: {together.sum() / found:.4f} of sh2peaks' {found} peaks are found, {(together & strong).sum() / strong.sum():.5f} of those above 0.1")
+    check(np.nanmin(np.where(there[0], np.linalg.norm(ours, axis=-1), np.nan)[..., :1] + 1e-6 -
+                    np.where(there[0], np.linalg.norm(ours, axis=-1), np.nan)[..., 1:]) >= 0, f"{case.name}: the strongest come first")
+
+
+# --- FACT ------------------------------------------------------------------------
+
+
+def compare_fact(case, direction):
+    step = 0.2
+    theirs, ours = case.at + "fact_peer.tck", case.at + "fact.tck"
+    towards = ",".join(map(str, direction))
+    run("tckgen", case.peaks, theirs, "-force", "-algorithm", "FACT", "-seed_grid_per_voxel", case.roi, 1, "-seed_direction", towards, "-mask", case.mask,
+        "-step", step, "-minlength", 0.1, "-maxlength", 300, "-select", 0, "-nthreads", 0, "-output_seeds", theirs + ".seeds")
+    case.glslines("fact", ours, "--seed-grid", 1, "--seed-direction", towards, "--mask", case.mask, "--roi", case.roi, "--step-size", f"{step}mm",
+                  "--min-length", 0.1, "--max-length", 300, "--output-seeds", ours + ".seeds")
+    compare(f"{case.name} fact along {towards}", by_seed(ours), by_seed(theirs), 0.99, 1e-3, 0.01)
+
+
+def density(path, template):
+    run("tckmap", "-quiet", "-force", "-template", template, path, path + ".nii")
+    return image(path + ".nii")
+
+
+def correlation(a, b):
+    either = (a > 0) | (b > 0)
+    return np.corrcoef(a[either], b[either])[0, 1]
+
+
+def compare_chance(case, n):
+    """Lengths and density where the first directions are random."""
+    lengths, maps = [], []
+    for number in (1, 2, 3):
+        path = f"{case.at}random_{number}.tck"
+        if number < 3:
+            run("tckgen", case.peaks, path, "-force", "-algorithm", "FACT", "-seed_image", case.roi, "-mask", case.mask, "-seeds", n, "-select", 0, "-nthreads", 0,
+                MRTRIX_RNG_SEED=str(number))
+        else:
+            case.glslines("fact", path, "--mask", case.mask, "--roi", case.roi, "--nseeds", n)
+        lengths.append(np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines_of(path)]).round(1))
+        maps.append(density(path, case.mask))
+    kept = [len(x) for x in lengths]
+    share = (kept[0] + kept[1]) / 2 / n
+    name = f"{case.name} fact, random starts"
+    bound = 3 * np.sqrt(2 * n * share * (1 - share))
+    check(abs(kept[2] - (kept[0] + kept[1]) / 2) <= bound, f"{name}: {kept[2]} of {n} kept, the peer's runs {kept[0]} and {kept[1]}, bound {bound:.0f}")
+    limit = 1.63 * np.sqrt(2 / min(kept))
+    ks = [stats.ks_2samp(lengths[2], x).statistic for x in lengths[:2]]
+    check(max(ks) <= limit, f"{name}: KS of lengths {ks[0]:.4f} and {ks[1]:.4f}, the peer's runs {stats.ks_2samp(*lengths[:2]).statistic:.4f}, limit {limit:.4f}")
+    mean = [x.mean() for x in lengths]
+    error = 3 * np.hypot(lengths[0].std(), lengths[2].std()) / np.sqrt(min(kept))
+    check(abs(mean[2] - (mean[0] + mean[1]) / 2) <= error, f"{name}: mean length {mean[2]:.2f}, the peer's {mean[0]:.2f} and {mean[1]:.2f} mm, bound {error:.2f}")
+    among, ours = correlation(*maps[:2]), [correlation(maps[2], m) for m in maps[:2]]
+    check(min(ours) >= among - 0.03, f"{name}: density correlates by {ours[0]:.3f} and {ours[1]:.3f}, the peer's runs by {among:.3f}")
+
+
+# --- EuDX ------------------------------------------------------------------------
+
+
+def compare_eudx(case, n):
+    """Peaks moved to the vertices of DIPY's sphere, which it needs; voxel axes."""
+    from dipy.data import default_sphere
+    from dipy.direction.peaks import PeaksAndMetrics
+    from dipy.tracking.stopping_criterion import ThresholdStoppingCriterion
+    from dipy.tracking.tracker import eudx_tracking
+
+    affine = nib.load(case.peaks).affine
+    peaks = np.nan_to_num(image(case.peaks)).reshape(*image(case.peaks).shape[:3], 3, 3).astype(float)
+    values = np.linalg.norm(peaks, axis=-1)
+    axes = affine[:3, :3] / np.linalg.norm(affine[:3, :3], axis=0)
+    indices = np.abs((peaks @ axes) @ default_sphere.vertices.T).argmax(-1)
+    order = np.argsort(-values, axis=-1, kind="stable")
+    values, indices = np.take_along_axis(values, order, -1), np.take_along_axis(indices, order, -1)
+    pam = PeaksAndMetrics()
+    pam.affine, pam.sphere = affine, default_sphere
+    pad = [(0, 0)] * 3 + [(0, 2)]
+    pam.peak_values, pam.peak_indices = np.pad(values, pad), np.pad(np.where(values > 0, indices, -1), pad, constant_values=-1).astype(np.int32)
+    pam.peak_dirs = np.where(pam.peak_values[..., None] > 0, default_sphere.vertices[pam.peak_indices], 0)
+    vertices = np.where(values[..., None] > 0, default_sphere.vertices[indices], 0)
+    moved = case.at + "vertices.nii"
+    nib.save(nib.Nifti1Image((vertices * values[..., None]).reshape(*values.shape[:3], 9).astype(np.float32), affine), moved)
+    fa = image(case.fa)
+    generator = np.random.default_rng(4)
+    inside = np.argwhere(image(case.roi) > 0)
+    seeds = inside[generator.integers(len(inside), size=n)] + generator.uniform(-0.5, 0.5, (n, 3))
+    world = seeds @ affine[:3, :3].T + affine[:3, 3]
+    found = list(eudx_tracking(world, ThresholdStoppingCriterion(fa.astype(float), 0.15), affine, pam=pam, sphere=default_sphere, step_size=0.5, nbr_threads=1,
+                               max_len=400))
+    table, path = case.at + "eudx_seeds.txt", case.at + "eudx.tck"
+    np.savetxt(table, world, fmt="%.9f")
+    plain = case.peaks
+    case.peaks = moved
+    case.glslines("eudx", path, "--peaks-frame", "image", "--fa", case.fa, "--fa-threshold", 0.15, "--seeds", table, "--seed-space", "world", "--max-length", 400)
+    case.peaks = plain
+
+    def key(lines):
+        """Streamlines by the seed that is one of their points; several may have it."""
+        from scipy.spatial import cKDTree
+        tree, groups = cKDTree(world), {}
+        for line in lines:
+            line = np.asarray(line, float)
+            distance, at = tree.query(line)
+            seed = int(at[distance.argmin()])
+            groups.setdefault(seed, []).append(line)
+        return {(seed, k): line for seed, group in groups.items() for k, line in enumerate(group)}
+
+    ours, theirs = key(lines_of(path)), key(found)
+    # of one seed each streamline with the one that is most like it
+    paired = {}
+    for (seed, k), line in theirs.items():
+        candidates = [(abs(len(other) - len(line)), np.abs(other[0] - line[0]).sum(), name) for name, other in ours.items() if name[0] == seed]
+        if candidates:
+            paired[seed, k] = ours[min(candidates, key=lambda c: (c[0], c[1]))[2]]
+    check(abs(len(ours) - len(theirs)) <= 0.01 * len(theirs), f"{case.name} eudx: {len(ours)} streamlines, DIPY's {len(theirs)}")
+    compare(f"{case.name} eudx", paired, theirs, 0.98, 0.01, 0.01)
+
+
+def phantom(work):
+    data = os.path.join(work, "phantom")
+    run(tool, "phantom", data, "--shape", 30, 36, 30, "--voxel-size", 2.5, "--bvals", 3000, "--directions", 60, "--force")
+    files = [os.path.join(data, f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")]
+    prefix = os.path.join(work, "fod")
+    run(tool, "fit", *files, prefix, "--model", "csd", "--sh-order", 8, "--force", "-q")
+    return prefix + "_sh.nii.gz", files[3], os.path.join(data, "roi.nii.gz"), prefix + "_fa.nii.gz"
+
+
+def turned(work, files):
+    """The same values on a grid of another geometry; the axes of the harmonics are the scanner's and stay."""
+    a, b = np.radians(25), np.radians(-14)
+    about_z = [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]
+    about_x = [[1, 0, 0], [0, np.cos(b), -np.sin(b)], [0, np.sin(b), np.cos(b)]]
+    affine = np.eye(4)
+    affine[:3, :3] = np.array(about_z) @ np.array(about_x) @ np.diag([2.0, 2.5, 3.1])
+    affine[:3, 3] = [-31, 12, 5]
+    names = []
+    for path in files:
+        names.append(os.path.join(work, "turned_" + os.path.basename(path)))
+        nib.save(nib.Nifti1Image(image(path), affine), names[-1])
+    return names
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("tool")
+parser.add_argument("work")
+parser.add_argument("--seeds", type=int, default=6000)
+arguments = parser.parse_args()
+if not shutil.which("tckgen"):
+    print("no MRtrix3, whose sh2peaks makes the peaks")
+    sys.exit(77)
+tool = os.path.abspath(arguments.tool)
+os.makedirs(arguments.work, exist_ok=True)
+files = phantom(arguments.work)
+cases = [Case("phantom", *files, arguments.work), Case("turned", *turned(arguments.work, files), arguments.work)]
+for case in cases:
+    for direction in ((1, 0.2, 0.1), (0, 1, 0.3), (0.2, -0.4, 1)):
+        compare_fact(case, direction)
+    compare_chance(case, arguments.seeds)
+try:
+    compare_eudx(cases[0], 300)
+except ImportError:
+    print("no DIPY")
+for case in cases:
+    compare_peaks(case)
+sys.exit(outcome())
