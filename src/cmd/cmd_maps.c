@@ -198,8 +198,9 @@ const cmd_command command_peaks = {
     .max_positionals = 1,
     .examples =
         (const char *const[]){
-            "Peaks of FODs, and streamlines along them:",
+            "Peaks of FODs:",
             "glslines peaks sub01_sh.nii.gz -o sub01_peaks.nii.gz",
+            "Streamlines along them:",
             "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
             "The strongest peak alone, of FODs in DIPY's basis:",
             "glslines peaks sh.nii.gz -o peaks.nii.gz --number 1 --sh-basis descoteaux07_legacy",

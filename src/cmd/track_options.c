@@ -160,8 +160,8 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
 {
     for (const gls_option *row = gls_params; row->name; row++) {
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
-                       row->user == GLS_FOR_FOD ||
-                       row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD || row->user == GLS_FOR_IFOD2;
+                       row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
+                       row->user == GLS_FOR_IFOD2;
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", row->name,
                              gls_param_user_text((gls_param_user)row->user));
