@@ -48,7 +48,7 @@ bridged "--nseeds N without --select" track --phantom --select 0
 bridged "--seed-sphere x,y,z,r" track "$dwi" --roi 1,2,-3,4.5
 bridged "--fa-threshold X" track --phantom --fa 0.2
 bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
-bridged "--dg det" track --phantom --dg FACT
+bridged "--dg det" track --phantom --dg Tensor_Det
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
 # a file may have such a name
 printf '20 26 19\n' > "$work/7"
