@@ -1,8 +1,8 @@
 #!/bin/sh
-# The tool on OpenGL ES: api.sh TOOL WORK_DIR PART. same: the same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; others: a driver without OpenGL 4.3 is no
+# The tool on OpenGL ES: api.sh TOOL WORK_DIR [PART]. same, the default: the same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; others: a driver without OpenGL 4.3 is no
 # obstacle, neither is one that mixes up arrays, nor softpipe.
 . "$(dirname "$0")/common.sh"
-part=$3
+part=${3:-same}
 
 # same API LIMITS OPTIONS... : tracks the phantom, mostly with its 724 directions, and compares with the file of OpenGL
 same() {
