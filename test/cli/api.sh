@@ -1,6 +1,8 @@
 #!/bin/sh
-# The tool on OpenGL ES: api.sh TOOL WORK_DIR. The same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; a driver without OpenGL 4.3 is no obstacle.
+# The tool on OpenGL ES: api.sh TOOL WORK_DIR [PART]. same, the default: the same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; others: a driver without OpenGL 4.3 is no
+# obstacle, neither is one that mixes up arrays, nor softpipe.
 . "$(dirname "$0")/common.sh"
+part=${3:-same}
 
 # same API LIMITS OPTIONS... : tracks the phantom, mostly with its 724 directions, and compares with the file of OpenGL
 same() {
@@ -14,6 +16,7 @@ same() {
 # Mesa gives the newest version that it has: nothing of 3.2 must be needed
 MESA_GLES_VERSION_OVERRIDE=3.1
 export MESA_GLES_VERSION_OVERRIDE
+if [ "$part" = same ]; then
 "$tool" devices --api gles --json > list.json || note "no device with OpenGL ES"
 grep -q '"gles":.*true' list.json && ! grep -q '"gles":.*false' list.json || note "the list for OpenGL ES names others"
 "$tool" devices --api gl --json > list.json || note "no device with OpenGL"
@@ -21,18 +24,24 @@ grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || not
 "$tool" devices --api vulkan > /dev/null 2>&1
 [ $? -eq 2 ] || note "--api vulkan is not refused"
 
+fi
+
 # software compiles both alike; compilers of GPUs need not, so it is asked for
 set -- --device llvmpipe --mapping single
+options="--dg ptt --nseeds 20"
+if [ "$part" = same ]; then
 for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300 --sphere small" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
     # shellcheck disable=SC2086
     GLSLINES_ODF_CELLS=0 "$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
     # shellcheck disable=SC2086
     same gles gles31 "$@" $options
 done
+fi
 # where there is a fifth storage block, it holds the ODFs of parallel transport
 # shellcheck disable=SC2086
 "$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
 # shellcheck disable=SC2086
+if [ "$part" = same ]; then
 same auto "" "$@" $options
 grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"
 # whole cells in place of pairs of voxels, in one buffer, three and four: 38 layers of 40 x 52 x 362 cells of 16 bytes
@@ -58,6 +67,8 @@ for layers in 38 11; do
     same gl "storage_bytes=$((layers * 40 * 52 * 181 * 4))" "$@" $options
 done
 unset GLSLINES_ODF_CELLS
+
+else
 
 # a driver that ends at OpenGL 4.2
 (
@@ -122,4 +133,5 @@ GLSLINES_FORCE_LIMITS=gles31 "$tool" score --api gles --device llvmpipe --model 
 for file in gl es; do grep -vE 'seconds|version|"(device|command_line|json|api)"' $file.json > $file.txt; done
 cmp gl.txt es.txt || note "another score"
 
-finish "OpenGL ES as OpenGL"
+fi
+finish "OpenGL ES as OpenGL: $part"

@@ -61,7 +61,7 @@ values = struct.unpack_from(f"<{(len(data) - start) // 4}f", data, start)
 struct.pack_into(f"<{len(values)}f", data, start, *(100 * x for x in values))
 open(sys.argv[1] + "/big.nii", "wb").write(data)
 PYTHON
-scaled="track --mask f_mask.nii.gz --roi f_mask.nii.gz --dg ifod2 $few -o w.trx --force"
+scaled="track --mask $work/two/slices.nii --roi $work/two/slices.nii --dg ifod2 $few -o w.trx --force"
 succeeds $scaled --sh big.nii
 grep -q "^glslines: warning: the median of the FODs' first coefficients" "$work/stderr" || note "no warning of FODs in other units"
 succeeds $scaled --sh big.nii --cutoff 10
