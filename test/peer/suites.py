@@ -6,7 +6,7 @@ usage: suites.py GLSLINES WORK_DIR [--only TEXT] [--update]
 
 A row agrees, differs for a reason of the list REASONS, which names the page of the manual that says so, or fails: also one that
 has a reason and agrees. The table of agreement in src/doc/accuracy.md has to be that of this run; --update writes it there.
---only: rows whose command or name has this text. Exits with 1 if a row fails or the table is old, with 77 without MRtrix3.
+--only: rows whose command and name this regular expression finds. Exits with 1 if a row fails or the table is old, with 77 without MRtrix3.
 
 suites_scene.py makes the data, suites_how.py compares, suites_images.py, suites_tracks.py, suites_tracking.py and suites_files.py
 have the rows."""
@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -34,14 +35,21 @@ DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/doc")
 Result = collections.namedtuple("Result", "code out err")
 Trial = collections.namedtuple("Trial", "peer ours")
 Outcome = collections.namedtuple("Outcome", "row word detail")
+LIMIT = 120  # seconds of a command
 MODULES = (suites_images, suites_tracks, suites_tracking, suites_files)
 
 
 def execute(command):
     """A line of the shell, or of Python after 'python: '."""
     if not command.startswith("python: "):
-        done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, errors="replace", timeout=120)
-        return Result(done.returncode, done.stdout, done.stderr)
+        # the session of its own ends with all that it started
+        with subprocess.Popen(["sh", "-ec", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as process:
+            try:
+                out, err = process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return Result(process.returncode, out, err)
     try:
         exec(command[len("python: "):], vars(suites_files))
     except Exception:
@@ -142,7 +150,7 @@ def main():
     for reason in {row.reason for row in rows if row.reason} - REASONS.keys():
         sys.exit(f"REASONS lacks {reason}")
     if args.only:
-        rows = [row for row in rows if args.only in f"{row.of}: {row.name}"]
+        rows = [row for row in rows if re.search(args.only, f"{row.of}: {row.name}")]
     outcomes = run()
     bad = [o for o in outcomes if o.word == "FAIL"]
     if not args.only:
