@@ -226,7 +226,6 @@ def trx_files():
         ("an oblique grid", "trx(grid='oblique.nii')", "x.trx"),
         ("one-point streamlines", "trx(lines=[line[:1] for line in LINES])", "x.trx"),
         ("an empty file", "trx(lines=[])", "x.trx"),
-        ("streamlines without points", "trx(lines=LINES[:2] + [np.zeros((0, 3), np.float32)] + LINES[2:])", "x.trx", h.they_refuse(as_made), "no-points"),
     ])
     cases = [(f"columns of {kind}", f"dps={{'v': np.abs(PAIR * 20).astype('{kind}')}}, dpv={{'w': [np.abs(v * 20).astype('{kind}') for v in SCALARS]}}") for kind in kinds]
     cases += [

@@ -18,7 +18,6 @@ REASONS = {
     "tensor-fit": ("The tensor is DIPY's weighted fit, whose weights come from an ordinary one; dwi2tensor weighs otherwise, and FA of bundles differs by up to 2 %.", "models#tensor"),
     "directions": ("Orientation distributions must not be negative in the 300 directions of `repulsion600`; MRtrix3 has 300 others.", "models#the-two-rules-of-csd"),
     "no-affine-trk": ("A TRK file without an affine needs `--reference`; nibabel places its points by the voxel sides.", "tractograms"),
-    "no-points": ("Streamlines without points are left out and counted; trx-python writes such a file, but does not read it.", "tractograms"),
     "cut-off": ("A TCK file that ends after a streamline without the last mark is read, with a warning; nibabel refuses it.", "tractograms"),
     "winding": ("`--max-winding` adds up the angles between steps; DIPY's winding projects them on a plane.", "editing"),
 }
