@@ -182,6 +182,8 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
         if (status != GLS_OK) goto done;
         r.path = image_path;
         r.stream = stream;
+        /* MRtrix3 states the offset of a single file, but begins at 0 */
+        if (gls_stream_bound(stream) == header.bytes) header.offset = 0;
     }
     status = read_voxels(&r, used, image);
 done:

