@@ -1,3 +1,4 @@
+/* Parses a command line into the values of a command, by its table of options. */
 #include "options/options.h"
 
 #include <assert.h>
