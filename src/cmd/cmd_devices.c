@@ -16,15 +16,13 @@
 
 typedef struct devices_options {
     cmd_common common;
-    bool doctor, json, check, compile_only;
-    int api;
-    const char *device, *variant;
-    double seconds;
+    check_options how; /* the device, and what --check does with it */
+    bool doctor, json, check;
 } devices_options;
 #define OPTION_OWNER devices_options
 
 static const gls_option table[] = {
-    GLS_OPTION("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+    GLS_OPTION("Device", CHOICE, how.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES. auto takes OpenGL where a device offers both."),
     GLS_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also say what was looked for, what is missing and how to fix it."),
@@ -33,13 +31,13 @@ static const gls_option table[] = {
     GLS_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),
-    GLS_OPTION("Check", FLAG, compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", FLAG, how.compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Only compile; nothing waits for the device."),
-    GLS_OPTION("Check", STRING, device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", STRING, how.device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "The device to check, as --device of track takes it."),
-    GLS_OPTION("Check", DOUBLE, seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
+    GLS_OPTION("Check", DOUBLE, how.seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
                "Time that each of these processes gets."),
-    GLS_OPTION("Check", STRING, variant, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+    GLS_OPTION("Check", STRING, how.only, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. Without --check it is "
                "run in this process, and what the driver said is printed."),
     {.name = NULL},
@@ -47,7 +45,7 @@ static const gls_option table[] = {
 
 static void set_defaults(void *values)
 {
-    *(devices_options *)values = (devices_options){.device = "auto", .seconds = 120};
+    *(devices_options *)values = (devices_options){.how.device = "auto", .how.seconds = 120};
 }
 
 /* As text, or as JSON: a list, with the doctor an object that has it. */
@@ -80,10 +78,9 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     size_t n = 0;
     (void)command;
     (void)arguments;
-    const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds, o->variant};
-    if (o->variant || o->check) return cmd_finish(o->check ? check_device(&check) : check_one(&check, o->variant));
+    if (o->how.only || o->check) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));
     cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
-    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, report ? gls_doctor_finding : NULL, report);
+    gls_status status = gls_device_list(o->how.api, &list, &n, report ? gls_doctor_finding : NULL, report);
     int code = status ? cmd_error_status(status) : list_devices(o, list, n, report);
     cJSON_Delete(report);
     free(list);

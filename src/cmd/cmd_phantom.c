@@ -13,12 +13,9 @@
 
 typedef struct phantom_options {
     cmd_common common;
+    gls_phantom_params params;
     gls_numbers shape, voxel_size, oblique, bvals;
-    const char *orientation;
-    int directions, b0s;
-    double snr;
-    uint64_t seed;
-    const char *bids;
+    const char *orientation, *bids;
     bool force;
 } phantom_options;
 #define OPTION_OWNER phantom_options
@@ -35,14 +32,14 @@ static const gls_option table[] = {
     GLS_OPTION("Measurement", NUMBERS, bvals, "bvals", 0, "B ...", "s/mm2",
                GLS_VALUES(100, 20000, false, 1, GLS_PHANTOM_MAX_SHELLS, false), NULL, NULL,
                "b-value of each shell; several numbers make several shells."),
-    GLS_OPTION("Measurement", INT, directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
+    GLS_OPTION("Measurement", INT, params.n_directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
                "Number of gradient directions in each shell."),
-    GLS_OPTION("Measurement", INT, b0s, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
+    GLS_OPTION("Measurement", INT, params.n_b0, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
                "Number of volumes without diffusion weighting."),
-    GLS_OPTION("Measurement", DOUBLE, snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
+    GLS_OPTION("Measurement", DOUBLE, params.snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
                "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. "
                "0: no noise."),
-    GLS_OPTION("Measurement", UINT64, seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
+    GLS_OPTION("Measurement", UINT64, params.seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
                "Random seed of the noise."),
     GLS_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
                "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
@@ -59,8 +56,7 @@ static void set_defaults(void *values)
     static char orientation[4];
     memcpy(orientation, p.orientation, sizeof orientation);
     phantom_options *o = values;
-    *o = (phantom_options){
-        .orientation = orientation, .directions = p.n_directions, .b0s = p.n_b0, .snr = p.snr, .seed = p.seed};
+    *o = (phantom_options){.params = p, .orientation = orientation};
     o->shape.n = o->voxel_size.n = o->oblique.n = 3;
     for (int a = 0; a < 3; a++) {
         o->shape.value[a] = p.shape[a];
@@ -85,10 +81,10 @@ static int check_orientation(const char *codes)
 
 static int make_params(const phantom_options *o, gls_phantom_params *p)
 {
-    *p = gls_phantom_params_default();
+    *p = o->params;
     if (o->voxel_size.n == 2) return cmd_error(CMD_EXIT_USAGE, "--voxel-size: needs one value or three, got 2");
-    if (o->snr > 0 && o->snr < 1)
-        return cmd_error(CMD_EXIT_USAGE, "--snr: %g is out of range: must be 0 (no noise) or 1 to 1000000", o->snr);
+    if (p->snr > 0 && p->snr < 1)
+        return cmd_error(CMD_EXIT_USAGE, "--snr: %g is out of range: must be 0 (no noise) or 1 to 1000000", p->snr);
     int code = check_orientation(o->orientation);
     if (code) return code;
     for (int a = 0; a < 3; a++) {
@@ -99,10 +95,6 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
     memcpy(p->orientation, o->orientation, 4);
     p->n_shells = o->bvals.n;
     memcpy(p->bval, o->bvals.value, (size_t)o->bvals.n * sizeof *p->bval);
-    p->n_directions = o->directions;
-    p->n_b0 = o->b0s;
-    p->snr = o->snr;
-    p->seed = o->seed;
     return CMD_EXIT_OK;
 }
 

@@ -5,14 +5,33 @@
 #include "options/options.h"
 
 /* A row for each command, in the order of the help; its file defines command_NAME. */
-#define CMD_COMMANDS(ROW)                                                                                      \
-    ROW(track)                                                                                                 \
-    ROW(merge)                                                                                                 \
-    ROW(fit)                                                                                                   \
-    ROW(bids)                                                                                                  \
-    ROW(response) ROW(phantom) ROW(score) ROW(info) ROW(convert) ROW(edit) ROW(sample) ROW(stats) ROW(segment) \
-        ROW(profile) ROW(density) ROW(connectome) ROW(fixels) ROW(peaks) ROW(weights) ROW(render) ROW(report)  \
-            ROW(devices) ROW(bench) ROW(cite) ROW(help)
+/* clang-format off */
+#define CMD_COMMANDS(ROW) \
+    ROW(track) \
+    ROW(merge) \
+    ROW(fit) \
+    ROW(bids) \
+    ROW(response) \
+    ROW(phantom) \
+    ROW(score) \
+    ROW(info) \
+    ROW(convert) \
+    ROW(edit) \
+    ROW(sample) \
+    ROW(stats) \
+    ROW(segment) \
+    ROW(profile) \
+    ROW(density) \
+    ROW(connectome) \
+    ROW(fixels) ROW(peaks) \
+    ROW(weights) \
+    ROW(render) \
+    ROW(report) \
+    ROW(devices) \
+    ROW(bench) \
+    ROW(cite) \
+    ROW(help)
+/* clang-format on */
 
 #define CMD_DECLARE(name) extern const cmd_command command_##name;
 CMD_COMMANDS(CMD_DECLARE)

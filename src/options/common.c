@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "options/options.h"
-#include "track/params.h"
 #include "workflow/params.h"
 
 #define OPTION_OWNER cmd_common

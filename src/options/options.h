@@ -100,6 +100,7 @@ typedef union cmd_values {
     max_align_t align;
 } cmd_values;
 
+/* Makes the table of a command from its rows. */
 void cmd_options_list(const cmd_command *command, cmd_table *table);
 
 /* Parses argv[first ..] into values and arguments. On failure writes one line without line end to error and returns

@@ -11,12 +11,12 @@
 
 #include "render/png.h"
 #include "render/studio.h"
+#include "util/option.h"
 #include "util/output.h"
 #include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/output.h"
-#include "track/params.h"
 
 gls_render_options gls_render_options_default(void)
 {

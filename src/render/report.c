@@ -12,11 +12,11 @@
 
 #include "util/file.h"
 #include "util/format.h"
+#include "util/option.h"
 #include "util/output.h"
 #include "util/plain.h"
 #include "util/status.h"
 #include "workflow/output.h"
-#include "track/params.h"
 #include "workflow/sidecar.h"
 
 gls_report_options gls_report_options_default(void)

@@ -1,3 +1,4 @@
+/* Parses a command line into the values of a command, by its table of options. */
 #include "options/options.h"
 
 #include <assert.h>
@@ -272,7 +273,7 @@ static const gls_option *option_at(const parser *p, size_t i)
     return &p->arguments->table.option[i];
 }
 
-/* The place of the option that has this name, or this alias; one behind the last: none has. */
+/* The place of the option that has this name, or this alias; the number of options: none has. */
 static size_t find_option(const parser *p, const char *name)
 {
     const size_t n = p->arguments->table.n;
