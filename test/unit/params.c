@@ -56,7 +56,7 @@ static uint64_t identity(const gls_job_options *o)
 #define FIRST_DOUBLE(at)
 #define FIRST_LENGTH(at)
 #define FIRST_NUMBERS(at)
-#define FIRST_STRINGS(at)
+#define FIRST_STRINGS(at) at = (gls_strings){{"one"}, 1};
 #define FIRST_STRING(at) at = "one";
 #define FIRST_CHOICE(at)
 #define OTHER_FLAG(at) at = !at;
