@@ -99,7 +99,7 @@ const cmd_command command_track = {
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
                    "Directions come from the data by the "
                    "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
-                   "which are fitted (--model) or given (--sh, --odf). "
+                   "which are fitted (--model) or given (--sh, --odf, --peaks). "
                    "With the series alone, mask and seed region are made, "
                    "and the model is multi-tissue deconvolution (msmt). "
                    "The same inputs and options give the same file on the same device, whatever the batch size.",

@@ -49,6 +49,9 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
+    if (o->peaks.n > 0 && !gls_along_peaks(o))
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
+                        gls_getter_name(o->track.dg));
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
     if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
@@ -76,9 +79,6 @@ static gls_status check_inputs(const gls_job_options *o)
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
-    if (o->peaks.n > 0 && !gls_along_peaks(o))
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
-                        gls_getter_name(t->dg));
     if (t->dg == GLS_DG_BOOT && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "

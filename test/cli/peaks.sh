@@ -108,6 +108,6 @@ for dg, step, cutoff, directions in (("fact", 0.3, 0.1, 1), ("eudx", 0.5, 0.0239
 assert sidecar("truth")["odf"]["peaks_per_voxel"] == 3 and sidecar("truth")["counts"]["streamlines"] > 80
 assert sidecar("none")["counts"]["streamlines"] == 0
 assert sidecar("mirrored")["lengths"]["mean_mm"] != sidecar("one")["lengths"]["mean_mm"]
-assert sidecar("peaks")["counts"]["peaks"] > sidecar("one")["counts"]["peaks"] > 500
+assert sidecar("peaks.nii")["counts"]["peaks"] > sidecar("one.nii")["counts"]["peaks"] > 500
 END
 finish "peaks"
