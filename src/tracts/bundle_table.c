@@ -231,7 +231,7 @@ static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, doub
 {
     gls_status status = GLS_OK;
     char *rest = r->cell[c];
-    for (char *text; !status && rest && (text = strsep(&rest, ";"));) {
+    for (char *text; !status && rest && (text = gls_names_next(&rest, ';'));) {
         while (*text == ' ') text++;
         size_t length = strlen(text);
         while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';

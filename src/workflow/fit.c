@@ -52,6 +52,7 @@ typedef struct fit_run {
     uint64_t mask_voxels;
     char *output[N_OUTPUTS]; /* NULL: not written */
     double start, seconds_read, seconds_fit;
+    gls_warnings warnings;
 } fit_run;
 
 gls_fit_options gls_fit_options_default(void)
@@ -207,6 +208,7 @@ static char *sidecar_text(const fit_run *run)
     gls_json_double(seconds, "read", run->seconds_read);
     gls_json_double(seconds, "fit", run->seconds_fit);
     gls_json_double(seconds, "total", gls_clock_seconds() - run->start);
+    gls_sidecar_add_warnings(root, &run->warnings);
     char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
@@ -260,11 +262,13 @@ gls_status gls_fit_files(const gls_fit_options *o, const gls_monitor *monitor)
     GLS_REQUIRE(o);
     GLS_REQUIRE(o->dwi && o->prefix && !o->bval == !o->bvec);
     fit_run run = {.options = o, .monitor = monitor, .start = gls_clock_seconds()};
+    gls_warnings_begin(&run.warnings);
     gls_status status = gls_model_options_check(&o->model);
     if (!status) status = name_input(&run);
     if (!status) status = read_input(&run);
     if (!status) status = fit(&run);
     if (!status) status = write_output(&run);
+    gls_warnings_end(&run.warnings);
     gls_series_model_finish(&run.model);
     gls_series_finish(&run.series);
     for (int i = 0; i < N_IMAGES; i++) gls_image_destroy(run.image[i]);

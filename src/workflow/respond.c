@@ -37,6 +37,7 @@ typedef struct respond_run {
     gls_tissue_response *response[GLS_N_TISSUES];
     char *output[N_OUTPUTS]; /* NULL: not written */
     double start, seconds;
+    gls_warnings warnings;
 } respond_run;
 
 gls_respond_options gls_respond_options_default(void)
@@ -228,6 +229,7 @@ static char *sidecar_text(const respond_run *run)
         gls_json_uint(object, "voxels", run->response[i]->n_voxels);
     }
     gls_json_double(cJSON_AddObjectToObject(root, "seconds"), "estimate", run->seconds);
+    gls_sidecar_add_warnings(root, &run->warnings);
     char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;
@@ -272,11 +274,13 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
     GLS_REQUIRE(o && o->size == sizeof *o && o->dwi && o->prefix && !o->bval == !o->bvec);
     GLS_REQUIRE(!o->act == (o->algorithm != GLS_RESPONSE_MSMT_5TT));
     respond_run run = {.options = o, .monitor = monitor, .start = gls_clock_seconds()};
+    gls_warnings_begin(&run.warnings);
     gls_status status = name_input(&run);
     if (!status) status = name_output(&run);
     if (!status) status = read_input(&run);
     if (!status) status = estimate(&run);
     if (!status) status = write_output(&run);
+    gls_warnings_end(&run.warnings);
     gls_series_model_finish(&run.model);
     gls_series_finish(&run.series);
     gls_inputs_finish(&run.inputs);

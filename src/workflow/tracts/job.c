@@ -28,6 +28,7 @@ void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJS
     *job = (gls_tract_job){.options = *options, .root = root, .begun = gls_clock_seconds()};
     job->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", job->counts);
+    gls_warnings_begin(&job->warnings);
 }
 
 gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
@@ -112,6 +113,7 @@ gls_status gls_tract_job_commit(gls_tract_job *job)
 {
     gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - job->begun)) / 1e3);
+    gls_sidecar_add_warnings(job->root, &job->warnings);
     char *text = job->sidecar ? gls_json_print(job->root) : NULL;
     gls_status status = GLS_OK;
     if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);
@@ -125,6 +127,7 @@ gls_status gls_tract_job_commit(gls_tract_job *job)
 void gls_tract_job_finish(gls_tract_job *job)
 {
     gls_output_group_discard(&job->group);
+    gls_warnings_end(&job->warnings);
     cJSON_Delete(job->root);
     free(job->sidecar);
     free(job->said);

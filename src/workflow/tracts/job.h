@@ -8,6 +8,7 @@
 #include <glslines/workflow.h>
 
 #include "track/params.h"
+#include "util/log.h"
 #include "util/output.h"
 #include "workflow/inputs.h"
 
@@ -33,6 +34,7 @@ typedef struct gls_tract_job {
     bool leads;    /* the sidecar gets its name before the outputs, of which it tells */
     gls_output_group group;
     struct cJSON *root, *counts; /* the sidecar in the making */
+    gls_warnings warnings;       /* for the sidecar */
     char *said;                  /* a line for the user once all is written; NULL: none */
     gls_status verdict;          /* of what was printed and written: an error after all is done; see gls_last_error() */
     char *printed;               /* what the command prints as its result; NULL: nothing */
