@@ -1,5 +1,5 @@
-// Direction getters along peaks: the peak of the nearest voxel that is next to the last direction (Mori et al. 1999), or
-// the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
+// Direction getters along peaks: the peak of the nearest voxel that is next to the last direction (Mori et al. 1999),
+// or the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
 //
 // A peak is a tile of the field: a unit vector along the voxel axes and its amplitude, which is 0 where there is none.
 // Texels are fetched, not sampled: peaks are never mixed.

@@ -1,7 +1,6 @@
 #include "workflow/study.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include <glslines/peaks.h>
 
@@ -10,13 +9,14 @@
 #include "util/file.h"
 #include "util/format.h"
 #include "util/log.h"
+#include "util/plain.h"
 #include "util/status.h"
 #include "workflow/params.h"
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {
     if (o->peaks_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->peaks_frame - 1);
-    return strncasecmp(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
+    return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
 /* --- files -------------------------------------------------------------------- */
@@ -38,8 +38,7 @@ void gls_study_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE
 /* DIPY's own format is HDF5. */
 static gls_status check_name(const char *path)
 {
-    const size_t n = strlen(path);
-    if (n < 5 || strcasecmp(path + n - 5, ".pam5") != 0) return GLS_OK;
+    if (!gls_case_ends(path, ".pam5")) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
                     "(or the command dipy_pam_to_niftis) and give its peaks_dirs, with --peaks-frame image",
