@@ -2,7 +2,6 @@
 #include "track/getter/getters.h"
 
 #include "track/getter/odf_field.h"
-#include "track/params.h"
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)

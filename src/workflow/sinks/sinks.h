@@ -1,5 +1,6 @@
 /* What a run of tracking makes of its streamlines beside the tractogram: maps, matrices, tables, columns. Each kind of
- * result is one file of this folder and one row of the table in sinks.c; all else of the program walks over the rows.
+ * result is one file of this folder and one row of the table in sink_table.c; all else of the program walks over the
+ * rows.
  */
 #ifndef GLS_WORKFLOW_SINKS_SINKS_H
 #define GLS_WORKFLOW_SINKS_SINKS_H
