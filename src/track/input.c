@@ -3,6 +3,7 @@
 #include "image/tissue.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
+#include "track/params.h"
 #include "util/status.h"
 
 gls_status gls_track_backtrack_check(const gls_track_params *params)
@@ -43,4 +44,9 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         if (status != GLS_OK) return status;
     }
     return gls_getter_of(params)->check(params, input);
+}
+
+bool gls_getter_is_deterministic(gls_direction_getter dg)
+{
+    return gls_getter_of(&(gls_track_params){.dg = dg})->deterministic;
 }

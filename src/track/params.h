@@ -34,6 +34,9 @@
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
 
+/* Whether no step of a getter is drawn. */
+bool gls_getter_is_deterministic(gls_direction_getter dg);
+
 /* Lengths that are negative, because they are meant in voxels, in mm. */
 void gls_track_params_lengths(gls_track_params *params, double voxel);
 

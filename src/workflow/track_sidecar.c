@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "image/regions.h"
-#include "track/getter/getters.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "track/params.h"

@@ -18,11 +18,6 @@ gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, co
     return gls_odf_field_interpolation(gls_getter_of(params)->coefficients, params, odf);
 }
 
-bool gls_getter_is_deterministic(gls_direction_getter dg)
-{
-    return getters[dg]->deterministic;
-}
-
 bool gls_getter_ends_itself(gls_direction_getter dg)
 {
     return (unsigned)dg < GLS_DG_COUNT && getters[dg]->own_end;

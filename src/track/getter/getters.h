@@ -5,7 +5,5 @@
 #include "track/getter/getter.h"
 
 const gls_getter *gls_getter_of(const gls_track_params *params);
-/* Whether no step of a getter is drawn. */
-bool gls_getter_is_deterministic(gls_direction_getter dg);
 
 #endif
