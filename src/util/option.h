@@ -42,8 +42,8 @@ typedef struct gls_option {
     int min_values, max_values; /* GLS_KIND_NUMBERS */
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
     const char *choices;        /* GLS_KIND_CHOICE: "a|b|c" */
-    size_t offset,
-        mm_offset; /* of the value in the struct of the options; mm_offset 0: lengths there are always in mm */
+    /* Of the value in the struct of the options, and of the unit of a length; mm_offset 0: it is always in mm there. */
+    size_t offset, mm_offset;
     const char *default_text; /* in place of the initial value; "" shows no default */
     const char *help;
     /* of the rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/params.h */
