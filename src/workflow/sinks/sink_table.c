@@ -6,7 +6,6 @@
 
 #include "tracts/bundles.h"
 #include "util/hash.h"
-#include "util/parse.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 
@@ -23,55 +22,6 @@ _Static_assert(N_KINDS <= GLS_MAX_SINKS, "gls_run_sinks has a place for each kin
     for (type *one = (job)->sinks.sink, *end_ = one + (job)->sinks.n; one < end_; one++) \
         if (one->wanted && one->kind->function)
 
-/* --- names of files ------------------------------------------------------- */
-
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
-gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
-{
-    GLS_REQUIRE(sink->n_inputs < GLS_SINK_MAX_INPUTS);
-    char *name = gls_names_copy(text, length);
-    if (!name) return no_memory();
-    sink->input[sink->n_inputs++] = name;
-    return GLS_OK;
-}
-
-gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
-{
-    char *list = strndup(text, length), *rest = list;
-    const size_t before = sink->n_inputs;
-    gls_status status = list ? GLS_OK : no_memory();
-    for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
-        if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
-            status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--%s: \"%s\": must name images, IMAGE or IMAGE,IMAGE, %d at most (\\, and \\: are such "
-                              "letters in a name)",
-                              sink->kind->role, text, GLS_SINK_MAX_IMAGES);
-        else if (!(sink->input[sink->n_inputs++] = strdup(image)))
-            status = no_memory();
-    }
-    free(list);
-    return status;
-}
-
-gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text)
-{
-    char *path = gls_names_copy(text, strlen(text));
-    sink->output = path && job->shard.count > 0 ? gls_shard_name(path, &job->shard) : path;
-    if (sink->output != path) free(path);
-    return sink->output ? GLS_OK : no_memory();
-}
-
-gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
-{
-    for (size_t i = 0; i < job->sinks.n; i++)
-        if (job->sinks.sink[i].kind == kind && job->sinks.sink[i].wanted) return &job->sinks.sink[i];
-    return NULL;
-}
-
 /* --- before the run ------------------------------------------------------- */
 
 gls_status gls_sinks_take(gls_job *job)
@@ -81,7 +31,7 @@ gls_status gls_sinks_take(gls_job *job)
     for (size_t i = 0; i < N_KINDS && !status; i++) {
         gls_run_sink *sink = &sinks->sink[sinks->n];
         *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
-        if (!sink->state) return no_memory();
+        if (!sink->state) return gls_fail(GLS_ERR_MEMORY, "out of memory");
         sinks->n++;
         status = kinds[i]->take(sink, job);
     }

@@ -102,7 +102,7 @@ static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_output_grou
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     if (!status) status = set_device(w, &job->devices);
     if (status) return status;
-    w->keeps_ends = gls_sink_find(job, &gls_connectome_kind);
+    w->keeps_ends = job->options.connectome != NULL;
     *own = (gls_sink){.append = append, .user = w};
     return gls_weights_set_walk(
         w->weights, gls_weights_upsampling(job->params.step_size, gls_fixels_grid(w->fod.fixels)), GLS_WALK_CURVE);
