@@ -147,9 +147,9 @@ const cmd_command command_bench = {
                    "half-precision channels (ptt: one), a multiply-add two FLOP. In brackets is the part of what "
                    "the device reaches in kernels that only sample, copy or multiply. Caches let the texels exceed "
                    "what it copies, and symmetries of the directions save FLOP.",
-    .rows = {{data_rows, 0},
+    .rows = {{.table = data_rows},
              CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
-             {measure_rows, 0}},
+             {.table = measure_rows}},
     .aliases = model_option_aliases,
     .examples = examples,
     .values_size = sizeof(bench_values),

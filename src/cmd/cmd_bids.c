@@ -284,7 +284,7 @@ const cmd_command command_bids = {
         "that fails does not stop the others.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
-    .rows = {{table, 0}},
+    .rows = {{.table = table}},
     .examples = examples,
     .values_size = sizeof(bids_options),
     .set_defaults = set_defaults,

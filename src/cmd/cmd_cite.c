@@ -54,7 +54,7 @@ const cmd_command command_cite = {
     .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
     .positionals = positionals,
     .max_positionals = 1,
-    .rows = {{option_table, 0}},
+    .rows = {{.table = option_table}},
     .examples = examples,
     .values_size = sizeof(cite_options),
     .set_defaults = set_defaults,

@@ -105,7 +105,7 @@ const cmd_command command_devices = {
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
         "The number before a device is what --device takes.",
-    .rows = {{table, 0}},
+    .rows = {{.table = table}},
     .examples = examples,
     .values_size = sizeof(devices_options),
     .set_defaults = set_defaults,

@@ -192,7 +192,7 @@ const cmd_command command_help = {
                    "text can be written as manual pages, and the options as completion files for shells.",
     .positionals = positionals,
     .max_positionals = 1,
-    .rows = {{option_table, 0}},
+    .rows = {{.table = option_table}},
     .examples = examples,
     .values_size = sizeof(help_options),
     .set_defaults = set_defaults,

@@ -107,7 +107,7 @@ const cmd_command command_merge = {
         "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
-    .rows = {{table, offsetof(merge_values, o)}},
+    .rows = {{.table = table, .at = offsetof(merge_values, o)}},
     .examples = examples,
     .values_size = sizeof(merge_values),
     .set_defaults = set_defaults,

@@ -165,7 +165,7 @@ const cmd_command command_phantom = {
                    "matter, CSF and Rician noise, and the ground truth of every bundle.",
     .positionals = positionals,
     .max_positionals = 1,
-    .rows = {{table, 0}},
+    .rows = {{.table = table}},
     .aliases = (const char *const[]){"seed", "rng-seed", NULL},
     .examples = examples,
     .values_size = sizeof(phantom_options),

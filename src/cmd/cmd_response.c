@@ -145,7 +145,7 @@ const cmd_command command_response = {
         "dwi2response; look at them in a viewer.",
     .positionals = positionals,
     .max_positionals = 5,
-    .rows = {{table, offsetof(response_values, o)}},
+    .rows = {{.table = table, .at = offsetof(response_values, o)}},
     .examples = examples,
     .values_size = sizeof(response_values),
     .set_defaults = set_defaults,

@@ -105,7 +105,7 @@ const cmd_command command_track = {
                    "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
-    .rows = {{gls_params, offsetof(track_options, run)}},
+    .rows = {{.table = gls_params, .at = offsetof(track_options, run)}},
     .aliases = model_option_aliases,
     .examples = examples,
     .hints = &cmd_bridge,

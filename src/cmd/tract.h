@@ -31,9 +31,10 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
 /* Members of a command whose rows and defaults tract_table.def made. */
 #define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)
 #define TRACT_JOIN(before, name, after) before##name##after
-#define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, shared_)                 \
-    .name = #name_, .rows = {{name_##_rows, TRACT_AT}, {shared_, offsetof(tract_values, shared)}}, \
-    .work = &(const tract_work){description_, work_, arguments_, min_files_},                      \
+#define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, shared_)                               \
+    .name = #name_,                                                                                              \
+    .rows = {{.table = name_##_rows, .at = TRACT_AT}, {.table = shared_, .at = offsetof(tract_values, shared)}}, \
+    .work = &(const tract_work){description_, work_, arguments_, min_files_},                                    \
     .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
 
 /* For commands that draw tractograms: the same options of reading, in a member input. */

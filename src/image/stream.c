@@ -1,6 +1,5 @@
 #include "image/stream.h"
 
-#include <isa-l/igzip_lib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +38,8 @@ static uint32_t portion(size_t n)
 }
 
 #ifdef GLS_HAVE_ISAL
+
+#include <isa-l/igzip_lib.h>
 
 struct gls_inflater {
     struct inflate_state state;
