@@ -77,8 +77,8 @@ static const char *field(const char *entry, size_t length, const char *name, cha
 
 void gls_cite_list(gls_text *out, const char *version, const char *const *key, size_t n)
 {
-    static const char *const names[] = {"author", "title", "journal", "booktitle", "volume", "pages", "year"};
-    char value[7][512];
+    static const char *const names[] = {"author", "title", "journal", "booktitle", "volume", "pages", "year", "school"};
+    char value[8][512];
     gls_text_printf(out,
                     "The glslines developers. glslines: diffusion MRI tractography in OpenGL compute shaders. "
                     "Version %s.\n",
@@ -86,14 +86,17 @@ void gls_cite_list(gls_text *out, const char *version, const char *const *key, s
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;
         const char *entry = gls_page_reference(key[i], &length);
-        for (size_t f = 0; f < 7; f++) field(entry, length, names[f], value[f], sizeof *value);
+        for (size_t f = 0; f < 8; f++) field(entry, length, names[f], value[f], sizeof *value);
         /* "A, B. and C, D." and "1--9" as in print */
         for (char *and; (and = strstr(value[0], " and ")) != NULL;)
             memmove(and+2, and+5, strlen(and+5) + 1), memcpy(and, ", ", 2);
         char *dash = strstr(value[5], "--");
         if (dash) memmove(dash, dash + 1, strlen(dash));
-        gls_text_printf(out, "%s %s. %s%s %s:%s, %s.\n", value[0], value[1], value[2], value[3], value[4], value[5],
-                        value[6]);
+        if (*value[7])
+            gls_text_printf(out, "%s %s. PhD thesis, %s, %s.\n", value[0], value[1], value[7], value[6]);
+        else
+            gls_text_printf(out, "%s %s. %s%s %s:%s, %s.\n", value[0], value[1], value[2], value[3], value[4], value[5],
+                            value[6]);
     }
 }
 
