@@ -384,12 +384,12 @@ static void test_odd_trx(void **state)
     refuses(scratch("t"), NULL, "is no TRX folder");
     put_file(scratch("x.trx"), "something else, long enough", 27);
     refuses(scratch("x.trx"), NULL, "is no tractogram of TRX, TRK, TCK or VTK");
-    put_file(scratch("x.tck.gz"), "\x1f\x8b\x08 is how a packed file begins", 35);
+    static const char gzip[] = "\x1f\x8b\x08 is how a packed file begins";
+    static const char xz[] = "\xfd"
+                             "7zXZ is how a packed file begins";
+    put_file(scratch("x.tck.gz"), gzip, sizeof gzip);
     refuses(scratch("x.tck.gz"), NULL, "is packed by gzip: unpack it first, by 'gunzip -k'");
-    put_file(scratch("x.trk.xz"),
-             "\xfd"
-             "7zXZ is how a packed file begins",
-             35);
+    put_file(scratch("x.trk.xz"), xz, sizeof xz);
     refuses(scratch("x.trk.xz"), NULL, "is packed by xz: unpack it first, by 'unxz -k'");
     refuses(scratch("none.trx"), NULL, "cannot open");
 }
