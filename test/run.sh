@@ -325,7 +325,10 @@ stage_peers() {
     check "response of a real series" env GLS_TEST_REQUIRE_DATA=1 build/test/unit_response
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
+    # beside them the virtual machine of gbm runs, and the chroots of later stages are made
+    limit=150
     run_ctest build -L peer
+    limit=
 }
 
 # Nightly: what the suites of the peers test, row by row; the manual has its table.
