@@ -177,7 +177,7 @@ stage_sanitize() {
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # sanitized code takes two to three times as long
-    limit=180
+    limit=300
     run_ctest build/sanitize -L 'unit|fuzz|cli'
     run_ctest build/sanitize -R gpu/faults
     limit=
