@@ -161,7 +161,7 @@ stage_quick() {
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=120
+    limit=150
     run_ctest build -LE 'quick|cli|peer'
     limit=
 }
@@ -328,7 +328,7 @@ stage_peers() {
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
     # beside them the virtual machine of gbm runs, and the chroots of later stages are made
-    limit=150
+    limit=300
     run_ctest build -L peer
     limit=
 }
