@@ -101,7 +101,7 @@ static const cmd_command command = {.name = "test",
                                     .summary = "s",
                                     .description = "d",
                                     .max_positionals = 2,
-                                    .rows = {{table, 0}},
+                                    .rows = {{.table = table}},
                                     .aliases = (const char *const[]){"bend", "angle", "old-kind", "kind", NULL},
                                     .values_size = sizeof(values),
                                     .set_defaults = set_defaults};
