@@ -22,8 +22,9 @@ ivec3 texel_of(vec3 voxel)
 
 #define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
 
-// Of a voxel's peaks above `least` the one within the cone that is nearest to the line of d, turned to d; without one
-// its amplitude is 0. any_peak: whether the voxel has one at all.
+// Returns the peak of a voxel that makes the smallest angle with the line of d, turned to the side of d, and its
+// amplitude in w. Only peaks above `least` and within the cone count; w is 0 where there is none.
+// any_peak: whether the voxel has a peak.
 vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 {
     ivec3 texel = texel_of(voxel);

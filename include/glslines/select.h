@@ -82,7 +82,7 @@ GLS_API gls_status gls_selection_create(const gls_select_options *options, gls_s
 /* The selection as a filter in front of next; it stays with the caller and has to outlive the filter. Streamlines are
  * tested by several threads and go on in their order. GLS_ERR_INPUT: no such column or group. */
 GLS_API gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, gls_sink *filter);
-/* Of NULL: zeros. */
+/* Counts of the streamlines that the filter has taken so far; all zero for NULL. */
 GLS_API gls_select_counts gls_selection_get_counts(const gls_selection *selection);
 /* The first region that no streamline has come near: its box and the box of all streamlines share nothing, as
  * it happens where they lie in different spaces. NULL: none. */

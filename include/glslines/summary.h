@@ -55,7 +55,7 @@ GLS_API gls_status gls_summary_create(const gls_grid *grid, gls_summary **summar
 /* The summary as a sink. It stays with the caller: finishing or aborting the sink does nothing. All streamlines have to
  * have the same columns. */
 GLS_API gls_sink gls_summary_sink(gls_summary *summary);
-/* Of all streamlines so far; valid until the next append. Of NULL: NULL. */
+/* The summary of all streamlines appended so far; valid until the next append. NULL for NULL. */
 GLS_API const gls_summary_result *gls_summary_get(gls_summary *summary);
 /* Accepts NULL. */
 GLS_API void gls_summary_destroy(gls_summary *summary);

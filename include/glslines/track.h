@@ -75,17 +75,24 @@ typedef enum gls_odf_interpolation {
                                     */
 } gls_odf_interpolation;
 
+/* clang-format off */
 /* The rows of params.def that belong to the tracker: their help, range and default say what the members are. Besides:
- *   lengths (step_size, probe_length, ...) are mm; of step_size, probe_length and ptt_substep the defaults are meant
- * for voxels of 1 mm, see gls_track_params_scale(). Negative step_size, min_length, max_length count voxels fod_cutoff,
- * seed_cutoff   -1: the default; of seed_cutoff that of fod_cutoff. See gls_track_cutoff() fod_power   0: 1 /
- * ifod_samples min_radius_of_curvature   0: of the arc whose chord of step_size bends by max_angle probe_quality
- * samples besides the start; their sum, the start's included, must be probe_quality x pmf_threshold seed_unidirectional
- * without a direction or tissue that tells, streamlines grow in that of a random sense backtrack   boot, prob, ifod1
- * and ifod2, with tissue of the rule act; not with stop_at_all downsample, compress   1 and 0: all points; not both.
- * Segments of compress are up to 10 mm long select   0: all seeds; else the run ends with this many streamlines, the
- * first ones in the order of seeds odf_interpolation   GLS_ERR_ARGUMENT for coefficients where there are none
- *   batch_seeds   0: as the device's limits allow; never changes the result */
+ * - step_size, probe_length and all other lengths are in mm. The defaults of step_size, probe_length and ptt_substep
+ *   are meant for voxels of 1 mm, see gls_track_params_scale(). Negative values of step_size, min_length and
+ *   max_length count voxels.
+ * - fod_cutoff, seed_cutoff: -1 is the default, see gls_track_cutoff(); the default of seed_cutoff is fod_cutoff.
+ * - fod_power: 0 stands for 1 / ifod_samples.
+ * - min_radius_of_curvature: 0 stands for the radius of the arc whose chord of step_size bends by max_angle.
+ * - probe_quality: number of samples besides the start. The sum of all samples, the start's included, must be at least
+ *   probe_quality x pmf_threshold.
+ * - seed_unidirectional: where neither a direction nor tissue decides, the side that is tracked is drawn at random.
+ * - backtrack: only with boot, prob, ifod1 or ifod2 and tissue of the rule act; not with stop_at_all.
+ * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
+ * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
+ * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
+ * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.
+ */
+/* clang-format on */
 #define GLS_CHOICE_dg gls_direction_getter
 #define GLS_CHOICE_boot_retry gls_boot_retry
 #define GLS_CHOICE_boot_start gls_boot_start

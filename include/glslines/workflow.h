@@ -57,19 +57,24 @@ typedef enum gls_mask_stop {
     GLS_MASK_STOP_NEAREST       /* those whose nearest voxel does: a half-streamline ends before the first of them */
 } gls_mask_stop;
 
+/* clang-format off */
 /* A gradient table and a model: the rows of params.def that belong to them. Besides:
- *   model   default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD
- *   sh_order   even, OPDT and CSA up to 8; 0: 4, CSD 8 or what the directions (by MRtrix3's rule a response that is
- * read) determine, MSMT the response's, at most 8
- *   shells   of MSMT several, else one; none: CSD takes that of gls_csd_choose_shell(), the others take all volumes
- *   response   CSD, see gls_response_read(); NULL: estimated. response_fa, response_radius and response_voxels are
- * members of gls_response_options for that response_wm, response_gm, response_csf   MSMT, see
- * gls_tissue_response_read(); NULL: gls_responses_dhollander(). With white matter alone, or without one of the others,
- * there are fewer tissues. force_response: take them for other b-values than those that they name normalise,
- * no_normalise   MSMT; both false: gls_normalise() where the mask has 1000 voxels csd_rule   CSD: a member of
- * gls_csd_options csd_directions   a built-in sphere or a file of gls_csd_directions_read(); NULL: "small", MSMT and
- * MRtrix3's rule "repulsion600" sh_basis, sh_frame   of the file that is read
- * (sh) or written (fit) */
+ * - model: default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD.
+ * - sh_order: even; OPDT and CSA up to 8. 0 stands for 4 with OPDT and CSA; for 8 or what the directions (by MRtrix3's
+ *   rule a response that is read) determine with CSD; for the response's order, at most 8, with MSMT.
+ * - shells: several with MSMT, else one. None: CSD takes that of gls_csd_choose_shell(), the others take all volumes.
+ * - response: CSD, see gls_response_read(). NULL: it is estimated with response_fa, response_radius and
+ *   response_voxels, the members of gls_response_options.
+ * - response_wm, response_gm, response_csf: MSMT, see gls_tissue_response_read(). NULL: gls_responses_dhollander().
+ *   With white matter alone, or without one of the others, there are fewer tissues.
+ * - force_response: responses are taken for other b-values than those that they name.
+ * - normalise, no_normalise: MSMT. Both false: gls_normalise() is called where the mask has 1000 voxels.
+ * - csd_rule: CSD, a member of gls_csd_options.
+ * - csd_directions: a built-in sphere or a file of gls_csd_directions_read(). NULL: "small"; with MSMT and
+ *   MRtrix3's rule "repulsion600".
+ * - sh_basis, sh_frame: of the file that is read (sh) or written (fit).
+ */
+/* clang-format on */
 #define GLS_CHOICE_bvec_frame gls_bvec_frame
 #define GLS_CHOICE_bvalue_scaling gls_bvalue_scaling
 #define GLS_CHOICE_model gls_model_kind
@@ -110,17 +115,25 @@ typedef struct gls_monitor {
     void (*end)(void *user, gls_phase phase);               /* comes for every begin() */
 } gls_monitor;
 
-/* What to track and how: the series, and the rows of params.def. One of dwi, sh, odf, peaks and phantom is needed;
- * images are on one grid, those of tissue and regions on any. Besides what the rows say: mask   NULL:
- * gls_mask_estimate() of dwi; without dwi all roi   NULL: with three tissues gls_seed_region_of_tissues(), else
- * gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given fa   NULL: FA of a tensor fit sphere
- * the name of a built-in one, see gls_sphere_create(), or a file nseeds   0, with select: as many as it takes. In its
- * place: seeds_per_voxel, seeds (a file), seed_grid; in place of roi: seed_sphere, seed_rejection, seed_gmwmi
- * seed_direction   none or three numbers, for the tracker shard   "3/8", or "auto": from srun or mpirun; NULL: all
- * seeds preset   of what is not given, see gls_job_options_settle() regions   each as gls_regions_add() takes it tissue
- * a stop_threshold of -1 leaves the stop map out, a min_length of -1 stands for two voxels device   see
- * gls_device_open(); several names with commas share the work. ngpus: 1 .. GLS_TRACKER_MAX_DEVICES output   NULL:
- * tracks.trx. sidecar NULL: beside it */
+/* clang-format off */
+/* The inputs of a run of tracking, and all its options: the rows of params.def say what the members are. One of dwi,
+ * sh, odf, peaks and phantom is needed. Images are on one grid; those of tissue and regions may be on any. Besides:
+ * - mask: NULL stands for gls_mask_estimate() of dwi, and for all voxels without dwi.
+ * - roi: NULL stands for gls_seed_region_of_tissues() with three tissues, else for gls_seed_region_of_fa() of 0.2.
+ *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi take its place.
+ * - fa: NULL stands for FA of a tensor fit.
+ * - sphere: the name of a built-in one, see gls_sphere_create(), or a file.
+ * - nseeds: 0, only with select, stands for as many as select takes. seeds_per_voxel, seeds (a file) and seed_grid take
+ *   its place.
+ * - seed_direction: none or three numbers, for the tracker.
+ * - shard: "3/8", or "auto" for what srun or mpirun says. NULL: all seeds.
+ * - preset: gives the defaults of what is not given, see gls_job_options_settle().
+ * - regions: each a text as gls_regions_add() takes it.
+ * - with tissue a stop_threshold of -1 leaves the stop map out, and a min_length of -1 stands for two voxels.
+ * - device: see gls_device_open(); several names with commas share the work. ngpus: 1 to GLS_TRACKER_MAX_DEVICES.
+ * - output: NULL stands for tracks.trx. sidecar: NULL stands for a file beside output.
+ */
+/* clang-format on */
 #define GLS_CHOICE_peaks_frame gls_frame
 #define GLS_CHOICE_seed_space gls_seed_space
 #define GLS_CHOICE_preset gls_preset

@@ -18,7 +18,7 @@
 /* --- Whether a device keeps batches apart that it has in hand at the same time: small ones of unequal size give the
  * streamlines, and the map that the device counts, of one batch with all seeds. */
 
-/* What a run gives: a hash of its streamlines in their order, and the map. */
+/* The result of a run: a hash of its streamlines in their order, and the map. */
 typedef struct outcome {
     uint64_t hash, n;
     gls_density *map;

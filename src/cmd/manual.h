@@ -71,7 +71,7 @@ typedef struct md_span {
 /* Takes the next span from *text; false at the end. */
 bool md_next_span(const char **text, md_span *span);
 
-/* What the terminal's and the manual pages' tables share. */
+/* Limits of tables, in the terminal and in manual pages. */
 enum {
     MANUAL_MAX_COLUMNS = 24,
     MANUAL_GAP = 2 /* blanks between columns */

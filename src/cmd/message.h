@@ -1,4 +1,4 @@
-/* What the tool tells and hears while a command runs: messages, exit codes, the terminal, progress, signals. */
+/* Output of the program while a command runs: messages, exit codes, progress in the terminal; and its signals. */
 #ifndef GLS_CMD_MESSAGE_H
 #define GLS_CMD_MESSAGE_H
 
@@ -57,12 +57,13 @@ bool cmd_message_info_enabled(void);
 /* A line that stands at the bottom of the terminal until the next call; NULL removes it. Only for a terminal. */
 void cmd_message_status_line(const char *line);
 
-/* What the terminal behind standard error is told: colours, and the progress that it shows in its tab or on the task
+/* The terminal behind standard error: whether it has colours, and the progress that it shows in its tab or on the task
  * bar (OSC 9;4, which Windows Terminal, Konsole, Ghostty, WezTerm and iTerm2 read). */
 
 /* Standard error is a terminal that knows colours, and NO_COLOR is not set. */
 bool cmd_terminal_has_colour(void);
-/* Beside a bar: 0 .. 1, again after five seconds at the latest. */
+/* Shows a fraction from 0 to 1 in the tab. Call it whenever the progress line is drawn: an unchanged percentage is
+ * written again with every 40th call. */
 void cmd_terminal_progress(double fraction);
 void cmd_terminal_progress_end(void);
 /* From a signal handler. */

@@ -13,8 +13,9 @@ typedef struct track_options {
 
 void track_options_default(void *values);
 
-/* What the table cannot check: options that exclude each other. Takes over the files of the arguments, gives model and
- * direction getter where they were not given, and draws random seeds. Returns an exit code, the message printed. */
+/* Checks that no two given options exclude each other, which the table of options cannot. Also takes the files of the
+ * arguments into the options, chooses the model and the direction getter where they were not given, and draws random
+ * seeds. Returns an exit code; the message is printed then. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
 /* Rows of a model that is a member of the struct of a command's values. */
@@ -24,10 +25,10 @@ int track_options_check(track_options *options, const cmd_arguments *arguments);
     }
 /* Other spellings of options of a model. */
 extern const char *const model_option_aliases[];
-/* The same as above for a model. */
+/* Like track_options_check(), for the options of a model. */
 int model_options_check(const gls_model_options *options, const cmd_arguments *arguments);
 
-/* What the manual says of the arguments DWI, BVAL and BVEC. */
+/* Names and descriptions of the arguments DWI, BVAL and BVEC, for help and manual. */
 #define CMD_SERIES_POSITIONALS                                                                                       \
     "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
         "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \

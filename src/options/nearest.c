@@ -49,9 +49,12 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
 #define PREFIX "GLSLINES_"
 
 /* Names of the known variables without the prefix; src/doc/environment.md says what each does. */
-static const char *const known[] = {"CHECKED",   "DESKTOP_ID", "DUMP_SHADERS", "FORCE_LIMITS", "INJECT",
-                                    "IN_FLIGHT", "LIBRARY",    "MAP",          "ODF_CELLS",    "OSC",
-                                    "PROBE",     "RECEIPTS",   "SELF_TEST",    "SHADER_DIR"};
+static const char *const known[] = {
+#ifdef GLS_TEST_VARIABLES
+    "CHECKED",    "FORCE_LIMITS", "INJECT",  "IN_FLIGHT", "MAP",   "ODF_CELLS", "RECEIPTS",
+#endif
+    "DESKTOP_ID", "DUMP_SHADERS", "LIBRARY", "OSC",       "PROBE", "SELF_TEST", "SHADER_DIR",
+};
 /* Names that the module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 

@@ -117,7 +117,7 @@ bool cmd_options_random(const cmd_arguments *arguments, const char *name);
 /* An entry for each option of the command, its unit in the key. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
-/* Of `glslines track` and `fit`: options and words of other programs, and what stands for them here. */
+/* Options and words of other programs for `glslines track` and `fit`, each with its counterpart here. */
 extern const cmd_hints cmd_bridge;
 /* Warns of each variable of the environment whose name begins with GLSLINES_ and that the program does not know. */
 void cmd_environment_check(void);

@@ -127,4 +127,29 @@ static inline void assert_sums(const gls_track_result *r)
                 r->points >= r->streamlines);
 }
 
+/* n seeds on a grid, some of them outside. */
+static inline gls_seeds *seeds_on(const gls_grid *grid, size_t n)
+{
+    double p[256][3];
+    gls_seeds *seeds = NULL;
+    uint64_t state = 5;
+    assert_true(n <= 256);
+    for (size_t i = 0; i < n; i++)
+        for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, -0.7, grid->dim[a] - 0.3);
+    assert_ok(gls_seeds_create_list((const double(*)[3])p, n, GLS_SEEDS_VOXEL, grid, &seeds));
+    return seeds;
+}
+
+/* One run of a new tracker, whose counts have to add up. */
+static inline gls_track_result track_once(gls_device *device, const gls_track_params *params,
+                                          const gls_track_input *input, const gls_seeds *seeds, collection *c)
+{
+    gls_tracker *tracker = NULL;
+    assert_ok(gls_tracker_create(device, params, input, &tracker));
+    gls_track_result result = run_tracker(tracker, seeds, c);
+    assert_sums(&result);
+    gls_tracker_destroy(tracker);
+    return result;
+}
+
 #endif

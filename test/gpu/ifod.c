@@ -117,27 +117,10 @@ static gls_track_params params_of(gls_direction_getter dg)
 
 enum { N_SEEDS = 150 };
 
-static gls_seeds *make_seeds(const gls_grid *grid)
-{
-    double p[N_SEEDS][3];
-    gls_seeds *seeds = NULL;
-    uint64_t state = 5;
-    for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, -0.7, grid->dim[a] - 0.3);
-    assert_ok(gls_seeds_create_list((const double(*)[3])p, N_SEEDS, GLS_SEEDS_VOXEL, grid, &seeds));
-    return seeds;
-}
-
 static gls_track_result run_device(gls_device *d, const scene *s, const gls_track_params *p, const gls_seeds *seeds,
                                    collection *c)
 {
-    gls_track_input input = {.odf = s->source, .stop_map = s->stop};
-    gls_tracker *tracker = NULL;
-    assert_ok(gls_tracker_create(d, p, &input, &tracker));
-    gls_track_result result = run_tracker(tracker, seeds, c);
-    assert_sums(&result);
-    gls_tracker_destroy(tracker);
-    return result;
+    return track_once(d, p, &(gls_track_input){.odf = s->source, .stop_map = s->stop}, seeds, c);
 }
 
 /* --- streamlines ---------------------------------------------------------- */
@@ -183,7 +166,7 @@ static void compare(gls_direction_getter dg, int order, gls_mapping mapping, int
     gls_track_params p = params_of(dg);
     p.mapping = mapping;
     p.ifod_samples = samples;
-    gls_seeds *seeds = make_seeds(&s.stop->grid);
+    gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got;
     expectation expected;
     gls_track_result result = run_device(device, &s, &p, seeds, &got);
@@ -249,7 +232,7 @@ static void same_bytes(void **state)
         p.precision = GLS_PRECISION_HALF;
         p.max_length = 30;
         scene_create(&s, 8);
-        gls_seeds *seeds = make_seeds(&s.stop->grid);
+        gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
         run_device(device, &s, &p, seeds, &expected);
         for (uint64_t batch = 1; batch <= 49; batch += 16) {
             p.batch_seeds = batch;

@@ -68,27 +68,10 @@ static gls_track_params params_of(gls_direction_getter dg, int directions)
 
 enum { N_SEEDS = 200 };
 
-static gls_seeds *make_seeds(const gls_grid *grid)
-{
-    double p[N_SEEDS][3];
-    gls_seeds *seeds = NULL;
-    uint64_t state = 5;
-    for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, -0.7, grid->dim[a] - 0.3);
-    assert_ok(gls_seeds_create_list((const double(*)[3])p, N_SEEDS, GLS_SEEDS_VOXEL, grid, &seeds));
-    return seeds;
-}
-
 static gls_track_result run_device(gls_device *d, const scene *s, const gls_track_params *p, const gls_seeds *seeds,
                                    collection *c)
 {
-    gls_track_input input = {.peaks = s->peaks, .stop_map = s->stop};
-    gls_tracker *tracker = NULL;
-    assert_ok(gls_tracker_create(d, p, &input, &tracker));
-    gls_track_result result = run_tracker(tracker, seeds, c);
-    assert_sums(&result);
-    gls_tracker_destroy(tracker);
-    return result;
+    return track_once(d, p, &(gls_track_input){.peaks = s->peaks, .stop_map = s->stop}, seeds, c);
 }
 
 static void expect(const scene *s, const gls_track_params *p, const gls_seeds *seeds, collection *lines,
@@ -126,7 +109,7 @@ static void compare(gls_direction_getter dg, int directions, gls_mapping mapping
     scene_create(&s);
     gls_track_params p = params_of(dg, directions);
     p.mapping = mapping;
-    gls_seeds *seeds = make_seeds(&s.stop->grid);
+    gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got, expected;
     uint64_t ends[GLS_END_COUNT] = {0};
     gls_track_result result = run_device(device, &s, &p, seeds, &got);
@@ -210,7 +193,7 @@ static void same_bytes(void **state)
         gls_track_params p = params_of(getters[g], 3);
         p.precision = GLS_PRECISION_HALF;
         scene_create(&s);
-        gls_seeds *seeds = make_seeds(&s.stop->grid);
+        gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
         run_device(device, &s, &p, seeds, &expected);
         for (uint64_t batch = 1; batch <= 49; batch += 16) {
             p.batch_seeds = batch;

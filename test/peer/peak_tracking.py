@@ -17,7 +17,7 @@ import nibabel as nib
 import numpy as np
 from scipy import stats
 
-from checks import check, outcome, run
+from checks import check, outcome, run, turned
 
 
 def image(path):
@@ -206,21 +206,6 @@ def phantom(work):
     prefix = os.path.join(work, "fod")
     run(tool, "fit", *files, prefix, "--model", "csd", "--sh-order", 8, "--force", "-q")
     return prefix + "_sh.nii.gz", files[3], os.path.join(data, "roi.nii.gz"), prefix + "_fa.nii.gz"
-
-
-def turned(work, files):
-    """The same values on a grid of another geometry; the axes of the harmonics are the scanner's and stay."""
-    a, b = np.radians(25), np.radians(-14)
-    about_z = [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]
-    about_x = [[1, 0, 0], [0, np.cos(b), -np.sin(b)], [0, np.sin(b), np.cos(b)]]
-    affine = np.eye(4)
-    affine[:3, :3] = np.array(about_z) @ np.array(about_x) @ np.diag([2.0, 2.5, 3.1])
-    affine[:3, 3] = [-31, 12, 5]
-    names = []
-    for path in files:
-        names.append(os.path.join(work, "turned_" + os.path.basename(path)))
-        nib.save(nib.Nifti1Image(image(path), affine), names[-1])
-    return names
 
 
 parser = argparse.ArgumentParser(description=__doc__)

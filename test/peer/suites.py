@@ -43,7 +43,7 @@ MODULES = (suites_images, suites_tracks, suites_tracking, suites_files)
 def execute(command):
     """A line of the shell, or of Python after 'python: '."""
     if not command.startswith("python: "):
-        # the session of its own ends with all that it started
+        # in a process group of its own, which is killed as a whole when the time is over
         with subprocess.Popen(["sh", "-ec", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as process:
             try:
                 out, err = process.communicate(timeout=LIMIT)
