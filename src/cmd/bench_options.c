@@ -58,8 +58,12 @@ const cmd_option bench_option_table[] = {
     CMD_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
                "Write all results to this file: versions, device, host, command line, and the values of each "
                "repetition."),
+    CMD_OPTION(
+        OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
+        "Write a timeline of all runs to this file: what each thread and each GPU did when, by seeds, as JSON for "
+        "Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
     CMD_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite an existing FILE of --json."),
+               "Overwrite an existing FILE of --json and --trace."),
     {.name = NULL},
 };
 

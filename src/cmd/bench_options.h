@@ -15,7 +15,7 @@ typedef struct bench_values {
     uint64_t chunk_size;
     int repeat;
     bool no_write, no_ceilings;
-    const char *json;
+    const char *json, *trace;
     bool force;
 } bench_values;
 

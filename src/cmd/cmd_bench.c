@@ -6,6 +6,7 @@
 #include "cmd/message.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
+#include "util/trace.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
 
@@ -18,15 +19,17 @@ static int write_json(const bench_run *run, const char *path, bool force)
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
-static int measure(const bench_options *options, const char *json, bool force)
+static int measure(const bench_options *options, const bench_values *o)
 {
     cmd_progress progress = {.quiet_lines = true};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     bench_run *run = malloc(sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    if (o->trace) gls_trace_start();
     gls_status status = bench_measure_all(run, options, &monitor);
+    if (!status && o->trace) status = gls_sidecar_write_trace(o->trace, o->force);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
-    if (!code && json) code = write_json(run, json, force);
+    if (!code && o->json) code = write_json(run, o->json, o->force);
     if (!code) bench_print(run);
     bench_finish(run);
     free(run);
@@ -39,9 +42,10 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     bench_options options = {.n_devices = 0};
     int code = model_options_check(command, &o->model, arguments);
     gls_status status = !code && o->json ? gls_place_check(o->json, o->force, NULL, NULL, 0) : GLS_OK;
+    if (!status && !code && o->trace) status = gls_place_check(o->trace, o->force, NULL, &o->json, 1);
     if (status) code = cmd_error_status(status);
     if (!code) code = bench_options_get(o, arguments, &options);
-    if (!code) code = measure(&options, o->json, o->force);
+    if (!code) code = measure(&options, o);
     bench_options_finish(&options);
     return code;
 }

@@ -9,8 +9,11 @@
 #include "cmd/track_options.h"
 #include "options/bridge.h"
 #include "render/illustrate.h"
+#include "util/trace.h"
+#include "workflow/job_outputs.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"
+#include "workflow/sidecar.h"
 
 static int plan(gls_job *job, bool json)
 {
@@ -22,13 +25,15 @@ static int plan(gls_job *job, bool json)
     return code;
 }
 
-static gls_status track(gls_job *job, const gls_illustrations *illustrations)
+static gls_status track(gls_job *job, const track_options *options, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return status;
     cmd_interrupt_done();
+    if (options->trace) status = gls_sidecar_write_trace(options->trace, options->force);
+    if (status) return status;
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
@@ -47,13 +52,15 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     if (code) return code;
     const gls_job_options job_options = track_options_job(options, arguments);
     const gls_illustrations illustrations = {options->report, options->picture};
+    if (options->trace) gls_trace_start();
     gls_status status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
+    if (!status && options->trace) status = gls_job_check_beside(job, options->trace);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && options->dry_run)
         code = plan(job, options->json);
     else if (!status && !skipped)
-        status = track(job, &illustrations);
+        status = track(job, options, &illustrations);
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && options->fail_if_empty)

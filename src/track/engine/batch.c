@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/trace.h"
 
 /* --- Counts, on the device, the voxels that the streamlines of a round visit.  */
 
@@ -52,7 +53,7 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *par
     parcel->visited.n_voxels = gls_grid_voxels(&t->grid);
     parcel->visited.grid = t->grid;
     parcel->visited.ends_alone = room > 0;
-    c->stats->result.seconds_gather += gls_clock_seconds() - start;
+    c->stats->result.seconds_gather += gls_trace_phase("count visits", start, parcel->first);
     return status;
 }
 
@@ -100,7 +101,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parce
         else
             unpack(c, n_placed, parcel);
     }
-    c->stats->result.seconds_readback += gls_clock_seconds() - start;
+    c->stats->result.seconds_readback += gls_trace_phase("read visits", start, parcel->first);
     if (status != GLS_OK) return status;
     /* what is told of lines that were placed becomes what is told of streamlines */
     to->left = to->word + to->n_voxels;
@@ -141,7 +142,7 @@ static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_parcel **parcel, 
 {
     double start = gls_clock_seconds();
     gls_status status = c->host.take(c->host.user, seed, parcel, gave_way);
-    c->stats->result.seconds_sink += gls_clock_seconds() - start;
+    c->stats->result.seconds_sink += gls_trace_phase("wait for the output", start, seed);
     return status;
 }
 
@@ -156,7 +157,9 @@ static gls_status deliver(gls_batch *c)
     if (status == GLS_OK && k->is_visited) status = visitor_end(c, k->n_placed, k->parcel);
     if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
+    const double start = gls_clock_seconds();
     if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
+    (void)gls_trace_phase("commit", start, k->parcel ? k->parcel->first : c->delivered);
     if (status != GLS_OK && k->parcel) c->host.drop(c->host.user, k->parcel);
     if (status != GLS_OK) return status;
     c->delivered = k->end;
@@ -187,7 +190,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     uint64_t steps = c->steps, n_points;
     if (points) points->n = 0;
     uint32_t placed = gls_place_lines(c, first, from, until, n_lines, points, done, &n_points);
-    r->seconds_scan += gls_clock_seconds() - start;
+    r->seconds_scan += gls_trace_phase("place", start, first + from);
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (!points) n_points = 0;
     const bool is_any = n_points > 0;
@@ -221,7 +224,7 @@ static gls_status begin_crop(gls_batch *c, gls_crop *crop, uint64_t first, uint6
     crop->n = crop_size(c, first, end);
     gls_seeds_get(c->seeds, first, crop->n, crop->seed);
     gls_status status = gls_pass_initial_begin(c, crop, first);
-    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, first);
     return status;
 }
 
@@ -234,7 +237,7 @@ static gls_status end_crop(gls_batch *c, gls_crop *crop, uint64_t first)
     c->seed = crop->seed;
     c->direction = crop->direction;
     if (status == GLS_OK) gls_lines_choose(c, first, crop->n);
-    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, first);
     if (!c->engine->plan.staged)
         gls_pace_guess(&c->track_pace, &c->initial_pace,
                        c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
@@ -256,11 +259,14 @@ static gls_status track_lines(gls_batch *c, uint32_t n_lines, uint64_t next, uin
     double start = gls_clock_seconds(), beside = 0;
     gls_status status = n_lines > 0 ? gls_pass_track_begin(c, n_lines) : GLS_OK;
     if (status == GLS_OK) {
+        (void)gls_trace_phase("begin pass 2", start, next);
         beside = gls_clock_seconds();
         status = work_beside(c, next, end);
         beside = gls_clock_seconds() - beside;
     }
+    const double wait = gls_clock_seconds();
     if (status == GLS_OK && n_lines > 0) status = gls_pass_track_end(c);
+    (void)gls_trace_phase("wait for pass 2", wait, next);
     double seconds = gls_clock_seconds() - start;
     c->stats->result.seconds_track += seconds - beside;
     if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, n_lines, seconds);
@@ -279,7 +285,7 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint64_t end, uint32_t
     do {
         double start = gls_clock_seconds();
         until = gls_lines_list(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
-        c->stats->result.seconds_scan += gls_clock_seconds() - start;
+        c->stats->result.seconds_scan += gls_trace_phase("list", start, first + from);
         status = track_lines(c, n_lines, until == n ? first + n : end, end);
         if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
         if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);

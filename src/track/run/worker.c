@@ -12,6 +12,7 @@
 #include "util/log.h"
 #include "util/plain.h"
 #include "util/status.h"
+#include "util/trace.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
 #define LEAST_ON_CPU 64
@@ -257,6 +258,9 @@ void gls_worker_work(gls_worker *w)
     gls_range range;
     gls_status status = GLS_OK;
     double start = gls_clock_seconds();
+    char number[16];
+    snprintf(number, sizeof number, "%zu", w->place + 1);
+    gls_trace_call_thread("host of device", number);
     hold(w);
     while (status == GLS_OK && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
@@ -264,7 +268,8 @@ void gls_worker_work(gls_worker *w)
         gls_queue_put(&w->run->queue, range);
     }
     release(w);
-    w->share->seconds += gls_clock_seconds() - start;
+    w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));
+    if (w->run->tracker->engine[w->index]) gls_device_trace(w->run->tracker->engine[w->index]->device);
     const gls_batch *c = &w->batch;
     double *longest = &w->run->stats.result.seconds_longest;
     pthread_mutex_lock(&w->run->queue.lock);
