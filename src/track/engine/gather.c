@@ -28,10 +28,11 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     };
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
     if (status == GLS_OK)
-        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
+        status =
+            gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
     if (status != GLS_OK) return status;
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
-                      gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
+                      gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
     uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
