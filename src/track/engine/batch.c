@@ -327,6 +327,12 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bo
     return status;
 }
 
+/* The first round tells how long one takes, and so how large the next may be. */
+static bool goes_ahead(const gls_batch *c)
+{
+    return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
+}
+
 /* All rounds of the range. Where the plan says so, one is begun before the one in front of it has ended: the device
  * goes from one to the next while the host places, reads and delivers. */
 static gls_status run_rounds(gls_batch *c)
@@ -340,8 +346,7 @@ static gls_status run_rounds(gls_batch *c)
         const uint32_t capacity = round_capacity(c);
         if (!now.any) status = begin_round(c, seed, most < capacity ? most : capacity, &now);
         seed = status == GLS_OK ? now.crop->first + now.until : seed;
-        if (status == GLS_OK && c->engine->plan.in_flight && seed < c->end)
-            status = begin_round(c, seed, capacity, &ahead);
+        if (status == GLS_OK && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
         if (status == GLS_OK) status = end_round(c, &now, &left, &gave_way);
         if (status != GLS_OK || gave_way) break;
         /* only if not even one seed was finished: fewer streamlines share the pool then */
