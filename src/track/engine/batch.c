@@ -121,10 +121,6 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parce
     return GLS_OK;
 }
 
-/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
-#define PIECES 4
-#define LEAST_PIECE 20000
-
 /* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
  * long. */
 static uint32_t round_capacity(const gls_batch *c)
@@ -397,21 +393,11 @@ static gls_status run_rounds_again(gls_batch *c)
     return status;
 }
 
-/* Several batches for a short range, too, so that one can be worked on beside the next. */
-static uint32_t piece_of(const gls_batch *c, uint64_t n)
-{
-    const uint32_t most = c->engine->plan.batch_seeds;
-    if (!c->engine->plan.in_flight || n >= (uint64_t)PIECES * most) return most;
-    uint64_t piece = (n + PIECES - 1) / PIECES;
-    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
-    return piece < most ? (uint32_t)piece : most;
-}
-
 gls_status gls_batch_run(gls_batch *c, uint64_t first, uint64_t n, uint64_t *done)
 {
     c->first = first;
     c->end = first + n;
-    c->piece = piece_of(c, n);
+    c->piece = gls_track_plan_piece(&c->engine->plan, n);
     c->delivered = first;
     c->caught.any = false;
     for (size_t i = 0; i < GLS_CROPS; i++) c->crop[i].begun = c->crop[i].ended = false;

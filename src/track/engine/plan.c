@@ -11,6 +11,9 @@
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
+/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
+#define PIECES 4
+#define LEAST_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* the coefficients begin with a whole quad */
 #define WORK_FILLING 16u
@@ -149,6 +152,15 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.output_points = (uint32_t)min_u64(blocks * POOL_BLOCK + lines, storage / 12);
     *plan = p;
     return GLS_OK;
+}
+
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
+{
+    const uint32_t most = plan->batch_seeds;
+    if (!plan->in_flight || n >= (uint64_t)PIECES * most) return most;
+    uint64_t piece = (n + PIECES - 1) / PIECES;
+    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
+    return piece < most ? (uint32_t)piece : most;
 }
 
 /* What the host writes is free again when the next round has begun; the pool, which it does not write, when the round

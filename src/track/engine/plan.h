@@ -37,6 +37,10 @@ typedef struct gls_track_plan {
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan);
 
+/* Seeds of each batch of a range of n: several batches for a short range, too, so that one can be worked on beside the
+ * next, where rounds are in flight. */
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n);
+
 /* Whether a streamline has plan->lanes, rather than as many as the compiler of shaders chooses. */
 static inline bool gls_lanes_fixed(const gls_track_plan *plan)
 {

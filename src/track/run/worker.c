@@ -228,13 +228,16 @@ static void leave(gls_worker *w, gls_status status)
 /* Fewer seeds in a batch are too few to keep a device busy. */
 #define FEW_SEEDS 256
 #define BATCHES_ALONE 64
-#define BATCHES_AMONG_SEVERAL 2
+#define BATCHES_AMONG_SEVERAL 8
+#define BATCHES_WITH_POINTS 2
 
-/* Batches that follow one another without a pause. With several at work short ranges end at about the same time. */
+/* Batches that follow one another without a pause. With several at work short ranges end at about the same time, and
+ * what is tracked before its turn must find room: a few batches where all points come. */
 static uint64_t batches_of_range(const gls_worker *w)
 {
     if (!w->batch.engine->plan.in_flight) return 1;
-    return w->run->n_workers > 1 ? BATCHES_AMONG_SEVERAL : BATCHES_ALONE;
+    if (w->run->n_workers == 1) return BATCHES_ALONE;
+    return w->run->courier && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
 /* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
