@@ -10,6 +10,8 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/trace.h"
+#include "workflow/params.h"
 
 const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
                                                    "gather",          "readback",   "kernels_and_transfers",
@@ -63,6 +65,7 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     double start = gls_clock_seconds();
     status = gls_tracker_run(tracker, seeds, &(gls_sink){.append = take, .user = &s}, step, (void *)run->monitor, r);
     double tracked = gls_clock_seconds();
+    (void)gls_trace_phase(gls_getter_name((gls_direction_getter)c->dg), start, 0);
     if (status || !s.writer) {
         gls_tractogram_writer_abort(s.writer);
     } else {

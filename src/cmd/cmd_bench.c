@@ -5,13 +5,14 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
+#include "util/trace.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
 
 typedef struct bench_values {
     cmd_common common;
     bench_options o;
-    const char *shape, *dg, *device, *mapping, *json;
+    const char *shape, *dg, *device, *mapping, *json, *trace;
     bool force;
 } bench_values;
 #define OPTION_OWNER bench_values
@@ -60,8 +61,12 @@ static const gls_option measure_rows[] = {
     GLS_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
                "Write all results to this file: versions, device, host, command line, and the values of each "
                "repetition."),
+    GLS_OPTION(
+        OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
+        "Write a timeline of all runs to this file: what each thread and each GPU did when, by seeds, as JSON for "
+        "Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
     GLS_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite an existing FILE of --json."),
+               "Overwrite an existing FILE of --json and --trace."),
     {.name = NULL},
 };
 
@@ -85,15 +90,17 @@ static int write_json(const bench_run *run, const char *path, bool force)
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
-static int measure(const bench_options *options, const char *json, bool force)
+static int measure(const bench_values *v)
 {
     cmd_progress progress = {.quiet_lines = true};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     bench_run *run = malloc(sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    gls_status status = bench_measure_all(run, options, &monitor);
+    if (v->trace) gls_trace_start();
+    gls_status status = bench_measure_all(run, &v->o, &monitor);
+    if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->force);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
-    if (!code && json) code = write_json(run, json, force);
+    if (!code && v->json) code = write_json(run, v->json, v->force);
     if (!code) bench_print(run);
     bench_finish(run);
     free(run);
@@ -110,10 +117,11 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     gls_inputs inputs = {0};
     gls_status status = code ? GLS_OK : gls_model_inputs(&v->o.model, &inputs);
     if (!status && !code && v->json) status = gls_place_check(v->json, v->force, &inputs, NULL, 0);
+    if (!status && !code && v->trace) status = gls_place_check(v->trace, v->force, &inputs, &v->json, 1);
     gls_inputs_finish(&inputs);
     if (!status && !code) status = bench_options_choose(&v->o, v->shape, v->dg, v->mapping, v->device);
     if (status) code = cmd_error_status(status);
-    if (!code) code = measure(&v->o, v->json, v->force);
+    if (!code) code = measure(v);
     bench_options_finish(&v->o);
     return code;
 }

@@ -5,8 +5,11 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
+#include "util/trace.h"
+#include "workflow/job_outputs.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"
+#include "workflow/sidecar.h"
 
 static int plan(gls_job *job, bool json)
 {
@@ -18,13 +21,15 @@ static int plan(gls_job *job, bool json)
     return code;
 }
 
-static gls_status track(gls_job *job, const gls_illustrations *illustrations)
+static gls_status track(gls_job *job, const gls_run_options *run, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return status;
     cmd_interrupt_done();
+    if (run->trace) status = gls_sidecar_write_trace(run->trace, run->job.force);
+    if (status) return status;
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
@@ -44,13 +49,15 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     if (code) return code;
     const gls_run_options *run = &options->run;
     const gls_illustrations illustrations = {run->report, run->picture};
+    if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
+    if (!status && run->trace) status = gls_job_check_beside(job, run->trace);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)
         code = plan(job, run->json);
     else if (!status && !skipped)
-        status = track(job, &illustrations);
+        status = track(job, run, &illustrations);
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || run->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && run->job.fail_if_empty)

@@ -143,6 +143,7 @@ static void device_free(gls_device *device)
     gls_announced_finish(device);
     gls_cache_finish(device); /* what it held on the device went with the context */
     gls_text_finish(&device->messages);
+    free(device->span);
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);

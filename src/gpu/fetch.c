@@ -77,8 +77,10 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
         glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
         glBindBuffer(GL_COPY_READ_BUFFER, source->name);
         glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
+        gls_span_begin(device, "copy to the host");
         if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
+        gls_span_end(device);
         f->n_groups = device->with_receipts ? gls_receipts_send(device, f->name, f->capacity) : 0;
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
@@ -102,6 +104,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     bool arrived = gls_wait_for_fence(f->sent);
     f->sent = NULL;
     if (arrived && f->n_runs > f->device->n_ended) f->device->n_ended = f->n_runs;
+    gls_spans_take(f->device, false);
     if (arrived) {
         gls_staging_copy(data, f->mapped, bytes);
         memcpy(&count, f->mapped + f->capacity, sizeof count);

@@ -39,6 +39,9 @@ void gls_device_let_go(gls_device *device);
 /* Of a device that is kept, closed or not. */
 const gls_device_info *gls_device_kept_info(const gls_device *device);
 
+/* What the device worked on so far is in the timeline, where one is kept: waits for that. */
+void gls_device_trace(gls_device *device);
+
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind);
 
 /* Returns GLS_ERR_ARGUMENT from the calling function unless the handle is alive. */

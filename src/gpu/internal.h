@@ -97,6 +97,10 @@ struct gls_device {
     uint64_t n_ended;                /* of these, so many have ended, as far as the host has waited for any */
     GLsync mark;                     /* behind the first n_marked of them; NULL: none, or they have ended */
     uint64_t n_marked;
+    char lane[112];        /* its name in a timeline; with the next three, of what it is timed for there */
+    double ahead;          /* of the host's clock before its own */
+    struct gls_span *span; /* not yet in the timeline */
+    size_t n_spans;
     bool with_receipts; /* of gpu/receipt.h; with the next three, the GL's names and where one is mapped */
     GLuint receipts, receipts_copy;
     const uint8_t *receipts_mapped;
@@ -210,6 +214,13 @@ typedef struct gls_timer {
 } gls_timer;
 void gls_timer_start(const gls_device *device, gls_timer *timer);
 double gls_timer_stop(const gls_device *device, const gls_timer *timer);
+
+/* The commands between the two are a phase of the device in the timeline, where one is kept; nothing waits for them.
+ * The device must be held. */
+void gls_span_begin(gls_device *device, const char *name);
+void gls_span_end(gls_device *device);
+/* Adds those that have ended; all of them, for which it waits, if it is told so. */
+void gls_spans_take(gls_device *device, bool all);
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 

@@ -303,9 +303,11 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     }
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
+    gls_span_begin(device, kernel->label);
     if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION) && !gls_inject(GLS_FAULT_SKIP))
         glDispatchCompute(groups[0], groups[1], groups[2]);
     gls_inject_work(kernel->label, groups);
+    gls_span_end(device);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     gls_receipts_expect(device, groups);

@@ -130,8 +130,10 @@ gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_
         gls_parallel(n, (size_t)1 << 20, n_threads, copy_some, &copy);
         glBindBuffer(GL_COPY_READ_BUFFER, device->sending);
         glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+        gls_span_begin(device, "copy to the device");
         glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(piece * SENT_PIECE),
                             (GLintptr)(offset + at), (GLsizeiptr)n);
+        gls_span_end(device);
         device->sent[piece] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         glFlush();
     }

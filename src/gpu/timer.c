@@ -1,10 +1,16 @@
-/* Waiting for the device, and how long it works: by its own clock where the driver can ask it, else by the host's. */
+/* Waiting for the device, how long it works, and when: by its own clock where the driver can ask it, else by the
+ * host's. */
 #include "gpu/internal.h"
 
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "gpu/handle.h"
 #include "util/clock.h"
+#include "util/trace.h"
 
 /* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take.
  */
@@ -64,4 +70,73 @@ double gls_timer_stop(const gls_device *device, const gls_timer *timer)
     glDeleteQueries(1, &timer->query);
     /* the device changed its clock on the way */
     return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
+}
+
+/* --- a timeline ------------------------------------------------------------- */
+
+/* Begin and end by the device's clock. */
+typedef struct gls_span {
+    GLuint query[2];
+    char name[48];
+} gls_span;
+
+/* Software renderers work while the host waits for them, and OpenGL ES has no such clock. */
+static bool is_traced(const gls_device *device)
+{
+    return gls_trace_is_on() && !device->info.software && !device->info.gles && !device->lost;
+}
+
+static void name_lane(gls_device *device)
+{
+    static atomic_uint n_named;
+    GLint64 now = 0;
+    snprintf(device->lane, sizeof device->lane, "%.80s, device %u", device->info.renderer,
+             atomic_fetch_add(&n_named, 1) + 1);
+    glGetInteger64v(GL_TIMESTAMP, &now);
+    device->ahead = gls_clock_seconds() - 1e-9 * (double)now;
+}
+
+void gls_span_begin(gls_device *device, const char *name)
+{
+    if (!is_traced(device)) return;
+    if (!*device->lane) name_lane(device);
+    gls_span *grown = realloc(device->span, (device->n_spans + 1) * sizeof *grown);
+    if (!grown) return;
+    device->span = grown;
+    gls_span *s = &grown[device->n_spans++];
+    snprintf(s->name, sizeof s->name, "%s", name);
+    glGenQueries(2, s->query);
+    glQueryCounter(s->query[0], GL_TIMESTAMP);
+}
+
+void gls_span_end(gls_device *device)
+{
+    if (is_traced(device) && device->n_spans > 0)
+        glQueryCounter(device->span[device->n_spans - 1].query[1], GL_TIMESTAMP);
+}
+
+void gls_spans_take(gls_device *device, bool all)
+{
+    size_t n = 0;
+    GLuint64 at[2];
+    for (; n < device->n_spans; n++) {
+        const gls_span *s = &device->span[n];
+        GLint there = device->lost;
+        if (!all && !there) glGetQueryObjectiv(s->query[1], GL_QUERY_RESULT_AVAILABLE, &there);
+        if (!all && !there) break;
+        if (device->lost) continue;
+        for (int i = 0; i < 2; i++) glGetQueryObjectui64v(s->query[i], GL_QUERY_RESULT, &at[i]);
+        glDeleteQueries(2, s->query);
+        gls_trace_add(device->lane, s->name, device->ahead + 1e-9 * (double)at[0],
+                      device->ahead + 1e-9 * (double)at[1]);
+    }
+    device->n_spans -= n;
+    for (size_t i = 0; i < device->n_spans; i++) device->span[i] = device->span[n + i];
+}
+
+void gls_device_trace(gls_device *device)
+{
+    gls_device_hold(device);
+    gls_spans_take(device, true);
+    gls_device_release(device);
 }

@@ -2,6 +2,7 @@
 #include "track/check.h"
 #include "track/engine/batch_state.h"
 #include "track/run/courier.h"
+#include "track/run/journaled.h"
 #include "util/status.h"
 
 /* Arrays of the workers, what they read from the device, and parcels of streamlines that wait for the sink. */
@@ -10,6 +11,17 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
     uint64_t parcel = gls_parcel_capacity_bytes(p->batch_lines, p->output_points);
     uint64_t bytes[GLS_TRACK_FETCHES], fetched = gls_track_fetch_bytes(params, p, bytes);
     return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_courier_parcels(n_devices) * parcel);
+}
+
+uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
+                                 const gls_track_input *input, uint64_t n_seeds)
+{
+    gls_track_plan plan;
+    if (params->batch_seeds > 0 || gls_track_plan_make(params, device, input, &plan) != GLS_OK || !plan.in_flight)
+        return params->batch_seeds;
+    const uint32_t piece = gls_track_plan_piece(&plan, n_seeds);
+    if (piece == plan.batch_seeds && n_seeds >= piece) return 0;
+    return n_seeds < piece ? n_seeds : piece;
 }
 
 gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params,

@@ -13,6 +13,7 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "util/trace.h"
 #include "workflow/advice.h"
 #include "workflow/anatomy.h"
 #include "workflow/defaults.h"
@@ -280,7 +281,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     double start = gls_clock_seconds();
     gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
                                                   &extras, track_step, &w, &job->result.track);
-    job->result.seconds_track = gls_clock_seconds() - start;
+    job->result.seconds_track = gls_trace_phase("track", start, 0);
     job->result.seconds_write = o.seconds;
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
     gls_run_lengths_finish(&o.lengths);
@@ -317,7 +318,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
     if (!status) status = gls_sinks_write(job, group);
-    job->result.seconds_write += gls_clock_seconds() - start;
+    job->result.seconds_write += gls_trace_phase("finish outputs", start, 0);
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
     return status;
 }
@@ -359,7 +360,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->study.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
-    job->result.seconds_upload = gls_clock_seconds() - start;
+    job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
 }
 

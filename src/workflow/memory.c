@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "image/nifti.h"
+#include "track/run/journaled.h"
 #include "util/format.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -122,7 +123,8 @@ static gls_status too_small(const gls_job *job, const figures *f)
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
-    uint64_t asked = job->params.batch_seeds;
+    const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
+    uint64_t asked = job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
     for (;;) {
         gls_track_memory memory;
         gls_status status = gls_track_plan_memory(job->device, job->devices.n, &job->params, input, &memory);

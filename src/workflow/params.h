@@ -12,7 +12,7 @@
 /* The options of a run as the command line has them: what the library is told, and what the program alone does. */
 typedef struct gls_run_options {
     gls_job_options job;
-    const char *report, *picture;
+    const char *report, *picture, *trace;
     bool dry_run, json;
 } gls_run_options;
 

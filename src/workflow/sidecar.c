@@ -12,6 +12,7 @@
 #include "util/json.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/trace.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
 
@@ -158,6 +159,14 @@ gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *gro
     gls_status status = gls_output_create(path, force, &output);
     output.group = group;
     return status ? status : gls_sidecar_finish(&output, path, text);
+}
+
+gls_status gls_sidecar_write_trace(const char *path, bool force)
+{
+    char *text = gls_trace_text();
+    gls_status status = gls_sidecar_write(path, force, NULL, text);
+    free(text);
+    return status;
 }
 
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)

@@ -42,5 +42,7 @@ bool gls_sidecar_tells_tracking(const cJSON *sidecar);
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
 /* The same at once, in group unless that is NULL; an existing file is an error unless force. */
 gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text);
+/* The timeline of gls_trace_start(), which ends, to a file of its own. */
+gls_status gls_sidecar_write_trace(const char *path, bool force);
 
 #endif

@@ -13,6 +13,7 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "util/format.h"
+#include "util/trace.h"
 
 #define SEED_FA 0.2 /* of a region of seeds that is made from FA */
 
@@ -195,7 +196,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     code = gls_study_read_regions(input, options);
     for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
-    input->seconds_read = gls_clock_seconds() - start;
+    input->seconds_read = gls_trace_phase("read", start, 0);
     return code;
 }
 
@@ -374,7 +375,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     }
     if (!code && !input->seeds) code = make_region(input, options, monitor);
     if (!code && input->wants_fa) code = fit_fa(input, options, monitor);
-    input->seconds_fit = gls_clock_seconds() - start;
+    input->seconds_fit = gls_trace_phase("fit", start, 0);
     return code;
 }
 

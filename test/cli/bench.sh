@@ -37,6 +37,9 @@ echo kept > there.json
 expect 4 there.json --json there.json
 [ "$(cat there.json)" = kept ] || note "--json replaced a file without --force"
 expect 4 nowhere --json nowhere/out.json
+expect 4 there.json --trace there.json
+[ "$(cat there.json)" = kept ] || note "--trace replaced a file without --force"
+expect 4 one.json --trace one.json --json one.json
 # shellcheck disable=SC2086
 TMPDIR="$work/nowhere" expect 4 nowhere $small --dg boot --no-ceilings
 
@@ -80,7 +83,8 @@ for row in "pass 1" "prefix sum" "pass 2" gather readback write whole streamline
 done
 
 # shellcheck disable=SC2086
-expect 0 "" $small --dg prob --no-write --no-ceilings
+expect 0 "" $small --dg prob --no-write --no-ceilings --trace trace.json
+python3 -c 'import json; names = [e["name"] for e in json.load(open("trace.json"))["traceEvents"]]; assert names.count("prob") == 5 and names.count("place") >= 5, names' 2> stderr || note "--trace: $(tail -1 stderr)"
 python3 -c 'import json; r = json.load(open("out.json")); assert not r["file_written"] and r["columns"][0]["file_bytes"] == 0 and "ceilings" not in r["devices"][0]' 2> stderr || note "--no-write"
 if [ "$("$tool" devices --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["subgroup_size"])')" -eq 0 ]; then
     expect 7 subgroup --mapping subgroup --dg prob --shape 18x20x18 --nseeds 10 --no-ceilings -q

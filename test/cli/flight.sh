@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of two batches in flight, as on GPUs: flight.sh TOOL WORK_DIR. A software renderer stands for the GPU.
+# Tests of several batches in flight, as on GPUs: flight.sh TOOL WORK_DIR. A software renderer stands for the GPU.
 . "$(dirname "$0")/common.sh"
 few="track --phantom --device auto --mapping group --dg det --sphere small --nseeds 250 --force -q"
 
@@ -24,6 +24,40 @@ for chunk in 90 40; do
     same chunk.trx plain.trx
 done
 counts chunk batches 7
+# a timeline: phases of a thread or device lie in each other or apart, and each batch has its own
+run timed --chunk-size 40 --trace timed.trace
+same timed.trx plain.trx
+python3 - 2> stderr << 'END' || note "--trace: $(tail -1 stderr)"
+import json
+events = json.load(open("timed.trace"))["traceEvents"]
+lanes = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+phases = [e for e in events if e["ph"] == "X"]
+assert phases and all(e["ts"] >= 0 and e["dur"] >= 0 and e["tid"] in lanes for e in phases)
+for lane in lanes:
+    open_until = []
+    for e in sorted((e for e in phases if e["tid"] == lane), key=lambda e: (e["ts"], -e["dur"])):
+        end = round(e["ts"] + e["dur"], 3)
+        while open_until and open_until[-1] <= round(e["ts"], 3):
+            open_until.pop()
+        assert not open_until or end <= open_until[-1], (lanes[lane], e)
+        open_until.append(end)
+batches = list(range(0, 250, 40))
+for name in ("begin pass 1", "list", "begin pass 2", "wait for pass 2", "place", "begin gather", "read points", "commit", "hand over"):
+    seeds = {e["args"]["seed"] for e in phases if e["name"] == name}
+    assert seeds >= set(batches), (name, seeds)
+device = [lane for lane, name in lanes.items() if name.endswith("device 1") and not name.startswith("host")]
+kernels = [e["name"] for e in phases if e["tid"] in device]
+assert all(kernels.count(name) >= len(batches) for name in ("initial.comp", "track.comp", "gather.comp")), kernels
+# the second batch's pass 2 was given to the device before the first had ended
+ends = {e["args"]["seed"]: e["ts"] + e["dur"] for e in phases if e["name"] == "wait for pass 2"}
+begins = {e["args"]["seed"]: e["ts"] for e in phases if e["name"] == "begin pass 2"}
+assert all(begins[b] < ends[a] for a, b in zip(batches[2:], batches[3:])), (begins, ends)
+END
+code=4 run timed --trace timed.trx
+# few seeds: buffers for no more
+run short
+same short.trx plain.trx
+counts short batch_seeds 250
 # a pool that is too small: several rounds a batch
 limits=storage_bytes=400000 run rounds --chunk-size 90
 same rounds.trx plain.trx
@@ -59,4 +93,4 @@ code=5 inject=dispatch:14 run broken --chunk-size 40 --resume
 [ -s broken.trx.resume ] || note "no journal"
 run broken --chunk-size 40 --resume
 same broken.trx plain.trx
-finish "two batches in flight"
+finish "several batches in flight"

@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/trace.h"
 
 /* --- Counts, on the device, the voxels that the streamlines of a round visit.  */
 
@@ -43,7 +44,7 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *par
     gls_status status = reserve(&parcel->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
     if (status == GLS_OK) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);
     if (status == GLS_OK) status = gls_buffer_clear(v->words);
-    gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]),
+    gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]),
                       gls_arg_buffer(1, t->buffer[GLS_TRACK_OUTPUT]), gls_arg_buffer(2, v->words)};
     if (status == GLS_OK)
         status = gls_engine_run(t, v->kernel, GLS_TIME_GATHER, n_placed < limit ? n_placed : limit, args,
@@ -52,7 +53,7 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *par
     parcel->visited.n_voxels = gls_grid_voxels(&t->grid);
     parcel->visited.grid = t->grid;
     parcel->visited.ends_alone = room > 0;
-    c->stats->result.seconds_gather += gls_clock_seconds() - start;
+    c->stats->result.seconds_gather += gls_trace_phase("count visits", start, parcel->first);
     return status;
 }
 
@@ -100,7 +101,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parce
         else
             unpack(c, n_placed, parcel);
     }
-    c->stats->result.seconds_readback += gls_clock_seconds() - start;
+    c->stats->result.seconds_readback += gls_trace_phase("read visits", start, parcel->first);
     if (status != GLS_OK) return status;
     /* what is told of lines that were placed becomes what is told of streamlines */
     to->left = to->word + to->n_voxels;
@@ -120,10 +121,6 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parce
     return GLS_OK;
 }
 
-/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
-#define PIECES 4
-#define LEAST_PIECE 20000
-
 /* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
  * long. */
 static uint32_t round_capacity(const gls_batch *c)
@@ -141,7 +138,7 @@ static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_parcel **parcel, 
 {
     double start = gls_clock_seconds();
     gls_status status = c->host.take(c->host.user, seed, parcel, gave_way);
-    c->stats->result.seconds_sink += gls_clock_seconds() - start;
+    c->stats->result.seconds_sink += gls_trace_phase("wait for the output", start, seed);
     return status;
 }
 
@@ -156,7 +153,9 @@ static gls_status deliver(gls_batch *c)
     if (status == GLS_OK && k->is_visited) status = visitor_end(c, k->n_placed, k->parcel);
     if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
+    const double start = gls_clock_seconds();
     if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
+    (void)gls_trace_phase("commit", start, k->parcel ? k->parcel->first : c->delivered);
     if (status != GLS_OK && k->parcel) c->host.drop(c->host.user, k->parcel);
     if (status != GLS_OK) return status;
     c->delivered = k->end;
@@ -171,12 +170,12 @@ static size_t most_points(const gls_batch *c)
     return 2 * (size_t)plan->batch_lines + (c->points == GLS_POINTS_COUNTED ? gls_visitor_room(plan->batch_lines) : 0);
 }
 
-/* Finds a place for what was tracked of seeds from .. until - 1 and lets the device pack whole seeds; *done is the
- * first seed left over. */
-static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                               gls_parcel *parcel, uint32_t *done)
+/* Finds a place for what the round tracked and lets the device pack whole seeds; *done is the first seed of the crop
+ * left over. */
+static gls_status finish_round(gls_batch *c, const gls_round *round, gls_parcel *parcel, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
+    const uint64_t first = round->crop->first;
     gls_parcel *points = parcel ? parcel : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
     /* for the most that a round may bring: memory that stays is touched for the first time but once */
     gls_status status = points ? gls_parcel_reserve(points, c->engine->plan.batch_lines, most_points(c)) : GLS_OK;
@@ -186,176 +185,223 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     double start = gls_clock_seconds();
     uint64_t steps = c->steps, n_points;
     if (points) points->n = 0;
-    uint32_t placed = gls_place_lines(c, first, from, until, n_lines, points, done, &n_points);
-    r->seconds_scan += gls_clock_seconds() - start;
+    uint32_t placed = gls_place_lines(c, first, round->from, round->until, round->n_lines, points, done, &n_points);
+    r->seconds_scan += gls_trace_phase("place", start, first + round->from);
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (!points) n_points = 0;
     const bool is_any = n_points > 0;
     if (c->points == GLS_POINTS_COUNTED) n_points = 0;
-    if (is_any) status = gls_gather_begin(c, 2 * n_lines, placed, n_points);
+    if (is_any) status = gls_gather_begin(c, 2 * round->n_lines, placed, n_points);
     const bool visits = is_any && c->counts_visits && c->engine->visitor.words && points == parcel &&
                         !gls_refine_is_needed(&c->engine->guide);
     if (status == GLS_OK && visits) status = visitor_begin(c, placed, parcel);
-    if (status == GLS_OK && *done > from)
+    if (status == GLS_OK && *done > round->from)
         c->caught = (gls_catch){.any = true,
                                 .end = first + *done,
                                 .n_points = n_points,
                                 .n_placed = placed,
-                                .is_last = *done == c->crop[c->turn].n,
+                                .is_last = *done == round->crop->n,
                                 .parcel = parcel,
                                 .points = points,
                                 .is_visited = visits};
     return status;
 }
 
-/* Seeds of the batch that begins with seed first, and of the run's range that ends before end. */
-static uint32_t crop_size(const gls_batch *c, uint64_t first, uint64_t end)
+/* --- Batches, of which pass 1 is done. ---------------------------------------- */
+
+/* The crop of the batch to which a seed of the range belongs. */
+static gls_crop *crop_of(gls_batch *c, uint64_t seed)
 {
-    return end - first < c->piece ? (uint32_t)(end - first) : c->piece;
+    return &c->crop[(seed - c->first) / c->piece % GLS_CROPS];
 }
 
-/* Lets the device begin with pass 1 of the batch behind this one. */
-static gls_status begin_crop(gls_batch *c, gls_crop *crop, uint64_t first, uint64_t end)
+/* Lets the device begin with pass 1 of the batch that begins with seed first, unless it has. */
+static gls_status begin_crop(gls_batch *c, gls_crop *crop, uint64_t first)
 {
+    if (crop->first == first && (crop->begun || crop->ended)) return GLS_OK;
     double start = gls_clock_seconds();
-    crop->n = crop_size(c, first, end);
+    crop->first = first;
+    crop->n = c->end - first < c->piece ? (uint32_t)(c->end - first) : c->piece;
+    crop->ended = false;
     gls_seeds_get(c->seeds, first, crop->n, crop->seed);
     gls_status status = gls_pass_initial_begin(c, crop, first);
-    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, first);
     return status;
 }
 
-/* Its directions, which become those of the batch. */
-static gls_status end_crop(gls_batch *c, gls_crop *crop, uint64_t first)
+/* From here on the batch's seeds and directions are these. */
+static void look_at_crop(gls_batch *c, const gls_crop *crop)
 {
+    c->seed = crop->seed;
+    c->direction = crop->direction;
+}
+
+/* Its directions, unless they are there. */
+static gls_status end_crop(gls_batch *c, gls_crop *crop)
+{
+    look_at_crop(c, crop);
+    if (crop->ended) return GLS_OK;
     double start = gls_clock_seconds();
     gls_status status = gls_pass_initial_end(c, crop);
     gls_pace_note_least(&c->initial_pace, crop->n, gls_clock_seconds() - start);
-    c->seed = crop->seed;
-    c->direction = crop->direction;
-    if (status == GLS_OK) gls_lines_choose(c, first, crop->n);
-    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    if (status == GLS_OK) gls_lines_choose(c, crop->first, crop->n);
+    c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, crop->first);
     if (!c->engine->plan.staged)
         gls_pace_guess(&c->track_pace, &c->initial_pace,
                        c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
     return status;
 }
 
-/* While the device tracks: pass 1 of the next batch is put behind it, and what came before is delivered. */
-static gls_status work_beside(gls_batch *c, uint64_t next, uint64_t end)
+/* The crop of this seed, with directions; then pass 1 of the batch behind it goes in front of pass 2 of this one. */
+static gls_status make_crop(gls_batch *c, uint64_t seed, gls_crop **out)
 {
-    gls_crop *crop = &c->crop[c->turn ^ 1];
+    gls_crop *crop = *out = crop_of(c, seed);
+    gls_status status = begin_crop(c, crop, seed - (seed - c->first) % c->piece);
+    if (status == GLS_OK) status = end_crop(c, crop);
+    const uint64_t next = crop->first + crop->n;
+    if (status == GLS_OK && c->engine->plan.in_flight && next < c->end) status = begin_crop(c, crop_of(c, next), next);
+    return status;
+}
+
+/* --- Rounds. ------------------------------------------------------------------- */
+
+static void look_at_round(gls_batch *c, const gls_round *r)
+{
+    look_at_crop(c, r->crop);
+    c->upload = c->uploads[r->turn % 2];
+    gls_engine_turn(c->engine, r->turn);
+}
+
+/* Lets the device track streamlines of seeds from this one on: of one seed at least, otherwise at most `most`. */
+static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_round *r)
+{
+    const uint32_t limit = c->engine->plan.batch_lines;
+    gls_crop *crop;
+    gls_status status = make_crop(c, seed, &crop);
+    if (status != GLS_OK) return status;
+    *r = (gls_round){.any = true, .crop = crop, .from = (uint32_t)(seed - crop->first), .turn = c->turn++};
+    look_at_round(c, r);
+    double start = gls_clock_seconds();
+    r->until = gls_lines_list(c, crop->first, r->from, crop->n, most < limit ? most : limit, &r->n_lines);
+    c->stats->result.seconds_scan += gls_trace_phase("list", start, seed);
+    r->begun = gls_clock_seconds();
+    if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
+    c->stats->result.seconds_track += gls_trace_phase("begin pass 2", r->begun, seed);
+    return status;
+}
+
+/* Waits until they are tracked. */
+static gls_status await_round(gls_batch *c, const gls_round *r)
+{
+    double start = gls_clock_seconds();
+    look_at_round(c, r);
+    gls_status status = r->n_lines > 0 ? gls_pass_track_end(c) : GLS_OK;
+    c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->crop->first + r->from);
+    /* the device began when the round before was done */
+    const double now = gls_clock_seconds(), begun = r->begun > c->last_end ? r->begun : c->last_end;
+    if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, r->n_lines, now - begun);
+    c->last_end = now;
+    return status;
+}
+
+/* What becomes of the round: *left is the first seed left over, that of the round itself if it gave way. What came
+ * before is delivered first. */
+static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bool *gave_way)
+{
+    const uint64_t first = r->crop->first;
+    uint32_t done = r->from;
+    gls_parcel *parcel = NULL;
+    gls_status status = await_round(c, r);
+    if (status == GLS_OK) status = deliver(c);
+    if (status == GLS_OK) status = take_parcel(c, first + r->from, &parcel, gave_way);
+    if (status == GLS_OK && !*gave_way) status = finish_round(c, r, parcel, &done);
+    if (parcel && !c->caught.any) c->host.drop(c->host.user, parcel);
+    if (status == GLS_OK && !*gave_way && done == r->from && r->until == r->from + 1)
+        status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
+    if (status == GLS_OK && !c->engine->plan.in_flight) status = deliver(c);
+    *left = first + done;
+    return status;
+}
+
+/* The first round tells how long one takes, and so how large the next may be. */
+static bool goes_ahead(const gls_batch *c)
+{
+    return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
+}
+
+/* All rounds of the range. Where the plan says so, one is begun before the one in front of it has ended: the device
+ * goes from one to the next while the host places, reads and delivers. */
+static gls_status run_rounds(gls_batch *c)
+{
+    gls_round now = {.any = false}, ahead = {.any = false};
+    uint64_t seed = c->first, left;
+    uint32_t most = UINT32_MAX;
+    bool gave_way = false;
     gls_status status = GLS_OK;
-    if (c->engine->plan.in_flight && next < end && !crop->begun) status = begin_crop(c, crop, next, end);
+    while (status == GLS_OK && !gave_way && (now.any || seed < c->end)) {
+        const uint32_t capacity = round_capacity(c);
+        if (!now.any) status = begin_round(c, seed, most < capacity ? most : capacity, &now);
+        seed = status == GLS_OK ? now.crop->first + now.until : seed;
+        if (status == GLS_OK && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
+        if (status == GLS_OK) status = end_round(c, &now, &left, &gave_way);
+        if (status != GLS_OK || gave_way) break;
+        /* only if not even one seed was finished: fewer streamlines share the pool then */
+        most = left == now.crop->first + now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
+        if (left < seed) ahead.any = false; /* seeds before it are to be tracked again */
+        seed = left;
+        now = ahead;
+        ahead.any = false;
+    }
     return status == GLS_OK ? deliver(c) : status;
 }
 
-/* Tracks n_lines lines, the last of the batch if next is given: where the batch behind it begins. */
-static gls_status track_lines(gls_batch *c, uint32_t n_lines, uint64_t next, uint64_t end)
+/* The same where streamlines that were rejected are tracked again: seeds from `seed` on; *next is the first left over.
+ */
+static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
 {
-    double start = gls_clock_seconds(), beside = 0;
-    gls_status status = n_lines > 0 ? gls_pass_track_begin(c, n_lines) : GLS_OK;
-    if (status == GLS_OK) {
-        beside = gls_clock_seconds();
-        status = work_beside(c, next, end);
-        beside = gls_clock_seconds() - beside;
-    }
-    if (status == GLS_OK && n_lines > 0) status = gls_pass_track_end(c);
-    double seconds = gls_clock_seconds() - start;
-    c->stats->result.seconds_track += seconds - beside;
-    if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, n_lines, seconds);
-    return status;
-}
-
-/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over, from itself if the round gave
- * way. */
-static gls_status run_round(gls_batch *c, uint64_t first, uint64_t end, uint32_t from, uint32_t *next)
-{
-    const uint32_t n = c->crop[c->turn].n, limit = c->engine->plan.batch_lines;
-    uint32_t n_lines, until, done = from, capacity = round_capacity(c);
-    gls_parcel *parcel = NULL;
-    bool gave_way = false;
-    gls_status status;
-    do {
-        double start = gls_clock_seconds();
-        until = gls_lines_list(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
-        c->stats->result.seconds_scan += gls_clock_seconds() - start;
-        status = track_lines(c, n_lines, until == n ? first + n : end, end);
-        if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
-        if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
-        if (status == GLS_OK && !gave_way && done == from && until == from + 1)
-            status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
-        capacity =
-            (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
-    } while (status == GLS_OK && !gave_way && done == from);
-    if (status != GLS_OK && parcel && !c->caught.any) c->host.drop(c->host.user, parcel);
-    if (status == GLS_OK && !c->engine->plan.in_flight) status = deliver(c);
-    *next = done;
-    return status;
-}
-
-/* The same where streamlines that were rejected are tracked again. */
-static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, uint32_t *next)
-{
-    const uint32_t n = c->crop[c->turn].n;
     uint32_t n_lines;
+    gls_crop *crop;
     gls_parcel *parcel = NULL;
     bool gave_way = false;
-    *next = from;
-    gls_status status = take_parcel(c, first + from, &parcel, &gave_way);
+    *next = seed;
+    gls_status status = make_crop(c, seed, &crop);
+    if (status == GLS_OK) status = take_parcel(c, seed, &parcel, &gave_way);
     if (status != GLS_OK || gave_way) return status;
-    uint32_t until = gls_lines_list(c, first, from, n, c->engine->plan.batch_lines, &n_lines);
+    const uint32_t from = (uint32_t)(seed - crop->first);
+    uint32_t until = gls_lines_list(c, crop->first, from, crop->n, c->engine->plan.batch_lines, &n_lines);
     status = gls_retries_begin(c, n_lines);
     while (status == GLS_OK && c->retries.n_pending > 0)
         status = gls_retries_pass(c, round_capacity(c), parcel != NULL);
-    if (status == GLS_OK) status = gls_retries_place(c, first, from, until, parcel);
+    if (status == GLS_OK) status = gls_retries_place(c, crop->first, from, until, parcel);
     if (status != GLS_OK) {
         if (parcel) c->host.drop(c->host.user, parcel);
         return status;
     }
-    c->caught = (gls_catch){.any = true, .end = first + until, .is_last = until == n, .parcel = parcel};
-    *next = until;
+    *next = crop->first + until;
+    c->caught = (gls_catch){.any = true, .end = *next, .is_last = until == crop->n, .parcel = parcel};
     return deliver(c);
 }
 
-/* The batch that begins with seed first. */
-static gls_status run_batch(gls_batch *c, uint64_t first, uint64_t end, bool *gave_way)
+static gls_status run_rounds_again(gls_batch *c)
 {
-    gls_crop *crop = &c->crop[c->turn];
-    gls_status status = crop->begun ? GLS_OK : begin_crop(c, crop, first, end);
-    if (status == GLS_OK) status = end_crop(c, crop, first);
-    for (uint32_t seed = 0; status == GLS_OK && seed < crop->n && !*gave_way;) {
-        uint32_t from = seed;
-        status = c->engine->params.retries > 0 ? run_round_again(c, first, from, &seed)
-                                               : run_round(c, first, end, from, &seed);
-        *gave_way = status == GLS_OK && seed == from;
+    gls_status status = GLS_OK;
+    bool goes_on = true;
+    for (uint64_t seed = c->first, next; status == GLS_OK && seed < c->end && goes_on; seed = next) {
+        status = run_round_again(c, seed, &next);
+        goes_on = next > seed;
     }
     return status;
 }
 
-/* Several batches for a short range, too, so that one can be worked on beside the next. */
-static uint32_t piece_of(const gls_batch *c, uint64_t n)
-{
-    const uint32_t most = c->engine->plan.batch_seeds;
-    if (!c->engine->plan.in_flight || n >= (uint64_t)PIECES * most) return most;
-    uint64_t piece = (n + PIECES - 1) / PIECES;
-    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
-    return piece < most ? (uint32_t)piece : most;
-}
-
 gls_status gls_batch_run(gls_batch *c, uint64_t first, uint64_t n, uint64_t *done)
 {
-    const uint64_t end = first + n;
-    gls_status status = GLS_OK;
-    bool gave_way = false;
-    c->piece = piece_of(c, n);
+    c->first = first;
+    c->end = first + n;
+    c->piece = gls_track_plan_piece(&c->engine->plan, n);
     c->delivered = first;
-    c->caught.any = c->crop[0].begun = c->crop[1].begun = false;
-    for (uint64_t at = first; status == GLS_OK && at < end && !gave_way; c->turn ^= 1) {
-        status = run_batch(c, at, end, &gave_way);
-        at += c->crop[c->turn].n;
-    }
-    if (status == GLS_OK) status = deliver(c);
+    c->caught.any = false;
+    for (size_t i = 0; i < GLS_CROPS; i++) c->crop[i].begun = c->crop[i].ended = false;
+    gls_status status = c->engine->params.retries > 0 ? run_rounds_again(c) : run_rounds(c);
     if (c->caught.any && c->caught.parcel) c->host.drop(c->host.user, c->caught.parcel);
     c->caught.any = false;
     *done = c->delivered - first;

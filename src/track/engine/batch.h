@@ -6,8 +6,12 @@
 #include "track/engine/batch_state.h"
 
 /* Tracks seeds first .. first + n - 1, batch by batch. *done seeds were finished and committed, after a failure too;
- * fewer than n without one where earlier seeds wait for somebody. While one batch is packed, read and committed, the
- * device works on the next, where the plan says so. */
+ * fewer than n without one where earlier seeds wait for somebody. Where the plan says so, the device has always the
+ * next to do:
+ *
+ *     device   pass 2 of k-1 | pass 3 of k-2 | pass 1 of k+1 | pass 2 of k | pass 3 of k-1 | pass 1 of k+2 | ...
+ *     host                     reads k-2, places k-1 | lists k+1 ...
+ */
 gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t *done);
 
 #endif

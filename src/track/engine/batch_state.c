@@ -1,6 +1,7 @@
 #include "track/engine/batch_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/status.h"
 
@@ -18,13 +19,13 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 {
     uint64_t seeds = p->batch_seeds, lines = p->batch_lines;
     return (array_bytes){
-        .direction = 2 * 4 * seeds * gls_direction_words(params),
+        .direction = GLS_CROPS * 4 * seeds * gls_direction_words(params),
         .start = seeds * sizeof(gls_seed_record),
-        .upload = lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record)),
+        .upload = 2 * lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record)),
         .state = sizeof(gls_state_header) + 4 * gls_half_words(p, 2 * lines),
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
-        .seed = 2 * seeds * sizeof(float[3]),
+        .seed = GLS_CROPS * seeds * sizeof(float[3]),
         .tally = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
         /* what is found may be more than this, but rarely */
         .retries = params->retries > 0 ? lines * (sizeof(gls_retry) + sizeof(uint32_t)) +
@@ -43,7 +44,7 @@ void gls_batch_free_arrays(gls_batch *c)
 {
     free(c->crop[0].direction);
     free(c->start);
-    free(c->upload.line);
+    free(c->uploads[0].line);
     free(c->head);
     free(c->crop[0].seed);
     free(c->work);
@@ -54,11 +55,10 @@ void gls_batch_free_arrays(gls_batch *c)
     c->direction = c->state = c->work = NULL;
     c->head = NULL;
     c->start = NULL;
-    c->upload.line = NULL;
+    c->upload.line = c->uploads[0].line = NULL;
     c->seed = NULL;
     c->order = NULL;
-    c->crop[0] = c->crop[1] = (gls_crop){0};
-    c->turn = 0;
+    memset(c->crop, 0, sizeof c->crop);
     c->caught = (gls_catch){0};
 }
 
@@ -68,7 +68,7 @@ gls_status gls_batch_make_arrays(gls_batch *c)
     gls_batch_free_arrays(c);
     c->direction = c->crop[0].direction = malloc(bytes.direction);
     c->start = malloc(bytes.start);
-    c->upload.line = malloc(bytes.upload);
+    c->upload.line = c->uploads[0].line = malloc(bytes.upload);
     c->head = malloc(bytes.state);
     c->seed = c->crop[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
@@ -76,8 +76,11 @@ gls_status gls_batch_make_arrays(gls_batch *c)
     if (c->direction && c->start && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
         (bytes.order == 0 || c->order)) {
         c->state = (uint32_t *)(c->head + 1);
-        c->crop[1].direction = c->direction + bytes.direction / 8;
-        c->crop[1].seed = c->seed + c->engine->plan.batch_seeds;
+        c->uploads[1].line = (gls_line_record *)((char *)c->upload.line + bytes.upload / 2);
+        for (size_t i = 1; i < GLS_CROPS; i++) {
+            c->crop[i].direction = c->direction + i * (bytes.direction / 4 / GLS_CROPS);
+            c->crop[i].seed = c->seed + i * c->engine->plan.batch_seeds;
+        }
         return GLS_OK;
     }
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", c->engine->plan.batch_seeds);

@@ -1,4 +1,4 @@
-/* One batch of seeds on one engine: pass 1 finds their initial directions, pass 2 tracks from there, round by round,
+/* Batches of seeds on one engine: pass 1 finds their initial directions, pass 2 tracks from there, round by round,
  * and pass 3 packs finished streamlines for the sink. What belongs to the whole run is behind the host's functions. */
 #ifndef GLS_TRACK_ENGINE_BATCH_STATE_H
 #define GLS_TRACK_ENGINE_BATCH_STATE_H
@@ -26,13 +26,30 @@ typedef struct gls_batch_host {
     gls_status (*finished)(void *user);
 } gls_batch_host;
 
-/* Seeds that pass 1 was, or is being, done for. */
+/* Seeds that pass 1 was, or is being, done for: a batch. */
 typedef struct gls_crop {
+    uint64_t first;
     uint32_t n;
-    bool begun;
+    bool begun, ended;
     float (*seed)[3];    /* batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() */
 } gls_crop;
+#define GLS_CROPS 3 /* whose streamlines are placed, whose are tracked, and that of pass 1 */
+
+/* Records for the device. */
+typedef union gls_upload {
+    gls_line_record *line;     /* of pass 2 */
+    gls_placed_record *placed; /* in their place: of pass 3 */
+} gls_upload;
+
+/* Streamlines that pass 2 was told of: those of seeds from .. until - 1 of a crop. */
+typedef struct gls_round {
+    bool any;
+    const gls_crop *crop;
+    uint32_t from, until, n_lines;
+    unsigned turn; /* of the engine's buffers */
+    double begun;
+} gls_round;
 
 /* Whole seeds that are tracked, while their points come from the device. */
 typedef struct gls_catch {
@@ -61,17 +78,17 @@ typedef struct gls_batch {
     bool counts_visits;  /* that is wanted of parcels */
     gls_batch_points points;
     gls_track_stats *stats; /* of the round, which commit() takes */
-    gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
-    unsigned turn;
+    gls_crop crop[GLS_CROPS];
+    unsigned turn;   /* of the next round */
+    double last_end; /* when the round before was seen to have ended */
     gls_catch caught;
+    uint64_t first, end;    /* of the range */
     uint64_t delivered;     /* seeds before this one were committed */
     uint32_t piece;         /* seeds of a batch, at most */
-    uint32_t *direction;    /* of crop[turn], as is seed */
-    gls_seed_record *start; /* records for the device: those of pass 1, which is begun while pass 2 needs its own; */
-    union {
-        gls_line_record *line;
-        gls_placed_record *placed;
-    } upload;               /* those of pass 2, then of pass 3 */
+    uint32_t *direction;    /* of the crop that the host works on, as is seed */
+    gls_seed_record *start; /* records for the device, of pass 1 */
+    gls_upload upload;      /* of the round that the host works on: in turn one of */
+    gls_upload uploads[2];
     gls_state_header *head; /* what comes back of pass 2, and behind it: */
     uint32_t *state;        /* as gls_half_words() for 2 x batch_lines halves */
     uint32_t *work;         /* staged: what the host writes of the work buffer */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/handle.h"
 #include "util/clock.h"
@@ -34,6 +35,12 @@ static void turn_direction(gls_engine *t)
     for (int a = 0; a < 3 && t->has_direction; a++) t->seed_direction[a] /= sqrt(square);
 }
 
+void gls_engine_turn(gls_engine *t, unsigned turn)
+{
+    t->buffer = t->turn[turn % GLS_TRACK_TURNS].buffer;
+    t->fetch = t->turn[turn % GLS_TRACK_TURNS].fetch;
+}
+
 static gls_status create_buffers(gls_engine *t)
 {
     static const struct {
@@ -47,21 +54,39 @@ static gls_status create_buffers(gls_engine *t)
         [GLS_TRACK_DIRECTIONS] = {GLS_BUFFER_STORAGE, "initial directions"},
         [GLS_TRACK_WORK] = {GLS_BUFFER_STORAGE, "work"},
         [GLS_TRACK_LINES] = {GLS_BUFFER_STORAGE, "streamlines"},
+        [GLS_TRACK_PLACED] = {GLS_BUFFER_STORAGE, "places"},
         [GLS_TRACK_POOL] = {GLS_BUFFER_STORAGE, "pool of points"},
         [GLS_TRACK_STATE] = {GLS_BUFFER_STORAGE, "state"},
         [GLS_TRACK_OUTPUT] = {GLS_BUFFER_STORAGE, "output points"},
     };
     uint64_t bytes[GLS_TRACK_BUFFERS];
     gls_track_buffer_bytes(&t->params, &t->plan, bytes);
+    gls_engine_turn(t, 0);
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
-        gls_status status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, &t->buffer[i]);
-        if (status != GLS_OK) return status;
+        const unsigned n = gls_track_buffer_copies(&t->plan, (gls_track_buffer)i);
+        for (unsigned k = 0; k < GLS_TRACK_TURNS; k++) {
+            gls_buffer **place = &t->turn[k].buffer[i];
+            gls_status status = GLS_OK;
+            if (k < n)
+                status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, place);
+            else
+                *place = t->turn[k % n].buffer[i];
+            if (status != GLS_OK) return status;
+        }
     }
     uint64_t fetched[GLS_TRACK_FETCHES];
     gls_track_fetch_bytes(&t->params, &t->plan, fetched);
     for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
-        gls_status status = gls_fetch_create(t->device, fetched[i], &t->fetch[i]);
-        if (status != GLS_OK) return status;
+        const unsigned n = gls_track_fetch_copies(&t->plan, (gls_track_fetch)i);
+        for (unsigned k = 0; k < GLS_TRACK_TURNS; k++) {
+            gls_fetch **place = &t->turn[k].fetch[i];
+            gls_status status = GLS_OK;
+            if (k < n)
+                status = gls_fetch_create(t->device, fetched[i], place);
+            else
+                *place = t->turn[k % n].fetch[i];
+            if (status != GLS_OK) return status;
+        }
     }
     return GLS_OK;
 }
@@ -71,14 +96,13 @@ static gls_status create_buffers(gls_engine *t)
 
 static void destroy_buffers(gls_engine *t)
 {
-    for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
-        gls_buffer_destroy(t->buffer[i]);
-        t->buffer[i] = NULL;
-    }
-    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
-        gls_fetch_destroy(t->fetch[i]);
-        t->fetch[i] = NULL;
-    }
+    for (int i = 0; i < GLS_TRACK_BUFFERS; i++)
+        for (unsigned k = 0; k < gls_track_buffer_copies(&t->plan, (gls_track_buffer)i); k++)
+            gls_buffer_destroy(t->turn[k].buffer[i]);
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++)
+        for (unsigned k = 0; k < gls_track_fetch_copies(&t->plan, (gls_track_fetch)i); k++)
+            gls_fetch_destroy(t->turn[k].fetch[i]);
+    memset(t->turn, 0, sizeof t->turn);
 }
 
 /* All buffers, for smaller and smaller batches where the device's memory does not do. */

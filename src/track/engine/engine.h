@@ -18,11 +18,15 @@ typedef struct gls_engine {
     gls_visitor visitor;
     float (*vertex)[3]; /* of the sphere */
     uint32_t n_vertices;
-    bool antipodal;                        /* each stands for both senses */
-    bool has_direction;                    /* streamlines start in one that was given: */
-    double seed_direction[3];              /* a unit vector along the voxel axes */
-    gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
-    gls_fetch *fetch[GLS_TRACK_FETCHES];   /* by gls_track_fetch */
+    bool antipodal;           /* each stands for both senses */
+    bool has_direction;       /* streamlines start in one that was given: */
+    double seed_direction[3]; /* a unit vector along the voxel axes */
+    struct {
+        gls_buffer *buffer[GLS_TRACK_BUFFERS];
+        gls_fetch *fetch[GLS_TRACK_FETCHES];
+    } turn[GLS_TRACK_TURNS];
+    gls_buffer **buffer; /* by gls_track_buffer; of the turn of gls_engine_turn(), as is: */
+    gls_fetch **fetch;   /* by gls_track_fetch */
     double seconds_upload, seconds_compile;
     double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings; /* of the batch, for want of memory */
@@ -42,6 +46,8 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Builds kernels and uploads fields; params and input have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
+/* From here on the buffers are those of this turn. */
+void gls_engine_turn(gls_engine *engine, unsigned turn);
 /* gls_kernel_run() in one dimension, timed where that is wanted. */
 gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
                           const gls_arg *args, size_t n_args);

@@ -2,6 +2,7 @@
 
 #include "gpu/handle.h"
 #include "util/clock.h"
+#include "util/trace.h"
 
 gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points)
 {
@@ -27,10 +28,11 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     };
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
     if (status == GLS_OK)
-        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
+        status =
+            gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
     if (status != GLS_OK) return status;
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
-                      gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
+                      gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
     uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
@@ -41,7 +43,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     if (status == GLS_OK && !t->plan.in_flight) status = gls_device_synchronize(t->device);
     if (status == GLS_OK && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
-    c->stats->result.seconds_gather += gls_clock_seconds() - start;
+    c->stats->result.seconds_gather += gls_trace_phase("begin gather", start, c->delivered);
     return status;
 }
 
@@ -49,6 +51,6 @@ gls_status gls_gather_end(gls_batch *c, gls_parcel *parcel)
 {
     double start = gls_clock_seconds();
     gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_OUTPUT], parcel->point);
-    c->stats->result.seconds_readback += gls_clock_seconds() - start;
+    c->stats->result.seconds_readback += gls_trace_phase("read points", start, c->delivered);
     return status;
 }

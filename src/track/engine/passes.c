@@ -361,8 +361,9 @@ static gls_status check_directions(const gls_engine *t, const gls_crop *crop)
 
 gls_status gls_pass_initial_end(gls_batch *c, gls_crop *crop)
 {
-    crop->begun = false;
     gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], crop->direction);
+    crop->begun = false;
+    crop->ended = status == GLS_OK;
     return status == GLS_OK ? check_directions(c->engine, crop) : status;
 }
 

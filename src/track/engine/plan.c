@@ -11,6 +11,9 @@
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
+/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
+#define PIECES 4
+#define LEAST_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* the coefficients begin with a whole quad */
 #define WORK_FILLING 16u
@@ -151,6 +154,34 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     return GLS_OK;
 }
 
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
+{
+    const uint32_t most = plan->batch_seeds;
+    if (!plan->in_flight || n >= (uint64_t)PIECES * most) return most;
+    uint64_t piece = (n + PIECES - 1) / PIECES;
+    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
+    return piece < most ? (uint32_t)piece : most;
+}
+
+/* What the host writes is free again when the next round has begun; the pool, which it does not write, when the round
+ * has been packed. */
+unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
+{
+    if (!plan->in_flight) return 1;
+    switch (buffer) {
+    case GLS_TRACK_UNIFORMS:
+    case GLS_TRACK_LINES:
+    case GLS_TRACK_STATE: return 3;
+    case GLS_TRACK_POOL: return 2;
+    default: return 1;
+    }
+}
+
+unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch)
+{
+    return plan->in_flight && fetch == GLS_FETCH_STATE ? 2 : 1;
+}
+
 uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *p,
                                 uint64_t bytes[GLS_TRACK_BUFFERS])
 {
@@ -162,11 +193,12 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
     bytes[GLS_TRACK_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
     bytes[GLS_TRACK_WORK] = p->staged ? 4 * p->work_arrays * n_halves + WORK_FILLING : 4;
     bytes[GLS_TRACK_LINES] = sizeof(gls_line_record) * p->batch_lines;
+    bytes[GLS_TRACK_PLACED] = sizeof(gls_placed_record) * p->batch_lines;
     bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
     bytes[GLS_TRACK_STATE] =
         sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
     bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
-    for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i];
+    for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i] * gls_track_buffer_copies(p, (gls_track_buffer)i);
     return sum;
 }
 
@@ -179,7 +211,7 @@ uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_p
     bytes[GLS_FETCH_OUTPUT] = 12ull * p->output_points;
     for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
         if (!p->in_flight) bytes[i] = 0;
-        sum += bytes[i];
+        sum += bytes[i] * gls_track_fetch_copies(p, (gls_track_fetch)i);
     }
     return sum;
 }

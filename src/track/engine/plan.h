@@ -30,12 +30,16 @@ typedef struct gls_track_plan {
     uint32_t work_arrays; /* the same, of all; 0 unless staged */
     int smaller_field;    /* than there seems to be memory for: what shrink() of its kind says, or 0 */
     bool tables_shared;   /* room for the getter's tables in shared memory */
-    bool in_flight;       /* the next batch begins before this one has been read back */
+    bool in_flight;       /* the next rounds begin before this one has ended, see batch.h */
     bool ordered;         /* streamlines are tracked in an order of their own, see order.h */
 } gls_track_plan;
 
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan);
+
+/* Seeds of each batch of a range of n: several batches for a short range, too, so that one can be worked on beside the
+ * next, where rounds are in flight. */
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n);
 
 /* Whether a streamline has plan->lanes, rather than as many as the compiler of shaders chooses. */
 static inline bool gls_lanes_fixed(const gls_track_plan *plan)
@@ -64,6 +68,7 @@ typedef enum gls_track_buffer {
     GLS_TRACK_DIRECTIONS,
     GLS_TRACK_WORK,
     GLS_TRACK_LINES,
+    GLS_TRACK_PLACED,
     GLS_TRACK_POOL,
     GLS_TRACK_STATE,
     GLS_TRACK_OUTPUT,
@@ -76,10 +81,16 @@ typedef enum gls_track_fetch {
     GLS_FETCH_OUTPUT,
     GLS_TRACK_FETCHES
 } gls_track_fetch;
+/* Rounds of pass 2 that follow one another take their buffers in turn, so that the host fills those of the next while
+ * this one is at work and the one before is packed: so many of each there are. The turns repeat after GLS_TRACK_TURNS.
+ */
+#define GLS_TRACK_TURNS 6
+unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);
+unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch);
 /* Bytes of the host that the device reaches, for each. */
 uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_plan *plan,
                                uint64_t bytes[GLS_TRACK_FETCHES]);
-/* bytes of each; returns their sum. */
+/* bytes of each; returns the sum of all copies. */
 uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan,
                                 uint64_t bytes[GLS_TRACK_BUFFERS]);
 

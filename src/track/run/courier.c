@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"
+#include "util/trace.h"
 
 /* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that
  * they share, and one besides for what is due. */
@@ -80,7 +82,9 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
     if (c->status == GLS_OK && !c->queue->satisfied) {
         gls_status status = gls_courier_counts(&c->task) ? choose(c, parcel) : GLS_OK;
         pthread_mutex_unlock(&c->queue->lock);
+        const double start = gls_clock_seconds();
         if (status == GLS_OK) status = pass_on(c, parcel);
+        (void)gls_trace_phase("hand over", start, parcel->first);
         pthread_mutex_lock(&c->queue->lock);
         if (status != GLS_OK) {
             c->status = status;
@@ -98,6 +102,7 @@ static void *deliver(void *user)
 {
     gls_courier *c = user;
     gls_threads_apply();
+    gls_trace_call_thread("output", "");
     pthread_mutex_lock(&c->queue->lock);
     for (;;) {
         gls_parcel *parcel = find_due(c);

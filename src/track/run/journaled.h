@@ -21,4 +21,9 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                                      const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
                                      gls_track_result *result);
 
+/* batch_seeds of the parameters for a run that tracks so many seeds on each device: as they are, or, where none are
+ * given and the run is short, as many as its batches will have. Drivers take time to make buffers, by their size. */
+uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
+                                 const gls_track_input *input, uint64_t n_seeds);
+
 #endif

@@ -12,6 +12,7 @@
 #include "util/log.h"
 #include "util/plain.h"
 #include "util/status.h"
+#include "util/trace.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
 #define LEAST_ON_CPU 64
@@ -227,13 +228,16 @@ static void leave(gls_worker *w, gls_status status)
 /* Fewer seeds in a batch are too few to keep a device busy. */
 #define FEW_SEEDS 256
 #define BATCHES_ALONE 64
-#define BATCHES_AMONG_SEVERAL 2
+#define BATCHES_AMONG_SEVERAL 8
+#define BATCHES_WITH_POINTS 2
 
-/* Batches that follow one another without a pause. With several at work short ranges end at about the same time. */
+/* Batches that follow one another without a pause. With several at work short ranges end at about the same time, and
+ * what is tracked before its turn must find room: a few batches where all points come. */
 static uint64_t batches_of_range(const gls_worker *w)
 {
     if (!w->batch.engine->plan.in_flight) return 1;
-    return w->run->n_workers > 1 ? BATCHES_AMONG_SEVERAL : BATCHES_ALONE;
+    if (w->run->n_workers == 1) return BATCHES_ALONE;
+    return w->run->courier && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
 /* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
@@ -257,6 +261,9 @@ void gls_worker_work(gls_worker *w)
     gls_range range;
     gls_status status = GLS_OK;
     double start = gls_clock_seconds();
+    char number[16];
+    snprintf(number, sizeof number, "%zu", w->place + 1);
+    gls_trace_call_thread("host of device", number);
     hold(w);
     while (status == GLS_OK && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
@@ -264,7 +271,8 @@ void gls_worker_work(gls_worker *w)
         gls_queue_put(&w->run->queue, range);
     }
     release(w);
-    w->share->seconds += gls_clock_seconds() - start;
+    w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));
+    if (w->run->tracker->engine[w->index]) gls_device_trace(w->run->tracker->engine[w->index]->device);
     const gls_batch *c = &w->batch;
     double *longest = &w->run->stats.result.seconds_longest;
     pthread_mutex_lock(&w->run->queue.lock);
