@@ -6,7 +6,7 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 #include "util/trace.h"
-#include "workflow/output.h"
+#include "workflow/run.h"
 #include "workflow/sidecar.h"
 
 typedef struct bench_values {

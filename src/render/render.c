@@ -16,7 +16,7 @@
 #include "util/plain.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/output.h"
+#include "workflow/run.h"
 
 gls_render_options gls_render_options_default(void)
 {

@@ -16,7 +16,7 @@
 #include "util/output.h"
 #include "util/plain.h"
 #include "util/status.h"
-#include "workflow/output.h"
+#include "workflow/run.h"
 #include "workflow/sidecar.h"
 
 gls_report_options gls_report_options_default(void)
@@ -136,7 +136,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (!fa) fa = gls_report_text(r, "inputs/fa/path");
     if (fa) r->image = r->options->image ? gls_text_copy(fa) : find_file(r, fa);
     const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
-    return status ? status : gls_inputs_add_all(&r->inputs, inputs, sizeof inputs / sizeof *inputs);
+    return status ? status : gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
 }
 
 /* --- reading the tractogram --------------------------------------------------- */
@@ -258,19 +258,10 @@ static void put_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
-static gls_status check_place(const gls_report *r, const char *path, const char *const *others, size_t n_others)
-{
-    return gls_place_check(path, r->options->force, &r->inputs, others, n_others);
-}
-
 gls_status gls_report_put(gls_report *r, const char *path, const void *data, size_t bytes)
 {
-    const char **others = malloc((r->group.n + 1) * sizeof *others);
-    if (!others) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (size_t i = 0; i < r->group.n; i++) others[i] = r->group.output[i].path;
-    gls_status status = check_place(r, path, others, r->group.n);
-    free(others);
-    return status ? status : gls_file_write(path, r->options->force, &r->group, data, bytes);
+    gls_status status = gls_run_writes(&r->run, path);
+    return status ? status : gls_file_write(path, r->options->force, &r->run.group, data, bytes);
 }
 
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
@@ -280,11 +271,11 @@ static gls_status write_page(gls_report *r, const char *path, gls_report_result 
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_report_put(r, path, text, bytes);
+    gls_status status = gls_file_write(path, r->run.force, &r->run.group, text, bytes);
     free(text);
     if (status) return status;
     *result = (gls_report_result){bytes, r->counted ? r->counted->streamlines : 0,
-                                  (size_t)cJSON_GetArraySize(gls_report_get(r, "warnings")) + r->warnings.n};
+                                  (size_t)cJSON_GetArraySize(gls_report_get(r, "warnings")) + r->run.warnings.n};
     return GLS_OK;
 }
 
@@ -299,9 +290,7 @@ char *gls_report_name(const char *input)
 
 static void report_finish(gls_report *r)
 {
-    gls_warnings_end(&r->warnings);
-    gls_output_group_discard(&r->group);
-    gls_inputs_finish(&r->inputs);
+    gls_run_end(&r->run);
     gls_density_destroy(r->density);
     gls_summary_destroy(r->summary);
     gls_scene_finish(&r->scene);
@@ -331,10 +320,10 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_warnings_begin(&r.warnings);
+    gls_run_begin(&r.run, r.options->force);
     gls_status status = find_inputs(&r, input);
-    if (!status) status = check_place(&r, path, NULL, 0);
-    if (!status && r.options->versions) status = check_place(&r, r.options->versions, (const char *const[]){path}, 1);
+    if (!status) status = gls_run_writes(&r.run, path);
+    if (!status) status = gls_run_writes(&r.run, r.options->versions);
     if (!status && r.tractogram)
         status = read_tractogram(&r);
     else if (!status)
@@ -343,7 +332,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status && r.options->mqc) status = gls_report_mqc(&r);
     if (!status && r.options->versions) status = gls_report_versions(&r);
     if (!status) status = write_page(&r, path, &made);
-    if (!status) status = gls_output_group_commit(&r.group);
+    if (!status) status = gls_run_commit(&r.run, NULL);
     report_finish(&r);
     if (!status && result) *result = made;
     if (!status && output)

@@ -10,9 +10,7 @@
 
 #include "render/page.h"
 #include "render/scene.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "workflow/inputs.h"
+#include "workflow/run.h"
 
 /* A picture in the page. */
 typedef struct gls_report_picture {
@@ -33,7 +31,7 @@ typedef struct gls_report {
     cJSON *sidecar;      /* NULL: there is none */
     bool tells_tracking; /* the sidecar is not of another command */
     char *image;         /* NULL: none */
-    gls_inputs inputs;
+    gls_run run;
     /* of the tractogram, where there is one */
     gls_summary *summary;
     const gls_summary_result *counted;
@@ -44,12 +42,10 @@ typedef struct gls_report {
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];
-    char *no_pictures;      /* why there are none */
-    gls_output_group group; /* what is written */
-    gls_warnings warnings;  /* of the report itself */
+    char *no_pictures; /* why there are none */
 } gls_report;
 
-/* Puts a file into the group, unless it is one of the inputs. */
+/* Checks a place and puts a file into the group of the run. */
 gls_status gls_report_put(gls_report *report, const char *path, const void *data, size_t bytes);
 
 /* The value at a path of keys in the sidecar, e.g. "counts/seeds"; NULL where there is none. */

@@ -219,7 +219,7 @@ gls_status gls_report_versions(gls_report *r)
         }
     }
     char *text = gls_text_take(&out);
-    gls_status status = text ? gls_report_put(r, r->options->versions, text, strlen(text))
+    gls_status status = text ? gls_file_write(r->options->versions, r->run.force, &r->run.group, text, strlen(text))
                              : gls_fail(GLS_ERR_MEMORY, "out of memory for versions");
     free(text);
     return status;

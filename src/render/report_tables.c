@@ -15,7 +15,7 @@
 
 static size_t count_warnings(const gls_report *report)
 {
-    return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->warnings.n;
+    return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->run.warnings.n;
 }
 
 /* NAN: nothing. */
@@ -111,9 +111,9 @@ void gls_report_warnings(const gls_report *r, gls_text *out)
         gls_html_puts(out, cJSON_IsString(warning) ? warning->valuestring : "a warning that is no text");
         gls_text_puts(out, "</li>\n");
     }
-    for (size_t i = 0; i < r->warnings.n; i++) {
+    for (size_t i = 0; i < r->run.warnings.n; i++) {
         gls_text_puts(out, "<li>In making this report: ");
-        gls_html_puts(out, r->warnings.line[i]);
+        gls_html_puts(out, r->run.warnings.line[i]);
         gls_text_puts(out, "</li>\n");
     }
     gls_text_puts(out, "</ul>\n<p class=\"note\"><code>glslines help troubleshooting</code> explains what to do about "

@@ -121,9 +121,9 @@ static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
-        for (size_t k = 0; k < job->group.n && !status; k++)
-            if (gls_output_is(&job->group.output[k], path[i]))
-                status = gls_dataset_note_output(outputs, name, &job->group.output[k]);
+        for (size_t k = 0; k < job->run.group.n && !status; k++)
+            if (gls_output_is(&job->run.group.output[k], path[i]))
+                status = gls_dataset_note_output(outputs, name, &job->run.group.output[k]);
     }
     return status;
 }
@@ -153,7 +153,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));
     gls_tract_job_init(&job, &common, root);
-    job.leads = true;
+    job.run.leads = true;
     gls_status status = gls_tract_connectome(&job, &options, file, 3);
     if (!status) status = note(m, &job, done);
     if (!status) status = gls_tract_job_commit(&job);

@@ -60,14 +60,14 @@ static gls_status check_file(const char *path, const char *hint, uint64_t *bytes
     return GLS_OK;
 }
 
-gls_status gls_input_file_check(gls_input_file *file, const char *hint)
+gls_status gls_input_file_check(gls_input_file *file)
 {
     char *companion = NULL;
     uint64_t bytes;
     if (!file->path) return GLS_OK;
     if (strcmp(file->path, "-") == 0)
         return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
-    gls_status status = check_file(file->path, hint, &file->bytes);
+    gls_status status = check_file(file->path, file->hint, &file->bytes);
     if (!status) status = gls_input_companion(file->path, &companion);
     if (!status && companion) status = check_file(companion, NULL, &bytes);
     free(companion);

@@ -10,14 +10,14 @@
 typedef struct gls_input_file {
     const char *role; /* "dwi" and so on */
     const char *path; /* NULL: not a file */
+    const char *hint; /* follows the message where it does not exist; NULL: none */
     uint64_t bytes;
     uint64_t hash;           /* of its contents; 0 before gls_input_file_hash() */
     uint64_t companion_hash; /* of the contents of its companion; 0: there is none */
 } gls_input_file;
 
-/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size; hint (NULL: none)
- * follows where it does not exist. */
-gls_status gls_input_file_check(gls_input_file *file, const char *hint);
+/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size. */
+gls_status gls_input_file_check(gls_input_file *file);
 /* Fills in the hashes, by which the file can be told from others wherever it lies. */
 gls_status gls_input_file_hash(gls_input_file *file);
 /* One hash of both. */

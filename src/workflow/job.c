@@ -21,7 +21,7 @@
 #include "workflow/empty.h"
 #include "workflow/job_outputs.h"
 #include "workflow/lengths.h"
-#include "workflow/output.h"
+#include "workflow/run.h"
 #include "workflow/checked.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
@@ -142,10 +142,9 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_job *job = calloc(1, sizeof *job);
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     job->started = time(NULL);
-    job->start = gls_clock_seconds();
+    gls_run_begin(&job->run, false);
     job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
-    gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = gls_job_choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
@@ -207,7 +206,6 @@ gls_status gls_job_open(gls_job *job)
     if (job->study.seeds) status = settle_seeds(job);
     if (!status) gls_advise_of_masks(job);
     if (!status) status = gls_sinks_prepare(job);
-    if (!status) status = gls_job_check_inputs(job);
     if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
@@ -334,10 +332,10 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal, &group);
     if (!status && job->mask)
-        status = gls_image_write_grouped(job->mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
+        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->study.mask, GLS_IMAGE_UINT8);
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->sidecar) status = gls_job_note_outputs(job, &group);
-    job->result.seconds_total = gls_clock_seconds() - job->start;
+    job->result.seconds_total = gls_clock_seconds() - job->run.begun;
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status && job->sidecar) {
         char *text = gls_track_sidecar_text(job);
@@ -392,7 +390,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     }
     gls_tracker_destroy(tracker);
-    job->result.seconds_total = gls_clock_seconds() - job->start;
+    job->result.seconds_total = gls_clock_seconds() - job->run.begun;
     return status;
 }
 
@@ -406,9 +404,8 @@ void gls_job_destroy(gls_job *job)
     if (!job) return;
     gls_device_set_close(&job->devices);
     gls_study_finish(&job->study);
-    gls_warnings_end(&job->warnings);
     gls_sinks_finish(job);
-    gls_inputs_finish(&job->inputs);
+    gls_run_end(&job->run);
     cJSON_Delete(job->written);
     free(job->bval);
     free(job->bvec);

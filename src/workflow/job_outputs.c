@@ -13,7 +13,7 @@
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
 #include "workflow/resume.h"
-#include "workflow/output.h"
+#include "workflow/run.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -60,14 +60,8 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 
 gls_status gls_job_name_inputs(gls_job *job)
 {
-    gls_status status = gls_job_options_inputs(&job->options, &job->inputs);
+    gls_status status = gls_job_options_inputs(&job->options, &job->run.inputs);
     return status ? status : gls_sinks_name_inputs(job);
-}
-
-/* A place that can be written and holds none of the inputs. */
-static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
-{
-    return gls_place_check(path, job->overwrite || path == job->journal, &job->inputs, others, n_others);
 }
 
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
@@ -143,35 +137,27 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->overwrite = o->force || are_own(job);
+    job->run.force = o->force || are_own(job);
     return GLS_OK;
 }
 
-gls_status gls_job_check_outputs(const gls_job *job)
+gls_status gls_job_check_outputs(gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
     const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
         if (path[i] == job->sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
-        if (!status) status = check_place(job, path[i], path, i);
+        if (!status) status = gls_run_writes(&job->run, path[i]);
     }
-    return status || !job->journal ? status : check_place(job, job->journal, path, n);
+    return status ? status : gls_run_rewrites(&job->run, job->journal);
 }
 
 gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
     const char *others[GLS_JOB_FILES + 1];
-    return check_place(job, path, others, list_paths(job, others));
-}
-
-gls_status gls_job_check_inputs(const gls_job *job)
-{
-    const char *path[GLS_JOB_FILES + 1];
-    const size_t n = list_paths(job, path);
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && !status; i++) status = gls_inputs_check(&job->inputs, path[i]);
-    return status;
+    const size_t n = list_paths(job, others);
+    return gls_place_check(path, job->run.force, &job->run.inputs, others, n);
 }
 
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
@@ -199,7 +185,7 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;
-    options.overwrite = job->overwrite;
+    options.overwrite = job->run.force;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);

@@ -21,11 +21,9 @@ typedef struct gls_job_file {
 } gls_job_file;
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
 /* Each place is free or may be overwritten, and is none of the inputs. */
-gls_status gls_job_check_outputs(const gls_job *job);
+gls_status gls_job_check_outputs(gls_job *job);
 /* The same for a file that is made from the output, beside all of them. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
-/* Once the rules of bundles are read, which name inputs, too: no output is an input. */
-gls_status gls_job_check_inputs(const gls_job *job);
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 #endif

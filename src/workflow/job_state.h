@@ -4,9 +4,8 @@
 
 #include <time.h>
 
-#include "util/log.h"
 #include "workflow/devices.h"
-#include "workflow/inputs.h"
+#include "workflow/run.h"
 #include "workflow/shard.h"
 #include "workflow/sinks/sinks.h"
 #include "workflow/study_state.h"
@@ -21,14 +20,13 @@ struct gls_job {
     char *output; /* the tractogram; without one the first result of a sink */
     bool maps_alone;
     char *bval, *bvec;         /* found beside the series */
-    gls_inputs inputs;         /* what it reads, which no output may be */
+    gls_run run;               /* force: outputs that exist may be replaced, or are this run's own */
     char *sidecar;             /* NULL: none */
     char *sidecar_second;      /* name it gets if the first is taken when the run ends; NULL: none */
     bool sidecar_moved;        /* it was taken */
     char *mask;                /* file to write the mask to; NULL: none */
     struct cJSON *written;     /* for the sidecar: what the run wrote, or one before that did the same; NULL: not yet */
     char *journal;             /* by which the run can be resumed; NULL: none */
-    bool overwrite;            /* outputs that exist: they may be, or are this run's own */
     gls_run_identity identity; /* with a journal */
     uint64_t other_inputs;     /* hash of regions, tissue and what sinks read, beside the files of the study; 0: none */
     gls_run_sinks sinks;
@@ -36,11 +34,9 @@ struct gls_job {
     const gls_device_info *device; /* the first */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_job_result result;
-    gls_warnings warnings;
     uint64_t memory_bytes; /* that the run takes of the host at most */
     bool shared_memory;    /* the device's memory is the host's */
     time_t started;
-    double start; /* of gls_clock_seconds() */
 };
 
 /* Whether the tractogram holds columns and groups. */

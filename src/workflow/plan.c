@@ -74,7 +74,7 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     add_text(output, "path", job->output);
     add_text(output, "sidecar", job->sidecar);
-    gls_sidecar_add_warnings(root, &job->warnings);
+    gls_sidecar_add_warnings(root, &job->run.warnings);
     char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;

@@ -70,7 +70,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
     const char *slash = strrchr(dwi, '/');
     size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = stem_length(dwi);
-    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi}, NULL);
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi});
     *bval = *bvec = NULL;
     if (status) return status;
     if (has_own_table(dwi)) {

@@ -14,7 +14,6 @@
 #include "util/status.h"
 #include "util/trace.h"
 #include "workflow/json.h"
-#include "workflow/output.h"
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
@@ -117,17 +116,6 @@ char *gls_sidecar_second_name(const char *output)
     return beside(output, true);
 }
 
-gls_status gls_sidecar_check(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
-                             size_t n_own)
-{
-    char *other = other_output(path, own, n_own);
-    if (!other) return gls_place_check(path, force, inputs, own, n_own);
-    gls_status status = gls_fail(
-        GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
-    free(other);
-    return status;
-}
-
 gls_status gls_sidecar_check_free(const char *path)
 {
     if (!is_foreign(path)) return GLS_OK;
@@ -136,11 +124,16 @@ gls_status gls_sidecar_check_free(const char *path)
                     path);
 }
 
-gls_status gls_sidecar_check_named(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
-                                   size_t n_own)
+gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own)
 {
     gls_status status = gls_sidecar_check_free(path);
-    return status ? status : gls_sidecar_check(path, force, inputs, own, n_own);
+    char *other = status ? NULL : other_output(path, own, n_own);
+    if (other)
+        status =
+            gls_fail(GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output",
+                     path, other);
+    free(other);
+    return status;
 }
 
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text)

@@ -20,16 +20,11 @@ char *gls_sidecar_name(const char *output);
 char *gls_sidecar_second_name(const char *output);
 /* Where it lies, once written. */
 char *gls_sidecar_find(const char *output);
-/* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with
- * force. own: the outputs that are to be described, of which NULL are left out. */
-gls_status gls_sidecar_check(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
-                             size_t n_own);
-
-/* For a name that nobody gave: GLS_ERR_OUTPUT where a file has it that is no sidecar of ours, whatever the options. */
+/* GLS_ERR_OUTPUT where a file has the name that is no sidecar of ours: it is never replaced, whatever the options. */
 gls_status gls_sidecar_check_free(const char *path);
-/* Both. */
-gls_status gls_sidecar_check_named(const char *path, bool force, const gls_inputs *inputs, const char *const *own,
-                                   size_t n_own);
+/* The same, and where the file is a sidecar of ours that describes none of the outputs own (NULL entries count for
+ * nothing), but one that still lies beside it. */
+gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own);
 
 /* Reads the sidecar of any command. *text: as it stands in the file, from malloc; both are the caller's even after an
  * error. GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */

@@ -58,7 +58,9 @@ void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FIL
     file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
     file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
     file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+    file[GLS_FILE_DIRECTIONS].hint = GLS_DIRECTIONS_HINT;
     if (!gls_sphere_is_built_in(options->sphere)) file[GLS_FILE_SPHERE].path = options->sphere;
+    file[GLS_FILE_SPHERE].hint = " (--sphere takes the name of a built-in one, such as small, or a file)";
     file[GLS_FILE_ACT].path = options->act;
     file[GLS_FILE_PVE_WM].path = options->pve_wm;
     file[GLS_FILE_PVE_GM].path = options->pve_gm;
@@ -73,15 +75,9 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 {
     *input = (gls_study){.phantom = NULL};
     gls_study_files(options, input->file);
-    for (int i = 0; i < GLS_FILE_N_FILES; i++) {
-        const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
-                                                  "a file)"
-                           : i == GLS_FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT
-                                                      : NULL;
-        gls_status code = gls_input_file_check(&input->file[i], hint);
-        if (code) return code;
-    }
-    return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
+    return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir) : status;
 }
 
 static gls_status make_phantom(gls_study *input)

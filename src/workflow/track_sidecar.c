@@ -131,7 +131,7 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
     gls_region_text text;
     if (gls_region_text_parse(gls_region_role_name(region->role), region->text, &text) != GLS_OK) return;
     gls_input_file file = {.role = "image", .path = text.path};
-    if (!gls_input_file_check(&file, NULL) && !gls_input_file_hash(&file)) gls_sidecar_add_file(object, &file);
+    if (!gls_input_file_check(&file) && !gls_input_file_hash(&file)) gls_sidecar_add_file(object, &file);
     free(text.path);
 }
 
@@ -239,7 +239,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_double(lengths, "median_points", r->median_points);
     gls_json_uint(lengths, "max_points", r->max_points);
 
-    gls_sidecar_add_warnings(root, &job->warnings);
+    gls_sidecar_add_warnings(root, &job->run.warnings);
 }
 
 /* What a run without --shard does not have, so that leaving it out is all that differs. */
@@ -323,7 +323,7 @@ static void rename_sidecar(gls_job *job)
 /* It may take it as late as this run's files get their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
-    if (job->options.sidecar || job->overwrite) return GLS_OK;
+    if (job->options.sidecar || job->run.force) return GLS_OK;
     if (!job->sidecar_second) job->sidecar_second = gls_sidecar_second_name(job->output);
     if (!job->sidecar_second) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", job->output);
     return gls_output_offer(sidecar, job->sidecar_second, &job->sidecar_moved);
@@ -334,7 +334,7 @@ gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_ou
     rename_sidecar(job);
     if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
-    gls_status status = gls_output_create(job->sidecar, job->overwrite, sidecar);
+    gls_status status = gls_output_create(job->sidecar, job->run.force, sidecar);
     sidecar->group = group;
     return status ? status : offer_second(job, sidecar);
 }

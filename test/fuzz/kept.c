@@ -43,7 +43,7 @@ static void read_mappings(const char *path)
 /* The output is there and has the 3 bytes that "output" may tell. */
 static void find_done(const fuzz_folder *folder, const char *sidecar)
 {
-    gls_job job = {.options = gls_job_options_default(), .start = 0};
+    gls_job job = {.options = gls_job_options_default(), .run.begun = 0};
     char output[64];
     snprintf(output, sizeof output, "%s", fuzz_folder_put(folder, "a.trx", "abc", 3));
     job.output = output;

@@ -255,9 +255,9 @@ static void checked_before(void **state)
     snprintf(header, sizeof header, "%s", scratch("p.hdr"));
     snprintf(values, sizeof values, "%s", scratch("p.img"));
     put_file(header, "x", 1);
-    assert_int_equal(gls_input_file_check(&(gls_input_file){.path = header}, NULL), GLS_OK);
+    assert_int_equal(gls_input_file_check(&(gls_input_file){.path = header}), GLS_OK);
     assert_int_equal(mkfifo(values, 0600), 0);
-    assert_int_equal(gls_input_file_check(&(gls_input_file){.path = header}, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_input_file_check(&(gls_input_file){.path = header}), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "p.img: is not a regular file"));
     n_opened = 0;
 }

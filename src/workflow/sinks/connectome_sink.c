@@ -60,14 +60,14 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
 
 static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
-    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->overwrite, group,
+    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force, group,
                                         NULL, "nan");
 }
 
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};
-    if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels))
+    if (!gls_input_file_check(&labels) && !gls_input_file_hash(&labels))
         gls_sidecar_add_file(cJSON_GetObjectItemCaseSensitive(root, "inputs"), &labels);
 }
 

@@ -56,7 +56,7 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 
 static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
-    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->overwrite, group);
+    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->run.force, group);
 }
 
 static void finish(gls_run_sink *sink)

@@ -82,7 +82,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_gro
     if (!status) status = gls_bundles_complete(bundles);
     if (!status)
         status = gls_profile_table_write(&table, bundles, gls_bundles_options_default().nodes, sink->output,
-                                         job->overwrite, group);
+                                         job->run.force, group);
     for (size_t i = 0; i < n; i++) {
         gls_image_destroy(read[i]);
         free(name[i]);

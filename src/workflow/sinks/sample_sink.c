@@ -46,7 +46,7 @@ static gls_status open_sample(gls_run_sink *sink, gls_job *job, gls_output_group
     sample_state *s = sink->state;
     const gls_sample_options options = gls_sample_options_default();
     gls_status status = gls_sample_set_read(&s->set, (const char *const *)sink->input, sink->n_inputs, false, NULL);
-    if (!status && sink->output) status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, job->overwrite, group);
+    if (!status && sink->output) status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, job->run.force, group);
     const gls_sink next = sink->output ? gls_sample_rows_sink(&s->rows) : *tractogram;
     return status ? status
                   : gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next,

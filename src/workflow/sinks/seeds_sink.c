@@ -65,7 +65,7 @@ static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_output_group 
 {
     seeds_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_output_create(sink->output, job->overwrite, &t->output);
+    gls_status status = gls_output_create(sink->output, job->run.force, &t->output);
     t->output.group = group;
     gls_text_puts(&t->text, "#Track_index,Seed_index,Pos_x,Pos_y,Pos_z,\n");
     *own = (gls_sink){.append = append, .user = t};

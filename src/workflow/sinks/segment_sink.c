@@ -189,7 +189,7 @@ static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group
     double *volume = malloc(n * sizeof *volume);
     if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
     for (size_t k = 0; k < n; k++) volume[k] = gls_bundle_stats_shape(s->volume[k]).volume;
-    gls_status status = gls_bundle_table_write(s->bundles, volume, sink->output, job->overwrite, group);
+    gls_status status = gls_bundle_table_write(s->bundles, volume, sink->output, job->run.force, group);
     free(volume);
     return status;
 }

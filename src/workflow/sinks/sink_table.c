@@ -42,7 +42,7 @@ gls_status gls_sinks_name_inputs(gls_job *job)
 {
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, job, take)
-    if (!status) status = gls_inputs_add_all(&job->inputs, (const char *const *)sink->input, sink->n_inputs);
+    if (!status) status = gls_run_reads_all(&job->run, (const char *const *)sink->input, sink->n_inputs);
     return status;
 }
 
@@ -52,10 +52,10 @@ gls_status gls_sinks_prepare(gls_job *job)
     FOR_EACH(gls_run_sink, sink, job, prepare)
     {
         size_t n = 0;
-        if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]}, NULL);
+        if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
         if (!status) status = sink->kind->prepare(sink, job);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
-        if (!status) status = gls_inputs_add_all(&job->inputs, file, n);
+        if (!status) status = gls_run_reads_all(&job->run, file, n);
     }
     return status;
 }
@@ -64,7 +64,7 @@ gls_status gls_sinks_prepare(gls_job *job)
 
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
-    gls_status status = gls_input_file_check(&(gls_input_file){.path = path}, NULL);
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = path});
     return status ? status : gls_input_hash(path, hash);
 }
 

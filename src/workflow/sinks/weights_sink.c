@@ -172,7 +172,7 @@ static gls_status write_weights(gls_run_sink *sink, gls_job *job, gls_output_gro
     uint64_t n;
     gls_status status = sink->output ? solve(sink->state, &job->devices, &weight, &n) : GLS_OK;
     if (status || !sink->output) return status;
-    return gls_weights_write_text(sink->output, job->overwrite, group, weight, n, 1, "weights by glslines");
+    return gls_weights_write_text(sink->output, job->run.force, group, weight, n, 1, "weights by glslines");
 }
 
 static void describe(const gls_run_sink *sink, cJSON *root)

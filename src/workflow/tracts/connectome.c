@@ -438,7 +438,7 @@ gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const c
     if (!status) status = connect(&c);
     if (!status) status = name_rows(&c);
     if (!status)
-        status = gls_connectome_write_grouped(c.connectome, file[2], job->options.force, &job->group,
+        status = gls_connectome_write_grouped(c.connectome, file[2], job->run.force, &job->run.group,
                                               o->header || o->bids ? (const char *const *)c.name : NULL,
                                               o->bids ? "n/a" : "nan");
     if (!status) status = write_nodes(&c);

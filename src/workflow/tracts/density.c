@@ -286,7 +286,7 @@ static gls_status finish_map(mapping *m)
         status = gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing to divide by: the map is empty", m->in);
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)
-        status = gls_nifti_write(o->mask_out, m->job->options.force, &m->job->group, &m->grid, "density mask", 1,
+        status = gls_nifti_write(o->mask_out, m->job->run.force, &m->job->run.group, &m->grid, "density mask", 1,
                                  GLS_TYPE_UINT8, mask);
     free(value);
     free(mask);
@@ -340,7 +340,7 @@ gls_status gls_tract_density(gls_tract_job *job, const void *options, const char
     if (!status) status = gls_tract_job_writes(job, m.o->mask_out);
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);
-    if (!status) status = gls_density_write_grouped(m.density, m.out, job->options.force, &job->group);
+    if (!status) status = gls_density_write_grouped(m.density, m.out, job->run.force, &job->run.group);
     if (!status) report(&m);
     gls_density_destroy(m.density);
     gls_image_destroy(m.image);

@@ -8,7 +8,6 @@
 #include "weights/fixels.h"
 #include "workflow/fod.h"
 #include "workflow/json.h"
-#include "workflow/output.h"
 #include "workflow/tracts/tracts.h"
 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
@@ -36,8 +35,8 @@ gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *director
         const char *name = i < n_always ? always[i] : names[i - n_always];
         if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0)
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        status =
-            gls_place_check(path, job->options.force, &job->inputs, (const char *const *)job->output, job->n_outputs);
+        status = gls_place_check(path, job->run.force, &job->run.inputs, (const char *const *)job->run.output,
+                                 job->run.n_outputs);
         free(path);
     }
     return status;
@@ -54,7 +53,7 @@ static gls_status write_fixels(gls_tract_job *job, const gls_fixels *fixels, con
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status = gls_fixels_put(fixels, directory, values, 2, job->options.force, &job->group);
+    gls_status status = gls_fixels_put(fixels, directory, values, 2, job->run.force, &job->run.group);
     free(value);
     return status;
 }
@@ -71,8 +70,8 @@ gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char 
     if (!status) status = gls_tract_fixels_check(job, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(job, fod.fixels, directory);
-    if (!status && asprintf(&job->sidecar, "%s/fixels.json", directory) < 0) {
-        job->sidecar = NULL;
+    if (!status && asprintf(&job->run.sidecar, "%s/fixels.json", directory) < 0) {
+        job->run.sidecar = NULL;
         status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     if (!status) {

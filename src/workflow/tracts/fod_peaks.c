@@ -10,7 +10,6 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
-#include "workflow/output.h"
 #include "workflow/params.h"
 #include "workflow/tracts/tracts.h"
 
@@ -57,7 +56,7 @@ gls_status gls_tract_peaks(gls_tract_job *job, const void *options, const char *
     if (!status) status = find(o, file[0], &peaks);
     if (!status) {
         count(peaks, &n_peaks, &n_voxels);
-        status = gls_image_write_grouped(o->output, job->options.force, &job->group, peaks, GLS_IMAGE_FLOAT32);
+        status = gls_image_write_grouped(o->output, job->run.force, &job->run.group, peaks, GLS_IMAGE_FLOAT32);
     }
     gls_image_destroy(peaks);
     if (status) return status;

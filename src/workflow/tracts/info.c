@@ -298,14 +298,14 @@ gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *c
     gls_status status = GLS_OK;
     cJSON_DeleteItemFromObject(job->root, "counts");
     job->counts = NULL;
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_protects(job, file[i]);
-    if (!status) status = gls_tract_job_protects(job, job->options.reference);
-    if (!status) status = gls_tract_job_writes_alone(job, o->json);
+    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(&job->run, file[i]);
+    if (!status) status = gls_run_reads(&job->run, job->options.reference);
+    if (!status) status = gls_run_writes(&job->run, o->json);
     cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
     for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
     if (!status && o->json) {
         char *json = gls_json_print(job->root);
-        status = gls_sidecar_write(o->json, job->options.force, &job->group, json);
+        status = gls_sidecar_write(o->json, job->run.force, &job->run.group, json);
         free(json);
     }
     job->printed = gls_text_take(&text);

@@ -18,81 +18,54 @@
 #include "util/record.h"
 #include "util/status.h"
 #include "workflow/json.h"
-#include "workflow/output.h"
 #include "workflow/sidecar.h"
 
 #define TEXT_BYTES 65536
 
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJSON *root)
 {
-    *job = (gls_tract_job){.options = *options, .root = root, .begun = gls_clock_seconds()};
+    *job = (gls_tract_job){.options = *options, .root = root};
+    gls_run_begin(&job->run, options->force);
     job->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", job->counts);
-    gls_warnings_begin(&job->warnings);
 }
 
-gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
-{
-    gls_status status = gls_inputs_add_all(&job->inputs, file, n);
-    for (size_t i = 0; i < job->n_outputs && !status; i++) status = gls_inputs_check(&job->inputs, job->output[i]);
-    return status;
-}
-
-gls_status gls_tract_job_protects(gls_tract_job *job, const char *path)
-{
-    return gls_inputs_add(&job->inputs, path);
-}
-
-gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
+void gls_tract_job_lists_input(gls_tract_job *job, const char *path)
 {
     struct stat info;
-    gls_status status = gls_tract_job_protects(job, path);
-    if (status || !path) return status;
     cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(job->root, "inputs");
     cJSON *file = cJSON_CreateObject();
     cJSON_AddStringToObject(file, "path", path);
     if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
     cJSON_AddItemToArray(list, file);
-    return GLS_OK;
 }
 
-gls_status gls_tract_job_adds(gls_tract_job *job, const char *path)
+gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
 {
-    if (job->n_outputs == GLS_TRACT_MAX_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
-    job->output[job->n_outputs] = strdup(path);
-    if (!job->output[job->n_outputs]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->n_outputs++;
-    return GLS_OK;
+    gls_status status = gls_run_reads(&job->run, path);
+    if (!status && path) gls_tract_job_lists_input(job, path);
+    return status;
 }
 
-/* Whether a file may be written, which is then one of the outputs. */
-static gls_status add_output(gls_tract_job *job, const char *path)
+void gls_tract_job_lists_output(gls_tract_job *job, const char *path)
 {
-    gls_status status =
-        gls_place_check(path, job->options.force, &job->inputs, (const char *const *)job->output, job->n_outputs);
-    return status ? status : gls_tract_job_adds(job, path);
-}
-
-gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path)
-{
-    return path ? add_output(job, path) : GLS_OK;
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
+    if (!list) list = cJSON_AddArrayToObject(job->root, "outputs");
+    cJSON_AddItemToArray(list, cJSON_CreateString(path));
 }
 
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
 {
     if (!path) return GLS_OK;
-    gls_status status = add_output(job, path);
+    gls_status status = gls_run_writes(&job->run, path);
     if (status) return status;
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
-    if (!list) list = cJSON_AddArrayToObject(job->root, "outputs");
-    cJSON_AddItemToArray(list, cJSON_CreateString(path));
-    if (job->sidecar) return GLS_OK;
-    job->sidecar = gls_sidecar_name(path);
-    if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    status = gls_sidecar_check_free(job->sidecar);
-    return status ? status : add_output(job, job->sidecar);
+    gls_tract_job_lists_output(job, path);
+    if (job->run.sidecar) return GLS_OK;
+    char *sidecar = gls_sidecar_name(path);
+    status = sidecar ? gls_run_writes_sidecar(&job->run, sidecar, "") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    free(sidecar);
+    return status;
 }
 
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n)
@@ -112,29 +85,19 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
 gls_status gls_tract_job_commit(gls_tract_job *job)
 {
     gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
-                    round(1e3 * (gls_clock_seconds() - job->begun)) / 1e3);
-    gls_sidecar_add_warnings(job->root, &job->warnings);
-    char *text = job->sidecar ? gls_json_print(job->root) : NULL;
-    gls_status status = GLS_OK;
-    if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);
-    free(text);
-    if (!status && job->leads) gls_output_group_lead(&job->group);
-    if (!status) status = gls_output_group_commit(&job->group);
+                    round(1e3 * (gls_clock_seconds() - job->run.begun)) / 1e3);
+    gls_status status = gls_run_commit(&job->run, job->root);
     if (!status && job->said) gls_log(GLS_LOG_INFO, "%s", job->said);
     return status;
 }
 
 void gls_tract_job_finish(gls_tract_job *job)
 {
-    gls_output_group_discard(&job->group);
-    gls_warnings_end(&job->warnings);
+    gls_run_end(&job->run);
     cJSON_Delete(job->root);
-    free(job->sidecar);
     free(job->said);
     free(job->printed);
-    for (size_t i = 0; i < job->n_outputs; i++) free(job->output[i]);
-    gls_inputs_finish(&job->inputs);
-    *job = (gls_tract_job){.n_outputs = 0};
+    *job = (gls_tract_job){.root = NULL};
 }
 
 gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gls_bundles_options *options,
@@ -143,7 +106,7 @@ gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gl
     size_t n = 0;
     gls_status status = gls_bundles_read(path, options, bundles);
     const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
-    return status ? status : gls_tract_job_names(job, file, n);
+    return status ? status : gls_run_reads_all(&job->run, file, n);
 }
 
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
@@ -197,8 +160,8 @@ gls_status gls_tract_open_again(const gls_tract_job *job, const char *path, gls_
 gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink)
 {
     gls_status status = gls_tractogram_pump(reader, sink, job->go_on, NULL);
-    if (status != GLS_ERR_CANCELLED || job->n_outputs == 0) return status;
-    return gls_fail(status, "interrupted: %s was not written", job->output[0]);
+    if (status != GLS_ERR_CANCELLED || job->run.n_outputs == 0) return status;
+    return gls_fail(status, "interrupted: %s was not written", job->run.output[0]);
 }
 
 gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reader, gls_sink *sink, gls_status status)
@@ -211,7 +174,7 @@ gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reade
 
 gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text)
 {
-    return gls_tract_text_create(path, job->options.force, &job->group, text);
+    return gls_tract_text_create(path, job->run.force, &job->run.group, text);
 }
 
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text)

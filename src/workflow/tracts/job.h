@@ -8,9 +8,7 @@
 #include <glslines/workflow.h>
 
 #include "track/params.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "workflow/inputs.h"
+#include "workflow/run.h"
 
 struct cJSON;
 
@@ -20,21 +18,12 @@ typedef struct gls_tract_common {
 } gls_tract_common;
 #undef ROW
 
-#define GLS_TRACT_MAX_FILES 4096
-
 typedef struct gls_tract_job {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked now and then */
     const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
-    gls_inputs inputs;
-    char *output[GLS_TRACT_MAX_FILES]; /* from malloc */
-    size_t n_outputs;
-    double begun;  /* by gls_clock_seconds() */
-    char *sidecar; /* NULL: there is no output */
-    bool leads;    /* the sidecar gets its name before the outputs, of which it tells */
-    gls_output_group group;
+    gls_run run;
     struct cJSON *root, *counts; /* the sidecar in the making */
-    gls_warnings warnings;       /* for the sidecar */
     char *said;                  /* a line for the user once all is written; NULL: none */
     gls_status verdict;          /* of what was printed and written: an error after all is done; see gls_last_error() */
     char *printed;               /* what the command prints as its result; NULL: nothing */
@@ -42,18 +31,13 @@ typedef struct gls_tract_job {
 
 /* root: of the sidecar, which then belongs to the job. */
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, struct cJSON *root);
-/* Notes an input (NULL: none), which no output may overwrite, nor a file that is read along with it. */
+/* gls_run_reads() with a line in the sidecar. */
 gls_status gls_tract_job_reads(gls_tract_job *job, const char *path);
-/* The same without a word in the sidecar. */
-gls_status gls_tract_job_protects(gls_tract_job *job, const char *path);
-/* The same of n files that an input names, once that is read: outputs that are checked already are checked again. */
-gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n);
-/* Checks where an output goes (NULL: there is none), after all inputs are noted; the first one gets the sidecar. */
+/* gls_run_writes() with a line in the sidecar, which lies beside the first output. */
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
-/* The same of an output that is itself what a sidecar would be: it gets none. */
-gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path);
-/* Takes an output that is checked already among those that no other may be. */
-gls_status gls_tract_job_adds(gls_tract_job *job, const char *path);
+/* The line in the sidecar alone. */
+void gls_tract_job_lists_input(gls_tract_job *job, const char *path);
+void gls_tract_job_lists_output(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
 void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Gives all files in the group their names, the sidecar among them. */

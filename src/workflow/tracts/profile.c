@@ -251,8 +251,8 @@ static gls_status write(profiling *p)
     if (o->mode) return buan_write(&buan, p->bundles, p->job, p->tracks, o->output);
     table.nowhere = calloc(p->n_images, sizeof *table.nowhere);
     if (!table.nowhere) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output,
-                                                p->job->options.force, &p->job->group);
+    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->job->run.force,
+                                                &p->job->run.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
         if (table.nowhere[i]) status = look_for_overlap(p, i);
     free(table.nowhere);

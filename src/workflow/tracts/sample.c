@@ -64,7 +64,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     gls_grid grid;
     gls_status status = GLS_OK;
     if (s->o->output) {
-        status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->job->options.force, &s->job->group);
+        status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->job->run.force, &s->job->run.group);
         if (!status) all[n++] = gls_sample_rows_sink(&s->table);
     }
     if (s->o->trx && !status) {

@@ -122,7 +122,7 @@ static gls_status score_truth(scoring *s)
     gls_score *score = NULL;
     gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
     if (status) return status;
-    status = gls_tract_job_names(s->job, (const char *const *)rules.file, rules.n_files);
+    status = gls_run_reads_all(&s->job->run, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
     if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -321,11 +321,11 @@ gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *
     const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
                                   job->options.reference};
     for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status) status = gls_tract_job_writes_alone(job, o->json);
+    if (!status) status = gls_run_writes(&job->run, o->json);
     if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
     if (status || !o->json) return status;
     char *text = gls_json_print(job->root);
-    status = gls_sidecar_write(o->json, job->options.force, &job->group, text);
+    status = gls_sidecar_write(o->json, job->run.force, &job->run.group, text);
     free(text);
     return status;
 }

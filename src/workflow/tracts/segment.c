@@ -139,7 +139,7 @@ static gls_status write_table(segmentation *s)
     double *volume = malloc(s->n * sizeof *volume);
     if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < s->n; k++) volume[k] = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
-    gls_status status = gls_bundle_table_write(s->bundles, volume, s->o->table, s->job->options.force, &s->job->group);
+    gls_status status = gls_bundle_table_write(s->bundles, volume, s->o->table, s->job->run.force, &s->job->run.group);
     free(volume);
     return status;
 }
@@ -179,7 +179,7 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
                 "warped there first",
                 file[1], file[0]);
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
-                          job->output[0] ? job->output[0] : o->each, members, s.n, empty);
+                          job->run.output[0] ? job->run.output[0] : o->each, members, s.n, empty);
     }
     for (size_t k = 0; s.volume && k < s.n; k++) gls_bundle_stats_destroy(s.volume[k]);
     gls_bundle_files_finish(&s.files);

@@ -13,7 +13,6 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/fod.h"
-#include "workflow/output.h"
 #include "workflow/tracts/step.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/weight_devices.h"
@@ -99,7 +98,7 @@ static void set_options(weighting *w)
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
-    w->model.force = w->job->options.force;
+    w->model.force = w->job->run.force;
 }
 
 static bool is_text(const char *path)
@@ -108,27 +107,21 @@ static bool is_text(const char *path)
     return dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".csv") == 0);
 }
 
-/* The tractogram is an output; its own sidecar stays, and NAME_weights.json comes beside it. */
+/* The tractogram is an input and an output; its own sidecar stays, and NAME_weights.json comes beside it. */
 static gls_status name_in_place(const weighting *w)
 {
-    gls_tract_job *job = w->job;
+    gls_run *run = &w->job->run;
     const size_t length = strlen(w->tracks);
     if (length < 5 || strcmp(w->tracks + length - 4, ".trx") != 0)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: --in-place needs a TRX file", w->tracks);
-    if (asprintf(&job->sidecar, "%.*s_weights.json", (int)length - 4, w->tracks) < 0) {
-        job->sidecar = NULL;
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    }
-    gls_inputs inputs = {0};
-    gls_status status = gls_inputs_add_all(
-        &inputs, (const char *const[]){w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference}, 5);
-    if (!status) status = gls_place_check(job->sidecar, job->options.force, &inputs, NULL, 0);
-    gls_inputs_finish(&inputs);
-    const bool force = job->options.force;
-    job->options.force = true;
-    if (!status) status = gls_tract_job_writes(job, w->tracks);
-    job->options.force = force;
-    return status ? status : gls_tract_job_adds(job, job->sidecar);
+    gls_status status = gls_run_rewrites(run, w->tracks);
+    if (status) return status;
+    gls_tract_job_lists_input(w->job, w->tracks);
+    gls_tract_job_lists_output(w->job, w->tracks);
+    char *name = strndup(w->tracks, length - 4);
+    status = name ? gls_run_writes_sidecar(run, name, "_weights.json") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    free(name);
+    return status;
 }
 
 static gls_status name_files(const weighting *w)
@@ -142,7 +135,7 @@ static gls_status name_files(const weighting *w)
     if (!status && o->in_place) status = name_in_place(w);
     const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->job->options.reference};
     const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
+    for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
     for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(w->job, outputs[k]);
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
@@ -278,7 +271,7 @@ static gls_status write_tractogram(const weighting *w)
         {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
-    options.overwrite = w->job->options.force || w->o->in_place;
+    options.overwrite = w->job->run.force || w->o->in_place;
     char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
     gls_status status = gls_tractogram_format_parse(w->output, &format);
     if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
@@ -295,7 +288,7 @@ static gls_status write_tractogram(const weighting *w)
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
-        gls_writer_join(writer, &w->job->group);
+        gls_writer_join(writer, &w->job->run.group);
         gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
     }
@@ -319,8 +312,8 @@ static gls_status write_tractogram(const weighting *w)
 static gls_status write_results(const weighting *w)
 {
     const gls_weights_cli *o = w->o;
-    const bool force = w->job->options.force;
-    gls_output_group *group = &w->job->group;
+    const bool force = w->job->run.force;
+    gls_output_group *group = &w->job->run.group;
     uint64_t n;
     const float *value = gls_weights_get(w->weights, &n);
     gls_status status = is_text(w->output)

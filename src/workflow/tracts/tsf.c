@@ -81,8 +81,8 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     t->column = column;
     t->component = component;
     snprintf(t->stamp, sizeof t->stamp, "%s", stamp ? stamp : "");
-    gls_status status = gls_output_create(path, job->options.force, &t->output);
-    t->output.group = &job->group;
+    gls_status status = gls_output_create(path, job->run.force, &t->output);
+    t->output.group = &job->run.group;
     if (!status) status = gls_output_write(&t->output, room, sizeof room);
     if (!status) status = gls_packer_init(&t->packer, &t->output);
     if (status)

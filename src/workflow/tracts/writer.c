@@ -147,7 +147,7 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
     if (!status) status = take_header(job, o->info, format, &header);
     if (status) return status;
     options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
-    options.overwrite = job->options.force;
+    options.overwrite = job->run.force;
     options.header_lines = header.line;
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
         options.dpg = o->info->dpg;
@@ -180,12 +180,13 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
     outlet->path = o->path;
     status = create_writer(job, o, format, &outlet->writer);
     if (!status) {
-        gls_writer_join(outlet->writer, &job->group);
+        gls_writer_join(outlet->writer, &job->run.group);
         outlet->sink = gls_tractogram_writer_sink(outlet->writer);
         const gls_sink next = outlet->sink;
         if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, &next, &outlet->sink);
     }
-    if (!status) status = choose_fields(o, job->inputs.n > 0 ? job->inputs.entry[0].named : o->path, &outlet->sink);
+    if (!status)
+        status = choose_fields(o, job->run.inputs.n > 0 ? job->run.inputs.entry[0].named : o->path, &outlet->sink);
     if (status)
         discard(outlet);
     else
