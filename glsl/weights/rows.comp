@@ -36,7 +36,8 @@ uint fixel_of(uint i)
     return high_at == 0u ? low : low | (entry[high_at + i / 4u] >> i % 4u * 8u & 255u) << low_bits;
 }
 
-// Adds to a sum of two words.
+// Adds to a sum of two words. The high one stays as it is for most numbers: a small one above 0 without a carry, and
+// one below 0 with a carry, whose high word of all ones and the carry are 0 together.
 void add_fixed(uint place, float v)
 {
     v = fixed_range(v);
@@ -46,7 +47,8 @@ void add_fixed(uint place, float v)
         high = ~high + (low == 0u ? 1u : 0u);
     }
     uint before = atomicAdd(sums[place], low);
-    atomicAdd(sums[place + 1u], high + (before > ~low ? 1u : 0u));
+    high += before > ~low ? 1u : 0u;
+    if (high != 0u) atomicAdd(sums[place + 1u], high);
 }
 
 // In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most; it is marked.

@@ -19,6 +19,8 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
+/* Much enough that a disk writes it in one go, and little beside what a tractogram of minutes has. */
+#define SEND_BYTES ((uint64_t)64 << 20)
 
 gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes)
 {
@@ -168,10 +170,21 @@ bool gls_output_is(const gls_output *output, const char *path)
     return same;
 }
 
+/* The kernel begins to write what it holds of the file, which else would all be left to the end of the run. */
+static void send(gls_output *output, size_t bytes)
+{
+    output->unsent += bytes;
+    if (output->unsent < SEND_BYTES) return;
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a wish: the commit waits for the data */
+    output->unsent = 0;
+}
+
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes)
 {
-    if (gls_fd_write(output->fd, data, bytes)) return GLS_OK;
-    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+    if (!gls_fd_write(output->fd, data, bytes))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+    send(output, bytes);
+    return GLS_OK;
 }
 
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes)
@@ -185,6 +198,7 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
         p += n;
         offset += (uint64_t)n;
         bytes -= (size_t)n;
+        send(output, (size_t)n);
     }
     return GLS_OK;
 }

@@ -16,6 +16,7 @@ typedef struct gls_output {
     char *second;      /* name that it gets where a file has appeared under path meanwhile; NULL: that is an error */
     bool *took_second; /* set then; with second */
     bool overwrite;
+    uint64_t unsent;                /* bytes that were written since the disk was last asked to take them */
     struct gls_output_group *group; /* with which it is committed; NULL: by itself */
 } gls_output;
 

@@ -6,7 +6,9 @@
 
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/clock.h"
 #include "util/status.h"
+#include "util/trace.h"
 #include "weights/inside.h"
 #include "weights/solver.h"
 
@@ -104,17 +106,33 @@ static gls_status give_up(run *r)
     return GLS_OK;
 }
 
+static gls_status pass_rows(const run *r, int which, gls_row_costs *costs)
+{
+    const double start = gls_clock_seconds();
+    gls_status status = r->solver->kind->rows(r->solver, which, costs);
+    (void)gls_trace_phase("weigh streamlines", start, r->n);
+    return status;
+}
+
+static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
+{
+    const double start = gls_clock_seconds();
+    gls_status status = r->solver->kind->fixels(r->solver, costs);
+    (void)gls_trace_phase("weigh fixels", start, r->n);
+    return status;
+}
+
 static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
 {
     gls_fixel_costs fixels;
     gls_row_costs rows;
     *which = 0;
-    gls_status status = r->solver->kind->fixels(r->solver, &fixels);
+    gls_status status = pass_fixels(r, &fixels);
     if (!status) status = add_iteration(r, fixels);
     for (size_t i = 0; !status; i++) {
         gls_weights_iteration *now = &r->list[i];
         if (i > 0 && r->o->statistics) status = add_statistics(r, now, *which);
-        if (!status) status = r->solver->kind->rows(r->solver, *which, &rows);
+        if (!status) status = pass_rows(r, *which, &rows);
         if (status) break;
         now->tv = i > 0 ? rows.tv : 0;
         now->tikhonov = (double)r->solver->tikhonov * rows.squares;
@@ -126,7 +144,7 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
             if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
             return GLS_OK;
         }
-        status = r->solver->kind->fixels(r->solver, &fixels);
+        status = pass_fixels(r, &fixels);
         if (!status) status = add_iteration(r, fixels);
         *which = 1 - *which;
     }
@@ -161,9 +179,11 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
     const bool again = r->diverged;
     r->n = 0;
     if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
+    const double start = gls_clock_seconds();
     if (n == 1) gls_device_hold(devices[0]); /* with some drivers to give a device up waits for its work */
     gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
                               : gls_host_solver_create(&w->model, r->o, &r->solver);
+    (void)gls_trace_phase("prepare weighing", start, 0);
     if (!status) status = iterate(r, progress, user, &which);
     const bool in_vain = r->diverged && !again;
     if (!status && !in_vain) status = take_result(r, which);

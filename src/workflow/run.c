@@ -127,7 +127,8 @@ gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *
 {
     if (asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) run->sidecar = NULL;
     if (!run->sidecar) return no_memory();
-    gls_status status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
+    gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
+    if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
     return status ? status : gls_run_writes(run, run->sidecar);
 }
 

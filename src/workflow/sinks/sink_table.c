@@ -112,18 +112,22 @@ gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash)
 
 gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram)
 {
-    gls_sink all[1 + GLS_MAX_SINKS], own[GLS_MAX_SINKS + 1] = {{0}};
-    size_t n = 0, n_own = 0;
+    gls_sink own[GLS_MAX_SINKS + 1] = {{0}}, results = {0};
+    size_t n = 0;
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, job, open)
     {
-        if (!status) status = sink->kind->open(sink, job, group, tractogram, &own[n_own]);
-        n_own += own[n_own].append != NULL;
+        if (!status) status = sink->kind->open(sink, job, group, tractogram, &own[n]);
+        n += own[n].append != NULL;
     }
-    if (tractogram->append) all[n++] = *tractogram;
-    for (size_t i = 0; i < n_own; i++) all[n++] = own[i];
-    if (!status) status = gls_sink_tee(all, n, tractogram);
-    for (size_t i = 0; i < n_own && status; i++) gls_sink_abort(&own[i]);
+    if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
+    for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
+    if (status || !results.append) return status;
+    if (!tractogram->append)
+        *tractogram = results;
+    else
+        status = gls_sink_pair(tractogram, &results, tractogram);
+    if (status) gls_sink_abort(&results);
     return status;
 }
 

@@ -77,6 +77,9 @@ gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text);
 /* Names the images IMAGE,IMAGE as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
+/* Hands streamlines to both at the same time, to the second on a thread of its own; they then belong to *out, which
+ * finishes them in this order. On failure they stay with the caller. */
+gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
 /* The sink of this kind, NULL where it is not wanted. */
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind);
 

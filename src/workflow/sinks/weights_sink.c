@@ -7,8 +7,10 @@
 
 #include <glslines/odf.h>
 
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/trace.h"
 #include "workflow/fod.h"
 #include "workflow/job_state.h"
 #include "workflow/params.h"
@@ -97,7 +99,9 @@ static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_output_grou
 {
     weights_state *w = sink->state;
     (void)group, (void)tractogram;
+    const double start = gls_clock_seconds();
     gls_status status = segment_fods(w, job);
+    (void)gls_trace_phase("segment FODs", start, 0);
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     if (!status) status = set_device(w, &job->devices);

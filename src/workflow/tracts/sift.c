@@ -132,10 +132,10 @@ static gls_status name_files(const weighting *w)
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
-    if (!status && o->in_place) status = name_in_place(w);
     const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->job->options.reference};
     const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
     for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
+    if (!status && o->in_place) status = name_in_place(w);
     for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(w->job, outputs[k]);
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);

@@ -1,0 +1,109 @@
+/* A sink that hands streamlines to two others at the same time: one takes them on the caller's thread, the other one on
+ * a thread of its own, so that a large tractogram is written while maps and weights are made. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "util/threads.h"
+#include "util/trace.h"
+#include "workflow/sinks/sinks.h"
+
+typedef struct pair {
+    gls_sink first, second; /* second: of the thread */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const gls_streamlines *due; /* for the second; NULL: it waits */
+    bool closing;
+    gls_status status; /* of the second */
+    char message[GLS_MESSAGE_BYTES];
+} pair;
+
+static void *serve(void *user)
+{
+    pair *p = user;
+    gls_threads_apply();
+    gls_trace_call_thread("results", "");
+    pthread_mutex_lock(&p->lock);
+    while (!p->closing) {
+        const gls_streamlines *due = p->due;
+        if (!due) {
+            pthread_cond_wait(&p->changed, &p->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&p->lock);
+        const double start = gls_clock_seconds();
+        const gls_status status = gls_sink_append(&p->second, due);
+        (void)gls_trace_phase("take", start, 0);
+        pthread_mutex_lock(&p->lock);
+        p->status = status;
+        if (status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+        p->due = NULL;
+        pthread_cond_broadcast(&p->changed);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static gls_status append(void *user, const gls_streamlines *streamlines)
+{
+    pair *p = user;
+    pthread_mutex_lock(&p->lock);
+    p->due = streamlines;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    const gls_status status = gls_sink_append(&p->first, streamlines);
+    pthread_mutex_lock(&p->lock);
+    while (p->due) pthread_cond_wait(&p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    return status || !p->status ? status : gls_fail(p->status, "%s", p->message);
+}
+
+static void end_thread(pair *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->closing = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->changed);
+}
+
+static void give_up(void *user)
+{
+    pair *p = user;
+    end_thread(p);
+    gls_sink_abort(&p->first);
+    gls_sink_abort(&p->second);
+    free(p);
+}
+
+static gls_status finish(void *user)
+{
+    pair *p = user;
+    end_thread(p);
+    gls_status status = gls_sink_finish(&p->first);
+    if (!status) status = gls_sink_finish(&p->second);
+    gls_sink_abort(&p->first);
+    gls_sink_abort(&p->second);
+    free(p);
+    return status;
+}
+
+gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out)
+{
+    pair *p = calloc(1, sizeof *p);
+    if (!p) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    *p = (pair){
+        .first = *first, .second = *second, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    if (pthread_create(&p->thread, NULL, serve, p) != 0) {
+        free(p);
+        return gls_fail(GLS_ERR_MEMORY, "a thread for the results cannot be started");
+    }
+    *out = (gls_sink){append, finish, give_up, p};
+    return GLS_OK;
+}
