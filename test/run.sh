@@ -95,10 +95,10 @@ pool_add() { # NAME LOG COMMAND...
 }
 pool_end() { while [ -n "$pool" ]; do pool_take; done; }
 
-configure_and_build() { # FOLDER CMAKE-OPTIONS...
-    folder=$1
-    shift
-    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs"
+configure_and_build() { # FOLDER TARGET CMAKE-OPTIONS...
+    folder=$1 target=$2
+    shift 2
+    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs" --target "$target"
 }
 
 # Runs ctest and adds its counts to ours. A test that skipped counts as failed, because the stages install what tests need; $may_skip names those for which there is no package
@@ -154,7 +154,7 @@ stage_quick() {
     # shellcheck disable=SC2086
     need_packages $BUILD_PACKAGES $QUICK_PACKAGES || exit 1
     want_packages $OPTIONAL_PACKAGES
-    check "build" configure_and_build build -DGLS_TESTS=ON -DGLS_WERROR="${GLS_WERROR:-OFF}" || finish
+    check "build" configure_and_build build all -DGLS_TESTS=ON -DGLS_WERROR="${GLS_WERROR:-OFF}" || finish
     run_ctest build -L quick -LE peer
 }
 
@@ -171,7 +171,7 @@ stage_sanitize() {
     header "address and undefined-behaviour sanitizers"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES && need_locale de_DE.UTF-8 && need_locale tr_TR.UTF-8 || exit 1
-    check "build with sanitizers" configure_and_build build/sanitize -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    check "build with sanitizers" configure_and_build build/sanitize sanitized -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O2" || return
     # llvmpipe allocates the frames of its invocations, mostly 24 bytes, at multiples of 4096: each takes 10 kB, of which the quarantine counts 24 bytes, and with its
     # default of 256 MB keeps up to 100 GB
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
@@ -190,7 +190,7 @@ stage_clang() {
     header "clang: build without optional libraries, and unit tests"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
-    CC=clang check "build with clang" configure_and_build build/clang -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
+    CC=clang check "build with clang" configure_and_build build/clang all -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
 }
 
 # Own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; drivers are told apart by their names.
@@ -200,8 +200,8 @@ stage_threads() {
     archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
-    CC=clang check "configure with ThreadSanitizer" quietly cmake -S . -B build/threads -G Ninja -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
-        check "build with ThreadSanitizer" quietly cmake --build build/threads -j "$jobs" --target threads || return
+    CC=clang check "build with ThreadSanitizer" configure_and_build build/threads threads -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O1" ||
+        return
     export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
     run_ctest build/threads -L threads
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
