@@ -161,7 +161,7 @@ stage_quick() {
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=150
+    limit=90
     run_ctest build -LE 'quick|cli|peer'
     limit=
 }
@@ -177,7 +177,7 @@ stage_sanitize() {
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # sanitized code takes two to three times as long
-    limit=300
+    limit=150
     run_ctest build/sanitize -L 'unit|fuzz|cli'
     run_ctest build/sanitize -R gpu/faults
     limit=
@@ -328,7 +328,7 @@ stage_peers() {
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
     # beside them the virtual machine of gbm runs, and the chroots of later stages are made
-    limit=300
+    limit=120
     run_ctest build -L peer
     limit=
 }
