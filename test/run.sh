@@ -28,6 +28,13 @@ case ${1:-} in
     nightly) stages=$nightly ;;
     *) stages=$* ;;
 esac
+for stage in $stages; do
+    case " quick $daily $nightly " in *" $stage "*) ;; *)
+        echo "error: there is no stage '$stage': they are quick $daily, nightly $nightly" >&2
+        exit 2
+        ;;
+    esac
+done
 # no test may be left out because there is no device: llvmpipe is one
 export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
 passed=0 failed=0 skipped=0 failures= left_out=
