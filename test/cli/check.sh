@@ -43,7 +43,7 @@ elif [ "$part" = faults ]; then
 # --- compilers -----------------------------------------------------------------------------------------------------------------------------------
 
 expect 0 --check --compile-only --variant prob4
-says '^prob4 +single +track\.comp +[0-9.]+ s'
+says '^prob4 +single +step\.comp +[0-9.]+ s'
 says '^prob4 +group'
 [ ! -e devices.json ] || note "--compile-only kept something"
 
