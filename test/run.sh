@@ -28,6 +28,13 @@ case ${1:-} in
     nightly) stages=$nightly ;;
     *) stages=$* ;;
 esac
+for stage in $stages; do
+    case " quick $daily $nightly " in *" $stage "*) ;; *)
+        echo "error: there is no stage '$stage': they are quick $daily, nightly $nightly" >&2
+        exit 2
+        ;;
+    esac
+done
 # no test may be left out because there is no device: llvmpipe is one
 export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
 passed=0 failed=0 skipped=0 failures= left_out=
@@ -95,10 +102,10 @@ pool_add() { # NAME LOG COMMAND...
 }
 pool_end() { while [ -n "$pool" ]; do pool_take; done; }
 
-configure_and_build() { # FOLDER CMAKE-OPTIONS...
-    folder=$1
-    shift
-    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs"
+configure_and_build() { # FOLDER TARGET CMAKE-OPTIONS...
+    folder=$1 target=$2
+    shift 2
+    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs" --target "$target"
 }
 
 # Runs ctest and adds its counts to ours. A test that skipped counts as failed, because the stages install what tests need; $may_skip names those for which there is no package
@@ -154,14 +161,14 @@ stage_quick() {
     # shellcheck disable=SC2086
     need_packages $BUILD_PACKAGES $QUICK_PACKAGES || exit 1
     want_packages $OPTIONAL_PACKAGES
-    check "build" configure_and_build build -DGLS_TESTS=ON -DGLS_WERROR="${GLS_WERROR:-OFF}" || finish
+    check "build" configure_and_build build all -DGLS_TESTS=ON -DGLS_WERROR="${GLS_WERROR:-OFF}" || finish
     run_ctest build -L quick -LE peer
 }
 
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=150
+    limit=90
     run_ctest build -LE 'quick|cli|peer'
     limit=
 }
@@ -171,13 +178,13 @@ stage_sanitize() {
     header "address and undefined-behaviour sanitizers"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES && need_locale de_DE.UTF-8 && need_locale tr_TR.UTF-8 || exit 1
-    check "build with sanitizers" configure_and_build build/sanitize -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    check "build with sanitizers" configure_and_build build/sanitize sanitized -DGLS_WERROR=ON -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O2" || return
     # llvmpipe allocates the frames of its invocations, mostly 24 bytes, at multiples of 4096: each takes 10 kB, of which the quarantine counts 24 bytes, and with its
     # default of 256 MB keeps up to 100 GB
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # sanitized code takes two to three times as long
-    limit=300
+    limit=150
     run_ctest build/sanitize -L 'unit|fuzz|cli'
     run_ctest build/sanitize -R gpu/faults
     limit=
@@ -190,7 +197,7 @@ stage_clang() {
     header "clang: build without optional libraries, and unit tests"
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
-    CC=clang check "build with clang" configure_and_build build/clang -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
+    CC=clang check "build with clang" configure_and_build build/clang all -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
 }
 
 # Own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; drivers are told apart by their names.
@@ -200,8 +207,8 @@ stage_threads() {
     archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
-    CC=clang check "configure with ThreadSanitizer" quietly cmake -S . -B build/threads -G Ninja -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
-        check "build with ThreadSanitizer" quietly cmake --build build/threads -j "$jobs" --target threads || return
+    CC=clang check "build with ThreadSanitizer" configure_and_build build/threads threads -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O1" ||
+        return
     export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
     run_ctest build/threads -L threads
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
@@ -328,7 +335,7 @@ stage_peers() {
     check "niivue" find_niivue || modules=
     check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
     # beside them the virtual machine of gbm runs, and the chroots of later stages are made
-    limit=300
+    limit=120
     run_ctest build -L peer
     limit=
 }

@@ -1,4 +1,4 @@
-/* Element-wise kernels: parameters and expression become the parts that glsl/elementwise.comp includes. */
+/* Element-wise kernels: parameters and expression become the parts that glsl/compute/elementwise.comp includes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -91,3 +91,13 @@ char *gls_names_copy(const char *text, size_t n)
     if (copy) take_out_backslashes(copy);
     return copy;
 }
+
+const char *gls_test_variable(const char *name)
+{
+#ifdef GLS_TEST_VARIABLES
+    return getenv(name);
+#else
+    (void)name;
+    return NULL;
+#endif
+}

@@ -2,8 +2,6 @@
 #ifndef GLS_UTIL_PARSE_H
 #define GLS_UTIL_PARSE_H
 
-#include <stdlib.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,14 +29,6 @@ char *gls_names_copy(const char *text, size_t n);
 
 /* The value of a variable of the environment that only tests set: NULL in builds without GLS_TESTS, where no variable
  * can make a driver fail or a check pass. */
-static inline const char *gls_test_variable(const char *name)
-{
-#ifdef GLS_TEST_VARIABLES
-    return getenv(name);
-#else
-    (void)name;
-    return NULL;
-#endif
-}
+const char *gls_test_variable(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Philox4x32-10 (Salmon et al. 2011): the C twin of glsl/philox.glsl. */
+/* Philox4x32-10 (Salmon et al. 2011): the C twin of glsl/base/philox.glsl. */
 #ifndef GLS_UTIL_PHILOX_H
 #define GLS_UTIL_PHILOX_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# glslines devices --check: check.sh TOOL WORK_DIR PART. faults: compilers that fail, crash, hang or say nothing are injected, and what is kept is looked at;
-# computing and mistakes: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find); unknown: a renderer of which nothing is known is
+# glslines devices --check: check.sh TOOL WORK_DIR PART. compilers: every kernel is compiled (long, and most of it is the driver's); faults: compilers that fail, crash, hang or say nothing
+# are injected, and what is kept is looked at; computing and mistakes: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find); unknown: a renderer of which nothing is known is
 # tested before its first run.
 . "$(dirname "$0")/common.sh"
 part=$3
@@ -30,14 +30,21 @@ says() {
     grep -Eq -e "$1" stdout stderr || note "nothing says '$1'"
 }
 
-if [ "$part" = faults ]; then
-
-# --- compilers -----------------------------------------------------------------------------------------------------------------------------------
+if [ "$part" = compilers ]; then
 
 expect 0 --check --compile-only
 says '^boot4 +single +turn\.comp +[0-9.]+ s'
 says '^ptt4 +group +step\.comp +[0-9.]+ s'
 for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4; do says "^$variant +group"; done
+[ ! -e devices.json ] || note "--compile-only kept something"
+
+elif [ "$part" = faults ]; then
+
+# --- compilers -----------------------------------------------------------------------------------------------------------------------------------
+
+expect 0 --check --compile-only --variant prob4
+says '^prob4 +single +step\.comp +[0-9.]+ s'
+says '^prob4 +group'
 [ ! -e devices.json ] || note "--compile-only kept something"
 
 # fault; seconds for a kernel; what is said. Only a hang waits for the limit, and for one after a kernel the limit must leave time for that kernel.

@@ -53,7 +53,7 @@ static inline double ref_interpolate(const gls_image *image, size_t volume, cons
     return sum;
 }
 
-/* Volumes are sampled on a grid of 1/1024 voxel, see glsl/volume.glsl. */
+/* Volumes are sampled on a grid of 1/1024 voxel, see glsl/base/textures.glsl. */
 static inline double ref_sample(const gls_image *image, size_t volume, const double p[3])
 {
     double rounded[3];
@@ -61,7 +61,7 @@ static inline double ref_sample(const gls_image *image, size_t volume, const dou
     return ref_interpolate(image, volume, rounded);
 }
 
-/* The draw's place in the random sequence, as glsl/common.glsl has it. */
+/* The draw's place in the random sequence, as glsl/base/common.glsl has it. */
 typedef struct ref_draw {
     uint32_t attempt, step, seed_lo, stream;
 } ref_draw;

@@ -20,7 +20,7 @@ BRAIN = "mappertrac/data/example_inputs/sub-011591/dwi/sub-011591_dwi"
 SLICES = "mdt/data/mdt_example_data"
 SEEDS = 3000
 os.environ["MRTRIX_RNG_SEED"] = "1"  # with one thread, tckgen gives the same streamlines whenever it runs
-PART = 6000  # voxels, at most, in which deconvolutions are compared
+PART = 6000 if "--update" in sys.argv else 2000  # voxels, at most, in which deconvolutions are compared
 
 failed = []
 

@@ -43,9 +43,19 @@ class Region:
         out[ok] = self.mask[tuple(v[ok].T)]
         return out
 
+    def far(self, line):
+        """Whether no piece of the line can lie inside: by its points and the longest step, or by the box of voxels around it."""
+        if self.sphere is not None:
+            longest = np.linalg.norm(np.diff(line, axis=0), axis=1).max(initial=0)
+            return np.linalg.norm(line - self.sphere[:3], axis=1).min() > self.sphere[3] + longest
+        v = np.floor(line @ self.inverse[:3, :3].T + self.inverse[:3, 3] + 0.5).astype(int)
+        return not self.mask[tuple(slice(max(a - 1, 0), max(b + 2, 0)) for a, b in zip(v.min(0), v.max(0)))].any()
+
     def stretches(self, line):
-        """Of the polyline cut at faces or the sphere: (mm at its start, mm, inside) of each piece."""
+        """Of the polyline cut at faces or the sphere: (mm at its start, mm, inside) of each piece; one piece where the region is far."""
         line = line.astype(float)
+        if self.far(line):
+            return [(0.0, np.linalg.norm(np.diff(line, axis=0), axis=1).sum(), False)]
         out, at = [], 0.0
         for a, b in zip(line, line[1:]):
             mm = np.linalg.norm(b - a)
@@ -101,7 +111,7 @@ def in_order(regions, line, vertex):
     return want == len(regions)
 
 
-def keeps(line, o, weight):
+def keeps(line, o, regions, weight):
     """The model of the selection."""
     step = np.diff(line.astype(float), axis=0)
     mm = np.linalg.norm(step, axis=1)
@@ -117,7 +127,6 @@ def keeps(line, o, weight):
     if len(turns) and turns.max() > o.get("max-angle", np.inf) or turns.sum() > o.get("max-winding", np.inf):
         return False
     vertex = o.get("roi-test") == "vertex"
-    regions = {role: [Region(text, o.get("distance", 0)) for text in o.get(role, [])] for role in ROLES}
     ends = np.array([line[0], line[-1]])
     two = [region.has(ends) for region in regions["include-end"]]
     if len(two) == 1 and not two[0].any():
@@ -188,7 +197,8 @@ def check_model(sets):
             for v in value if isinstance(value, list) else [value]:
                 words += [f"--{name}"] + ([] if v is True else [str(v)])
         glslines("edit", "few.tck", "out.tck", "--weights", "few.txt", *words)
-        model = [i for i, line in enumerate(lines) if keeps(line, o, weights[i]) != ("inverse" in o)]
+        regions = {role: [Region(text, o.get("distance", 0)) for text in o.get(role, [])] for role in ROLES}
+        model = [i for i, line in enumerate(lines) if keeps(line, o, regions, weights[i]) != ("inverse" in o)]
         mine = np.atleast_1d(np.loadtxt(path("out_weights.txt"))) if model or os.path.exists(path("out_weights.txt")) else np.array([])
         if os.path.exists(path("out_weights.txt")):
             os.remove(path("out_weights.txt"))

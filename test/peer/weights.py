@@ -188,7 +188,7 @@ def check_options():
 
 def check_sift():
     compare_sift("small", 0)
-    compare_sift("small", 2500, 2)
+    compare_sift("small", 2500, 1)
 
 
 def main():
