@@ -42,6 +42,13 @@ typedef enum gls_direction_getter {
 /* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
  * will do. */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
+/* What a getter reads from gls_track_input besides the stop map. */
+typedef enum gls_getter_source {
+    GLS_FROM_ODF,   /* odf */
+    GLS_FROM_QBALL, /* dwi, gradients, qball and sphere */
+    GLS_FROM_PEAKS  /* peaks */
+} gls_getter_source;
+GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {

@@ -26,24 +26,6 @@ gls_track_params gls_track_params_default(void)
     };
 }
 
-double gls_track_cutoff(const gls_track_params *p)
-{
-    if (p->fod_cutoff >= 0) return p->fod_cutoff;
-    switch (p->dg) {
-    case GLS_DG_IFOD1:
-    case GLS_DG_IFOD2:
-    case GLS_DG_SDSTREAM:
-    case GLS_DG_FACT: return 0.1;
-    case GLS_DG_EUDX: return 0.0239;
-    default: return 0;
-    }
-}
-
-double gls_track_seed_cutoff(const gls_track_params *p)
-{
-    return p->seed_cutoff >= 0 ? p->seed_cutoff : p->dg == GLS_DG_EUDX ? 0 : gls_track_cutoff(p);
-}
-
 void gls_track_params_lengths(gls_track_params *p, double voxel)
 {
     if (p->step_size < 0) p->step_size *= -voxel;

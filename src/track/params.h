@@ -34,9 +34,6 @@
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
 
-/* Whether no step of a getter is drawn. */
-bool gls_getter_is_deterministic(gls_direction_getter dg);
-
 /* Lengths that are negative, because they are meant in voxels, in mm. */
 void gls_track_params_lengths(gls_track_params *params, double voxel);
 
@@ -84,6 +81,12 @@ typedef enum gls_param_user {
     GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
     GLS_FOR_TISSUE           /* there is an image of tissue */
 } gls_param_user;
+/* Whether no step of a getter is drawn. */
+bool gls_getter_is_deterministic(gls_direction_getter dg);
+/* The default of fod_cutoff with --act; 0: the same as without. */
+double gls_getter_act_cutoff(gls_direction_getter dg);
+/* Whether a getter has the parameters of such users, by its row. */
+bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 /* The above in words, for documentation. */
 const char *gls_param_user_text(gls_param_user user);
 const char *gls_param_role_text(gls_param_role role);

@@ -121,7 +121,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->model.model = (gls_model_kind)value;
         model_given = true;
     }
-    if (!model_given && !odf && !(dg_given && o->track.dg == GLS_DG_BOOT) && is_automatic(o))
+    if (!model_given && !odf && !(dg_given && !gls_needs_odf(o)) && is_automatic(o))
         o->model.model = GLS_MODEL_AUTO;
     if (dg_given) return;
     if (odf || o->model.model == GLS_MODEL_CSD)
@@ -186,8 +186,8 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         if (!is_given(given, "min-length")) o->track.min_length = -2;
-        if (!is_given(given, "cutoff") && gls_getter_ends_itself(o->track.dg) && o->track.dg != GLS_DG_EUDX)
-            o->track.fod_cutoff = 0.05;
+        if (!is_given(given, "cutoff") && gls_getter_act_cutoff(o->track.dg) > 0)
+            o->track.fod_cutoff = gls_getter_act_cutoff(o->track.dg);
     }
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");

@@ -90,12 +90,12 @@ static gls_status check_getter(const gls_job_options *o)
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
-    if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
+    if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
     if (gls_getter_ends_itself(t->dg) && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
                         gls_getter_name(t->dg));
-    if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+    if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
@@ -184,7 +184,7 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->study, o->memory_limit);
     if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
-    if (!gls_directions_option(o)) {
+    if (gls_fits_model(o)) {
         job->options.model.model = job->study.model.kind;
         job->options.model.sh_order = job->study.model.order;
     }

@@ -41,7 +41,7 @@ static void print_model(gls_text *text, const gls_job *job)
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
-    if (gls_directions_option(o)) return;
+    if (!gls_fits_model(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
     if (job->study.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));

@@ -72,7 +72,7 @@ static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_study *in = &job->study;
     const gls_job_options *o = &job->options;
-    if (!gls_directions_option(o)) gls_series_model_describe(root, &in->model);
+    if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
     if (o->peaks.n > 0) {
         cJSON_AddStringToObject(odf, "source", "peaks");

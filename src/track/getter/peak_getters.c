@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "track/field/textures.h"
+#include "track/params.h"
 #include "util/status.h"
 
 #define MAXIMUM 1024.0f /* the largest amplitude is brought to this, well inside half floats */
@@ -129,12 +130,6 @@ static uint32_t turns(const gls_track_params *params)
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
 
-static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
-{
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
-}
-
 const gls_getter gls_getter_fact = {
     .name = "fact",
     .shader = "getter/peak_step.glsl",
@@ -145,10 +140,13 @@ const gls_getter gls_getter_fact = {
     .own_end = true,
     .one_lane = true,
     .ordered = true,
+    .source = GLS_FROM_PEAKS,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
     .check = check,
     .sphere = sphere,
     .turns = turns,
-    .uniforms = uniforms,
     .plan = plan_fact,
     .fill = fill,
 };
@@ -163,10 +161,13 @@ const gls_getter gls_getter_eudx = {
     .own_end = true,
     .one_lane = true,
     .ordered = true,
+    .source = GLS_FROM_PEAKS,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+    .cutoff = 0.0239,
+    .any_seed = true,
     .check = check,
     .sphere = sphere,
     .turns = turns,
-    .uniforms = uniforms,
     .plan = plan_eudx,
     .fill = fill,
 };

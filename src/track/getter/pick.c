@@ -7,6 +7,7 @@
 #include "dwi/odf_parts.h"
 #include "track/field/textures.h"
 #include "track/shader/rows.h"
+#include "track/params.h"
 
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
 {
@@ -92,20 +93,14 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_odf_field_fill(models, n, input, uses_coefficients(params, input), failed);
 }
 
-static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
-{
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
-}
-
 const gls_getter gls_getter_prob = {
     .name = "prob",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
     .coefficients = true,
+    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET),
     .check = check,
     .sphere = gls_odf_field_sphere,
-    .uniforms = uniforms,
     .plan = plan_prob,
     .fill = fill,
 };
@@ -116,9 +111,9 @@ const gls_getter gls_getter_det = {
     .initial = "odf/initial.glsl",
     .coefficients = true,
     .deterministic = true,
+    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET),
     .check = check,
     .sphere = gls_odf_field_sphere,
-    .uniforms = uniforms,
     .plan = plan_det,
     .fill = fill,
 };
