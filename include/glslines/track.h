@@ -24,7 +24,9 @@ extern "C" {
  * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
  * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
  * direction, as MRtrix3's SD_STREAM; fact: the peak of the nearest voxel, as MRtrix3's FACT (Mori et al. 1999); eudx:
- * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012). */
+ * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012); tensordet: the main axis of a
+ * tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the same of a wild
+ * bootstrap that is drawn for each streamline, as MRtrix3's Tensor_Prob (Jones 2008). */
 #define GLS_GETTERS(ROW)           \
     ROW(GLS_DG_BOOT, boot)         \
     ROW(GLS_DG_PROB, prob)         \
@@ -34,7 +36,9 @@ extern "C" {
     ROW(GLS_DG_IFOD2, ifod2)       \
     ROW(GLS_DG_SDSTREAM, sdstream) \
     ROW(GLS_DG_FACT, fact)         \
-    ROW(GLS_DG_EUDX, eudx)
+    ROW(GLS_DG_EUDX, eudx)         \
+    ROW(GLS_DG_TENSORDET, tensordet) \
+    ROW(GLS_DG_TENSORPROB, tensorprob)
 #define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
@@ -46,7 +50,8 @@ GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 typedef enum gls_getter_source {
     GLS_FROM_ODF,   /* odf */
     GLS_FROM_QBALL, /* dwi, gradients, qball and sphere */
-    GLS_FROM_PEAKS  /* peaks */
+    GLS_FROM_PEAKS, /* peaks */
+    GLS_FROM_SERIES /* dwi and gradients */
 } gls_getter_source;
 GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 

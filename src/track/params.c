@@ -128,7 +128,7 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_PEAKS] = "boot, prob, det, ptt",
         [GLS_FOR_STARTS] = "boot, prob, det, ptt, fact, eudx",
         [GLS_FOR_FOD] = "ifod1, ifod2, sdstream",
-        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, fact, eudx, and prob, det of FODs",
+        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, fact, eudx, tensordet, tensorprob, and prob, det of FODs",
         [GLS_FOR_IFOD] = "ifod1, ifod2",
         [GLS_FOR_IFOD2] = "ifod2",
         [GLS_FOR_FIT] = "a fitted model",

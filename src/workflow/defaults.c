@@ -31,6 +31,7 @@ enum {
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
     FACT = 1 << GLS_DG_FACT,
     EUDX = 1 << GLS_DG_EUDX,
+    TENSORS = 1 << GLS_DG_TENSORDET | 1 << GLS_DG_TENSORPROB,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum {
@@ -315,7 +316,7 @@ void gls_defaults_log(const gls_job_options *o)
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
     const char *model =
-                   gls_directions_option(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
+                   !gls_fits_model(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
                *getter = gls_default_getter_reason(o);
     if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
     if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);

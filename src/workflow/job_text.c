@@ -167,7 +167,10 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
     if (ends_itself)
-        gls_text_printf(text, "cutoff      %s amplitudes below %g\n", gls_along_peaks(o) ? "peaks of" : "FOD",
+        gls_text_printf(text, "cutoff      %s below %g\n",
+                        gls_along_peaks(o)    ? "peaks of amplitudes"
+                        : gls_needs_series(o) ? "FA of the tensor"
+                                              : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;

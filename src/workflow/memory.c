@@ -85,8 +85,8 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 /* In place of what the fit will make, images without values, which take no memory as long as nobody looks at them. */
 static gls_status plan_study(gls_job *job, gls_study *planned)
 {
-    const bool series = gls_needs_series(&job->options);
-    gls_status status = series ? gls_series_model_prepare(&job->study.model, job->study.mask) : GLS_OK;
+    const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
+    gls_status status = qball ? gls_series_model_prepare(&job->study.model, job->study.mask) : GLS_OK;
     *planned = job->study;
     if (status) return status;
     gls_log_mute_info(true); /* the fit tells the same again */

@@ -150,14 +150,13 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     params.dg = dg;
     gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
     gls_status status = GLS_OK;
-    if (dg == GLS_DG_BOOT) {
+    if (gls_needs_series(&options)) {
         input.dwi = gls_series_model_dwi(model);
         input.gradients = gls_series_model_gradients(model);
         input.qball = model->qball;
-    } else {
-        status = make_source(run, model, &options, &source);
-        input.odf = source;
     }
+    if (gls_needs_odf(&options)) status = make_source(run, model, &options, &source);
+    input.odf = source;
     if (!status) status = gls_find_peaks(&options, source, GLS_BVEC_IMAGE, &peaks);
     input.peaks = peaks;
     if (!status) status = gls_score_create(run->phantom, NULL, &score);

@@ -159,12 +159,13 @@ bool gls_needs_odf(const gls_job_options *o)
 
 bool gls_needs_series(const gls_job_options *o)
 {
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_QBALL;
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return source == GLS_FROM_QBALL || source == GLS_FROM_SERIES;
 }
 
 bool gls_fits_model(const gls_job_options *o)
 {
-    return !gls_directions_option(o);
+    return !gls_directions_option(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_SERIES;
 }
 
 const char *gls_csd_directions_file(const gls_model_options *o)
@@ -206,7 +207,7 @@ const char *gls_getter_name(gls_direction_getter dg)
 
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
-    const bool given = gls_directions_option(o) != NULL;
+    const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
@@ -223,10 +224,10 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
                (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
-    case GLS_FOR_FIT: return !given;
-    case GLS_FOR_QBALL: return !given && o->model.model <= GLS_MODEL_CSA;
-    case GLS_FOR_MSMT: return !given && o->model.model == GLS_MODEL_MSMT;
-    case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
+    case GLS_FOR_FIT: return fits;
+    case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
+    case GLS_FOR_MSMT: return fits && o->model.model == GLS_MODEL_MSMT;
+    case GLS_FOR_CSD: return fits && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return o->sh || o->odf;
     case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;

@@ -183,6 +183,8 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
     if (!code && gls_fits_model(options))
         code = gls_series_model_init(&input->model, &options->model, &input->series);
+    else
+        input->model.series = &input->series;
     if (!code) code = gls_study_read_tissue(input, options);
     if (!code && (input->roi || gls_seeds_need_no_region(options))) code = gls_study_make_seeds(input, options);
     if (code) return code;
@@ -264,7 +266,8 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
     if (!status && gls_needs_odf(options) && gls_fits_model(options))
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
-    if (gls_needs_series(options)) return gls_series_model_prepare(&input->model, input->mask);
+    if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
+        return gls_series_model_prepare(&input->model, input->mask);
     status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
     return status ? status : gls_study_plan_peaks(input, options);
 }
@@ -361,7 +364,6 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
     if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
-        if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
     if (code) return code;

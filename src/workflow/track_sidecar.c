@@ -81,7 +81,9 @@ static void add_odf(cJSON *root, const gls_job *job)
         return;
     }
     if (!in->odf) {
-        cJSON_AddStringToObject(odf, "source", "bootstrap of the model");
+        cJSON_AddStringToObject(odf, "source",
+                                gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES ? "tensors of the series"
+                                                                                     : "bootstrap of the model");
         return;
     }
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");
