@@ -31,7 +31,12 @@ enum {
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
     FACT = 1 << GLS_DG_FACT,
     EUDX = 1 << GLS_DG_EUDX,
+    CLOSEST = 1 << GLS_DG_CLOSEST,
+    NULLDIST1 = 1 << GLS_DG_NULLDIST1,
+    NULLDIST2 = 1 << GLS_DG_NULLDIST2,
+    SEEDTEST = 1 << GLS_DG_SEEDTEST,
     TENSORS = 1 << GLS_DG_TENSORDET | 1 << GLS_DG_TENSORPROB,
+    TCKGENS = IFOD1 | IFOD2 | SDSTREAM | FACT | TENSORS | NULLDIST1 | NULLDIST2,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum {
@@ -186,7 +191,8 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     }
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
-        if (!is_given(given, "min-length")) o->track.min_length = -2;
+        if (!is_given(given, "min-length")) o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;
+        if (o->track.dg == GLS_DG_SEEDTEST) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && gls_getter_act_cutoff(o->track.dg) > 0)
             o->track.fod_cutoff = gls_getter_act_cutoff(o->track.dg);
     }
@@ -292,7 +298,9 @@ static void number_text(const gls_option *param, const gls_option_number *v, cha
     char word[32];
     const bool is_length = param->kind == GLS_KIND_LENGTH;
     const char *unit = is_length && v->mm ? "mm" : is_length || v->value < 0 ? "voxels" : param->unit;
-    if (param->choices)
+    if (param->kind == GLS_KIND_FLAG)
+        snprintf(text, size, "%s", v->value != 0 ? "on" : "off");
+    else if (param->choices)
         snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
     else
         gls_snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");

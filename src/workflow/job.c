@@ -50,7 +50,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
-    if (o->peaks.n > 0 && !gls_along_peaks(o))
+    if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
                         gls_getter_name(o->track.dg));
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
@@ -97,7 +97,7 @@ static gls_status check_getter(const gls_job_options *o)
                         gls_model_name(o->model.model));
     if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
-    if (gls_getter_ends_itself(t->dg) && o->odf)
+    if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
                         gls_getter_name(t->dg));
     if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)

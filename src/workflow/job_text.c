@@ -166,7 +166,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
-    if (ends_itself)
+    if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
         gls_text_printf(text, "cutoff      %s below %g\n",
                         gls_along_peaks(o)    ? "peaks of amplitudes"
                         : gls_needs_series(o) ? "FA of the tensor"

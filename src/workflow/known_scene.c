@@ -21,6 +21,7 @@ const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
     {"det4", GLS_DG_DET, 4},    {"det8", GLS_DG_DET, 8},          {"ptt4", GLS_DG_PTT, 4},   {"ifod1", GLS_DG_IFOD1, 8},
     {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8}, {"fact", GLS_DG_FACT, 8},  {"eudx", GLS_DG_EUDX, 8},
     {"tensordet", GLS_DG_TENSORDET, 8}, {"tensorprob", GLS_DG_TENSORPROB, 8},
+    {"nulldist1", GLS_DG_NULLDIST1, 8}, {"nulldist2", GLS_DG_NULLDIST2, 8}, {"seedtest", GLS_DG_SEEDTEST, 8}, {"closest", GLS_DG_CLOSEST, 8},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)
@@ -42,7 +43,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     const gls_phantom *p = s->phantom;
     options.sh_order = variant->sh_order;
     const gls_getter_source source = gls_getter_source_of(variant->dg);
-    if (source == GLS_FROM_SERIES) return GLS_OK;
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (status || source == GLS_FROM_QBALL) return status;
     status = gls_qball_fit_image(s->qball, p->dwi, p->gradients, p->mask, &s->sh);

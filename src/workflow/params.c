@@ -165,7 +165,8 @@ bool gls_needs_series(const gls_job_options *o)
 
 bool gls_fits_model(const gls_job_options *o)
 {
-    return !gls_directions_option(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_SERIES;
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
 }
 
 const char *gls_csd_directions_file(const gls_model_options *o)

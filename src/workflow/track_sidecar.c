@@ -81,9 +81,10 @@ static void add_odf(cJSON *root, const gls_job *job)
         return;
     }
     if (!in->odf) {
-        cJSON_AddStringToObject(odf, "source",
-                                gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES ? "tensors of the series"
-                                                                                     : "bootstrap of the model");
+        static const char *const source[] = {[GLS_FROM_QBALL] = "bootstrap of the model",
+                                             [GLS_FROM_SERIES] = "tensors of the series",
+                                             [GLS_FROM_NOTHING] = "none"};
+        cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
         return;
     }
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");

@@ -29,6 +29,7 @@ typedef struct gls_model_plan {
     gls_define_list defines;
     const char *odf; /* fills the slot <odf>: ODF_looped.glsl, or where every step needs all of an ODF and rows are
                         faster ODF_unrolled.glsl; a constant. NULL: no ODF is sampled */
+    bool looped;     /* the former whatever the mapping */
 } gls_model_plan;
 
 /* A model on a device. */
