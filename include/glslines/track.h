@@ -54,9 +54,9 @@ typedef enum gls_direction_getter {
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 /* What a getter reads from gls_track_input besides the stop map. */
 typedef enum gls_getter_source {
-    GLS_FROM_ODF,   /* odf */
-    GLS_FROM_QBALL, /* dwi, gradients, qball and sphere */
-    GLS_FROM_PEAKS, /* peaks */
+    GLS_FROM_ODF,    /* odf */
+    GLS_FROM_QBALL,  /* dwi, gradients, qball and sphere */
+    GLS_FROM_PEAKS,  /* peaks */
     GLS_FROM_SERIES, /* dwi and gradients */
     GLS_FROM_NOTHING
 } gls_getter_source;

@@ -21,9 +21,9 @@
  * fact, eudx: a texel for each of the peaks of one voxel, or of eight, an eighth of a fetch each, and the stop map;
  * three MACs a peak.
  *
- * tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map; tensorprob besides eight texels
- * of residuals for each of those, an eighth of a fetch each, and n signs. closest is as det; the getters of chance sample
- * the stop map alone.
+ * tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map; tensorprob besides eight
+ * texels of residuals for each of those, an eighth of a fetch each, and n signs. closest is as det; the getters of
+ * chance sample the stop map alone.
  *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
  * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.

@@ -20,7 +20,8 @@ static const struct {
     {"tckgen", "maxlength", "--max-length MM"},
     {"tckgen", "algorithm",
      "--dg: iFOD1 is ifod1, iFOD2 is ifod2, SD_STREAM is sdstream, FACT is fact, Tensor_Det is tensordet, "
-     "Tensor_Prob is tensorprob, NullDist1, NullDist2 and SeedTest are nulldist1, nulldist2 and seedtest; see 'glslines help getters'"},
+     "Tensor_Prob is tensorprob, NullDist1, NullDist2 and SeedTest are nulldist1, nulldist2 and seedtest; see "
+     "'glslines help getters'"},
     {"tckgen", "fslgrad", "the arguments BVAL and BVEC"},
     {"tckgen", "grad", "the arguments BVAL and BVEC"},
     {"tckgen", "rk4", "nothing: steps are made as the direction getter says"},

@@ -127,8 +127,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->model.model = (gls_model_kind)value;
         model_given = true;
     }
-    if (!model_given && !odf && !(dg_given && !gls_needs_odf(o)) && is_automatic(o))
-        o->model.model = GLS_MODEL_AUTO;
+    if (!model_given && !odf && !(dg_given && !gls_needs_odf(o)) && is_automatic(o)) o->model.model = GLS_MODEL_AUTO;
     if (dg_given) return;
     if (odf || o->model.model == GLS_MODEL_CSD)
         o->track.dg = GLS_DG_PROB;
@@ -323,8 +322,7 @@ void gls_defaults_log(const gls_job_options *o)
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
-    const char *model =
-                   !gls_fits_model(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
+    const char *model = !gls_fits_model(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
                *getter = gls_default_getter_reason(o);
     if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
     if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);

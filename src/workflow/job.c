@@ -89,7 +89,9 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
                         gls_getter_name(t->dg), o->sh || o->odf ? ", without --" : "",
-                        o->sh ? "sh" : o->odf ? "odf" : "");
+                        o->sh    ? "sh"
+                        : o->odf ? "odf"
+                                 : "");
     if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "

@@ -17,11 +17,23 @@ enum { N_SEEDS = 48 };
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
-    {"boot4", GLS_DG_BOOT, 4},  {"boot8", GLS_DG_BOOT, 8},        {"prob4", GLS_DG_PROB, 4}, {"prob8", GLS_DG_PROB, 8},
-    {"det4", GLS_DG_DET, 4},    {"det8", GLS_DG_DET, 8},          {"ptt4", GLS_DG_PTT, 4},   {"ifod1", GLS_DG_IFOD1, 8},
-    {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8}, {"fact", GLS_DG_FACT, 8},  {"eudx", GLS_DG_EUDX, 8},
-    {"tensordet", GLS_DG_TENSORDET, 8}, {"tensorprob", GLS_DG_TENSORPROB, 8},
-    {"nulldist1", GLS_DG_NULLDIST1, 8}, {"nulldist2", GLS_DG_NULLDIST2, 8}, {"seedtest", GLS_DG_SEEDTEST, 8}, {"closest", GLS_DG_CLOSEST, 8},
+    {"boot4", GLS_DG_BOOT, 4},
+    {"boot8", GLS_DG_BOOT, 8},
+    {"prob4", GLS_DG_PROB, 4},
+    {"prob8", GLS_DG_PROB, 8},
+    {"det4", GLS_DG_DET, 4},
+    {"det8", GLS_DG_DET, 8},
+    {"ptt4", GLS_DG_PTT, 4},
+    {"ifod1", GLS_DG_IFOD1, 8},
+    {"ifod2", GLS_DG_IFOD2, 8},
+    {"sdstream", GLS_DG_SDSTREAM, 8},
+    {"fact", GLS_DG_FACT, 8},
+    {"eudx", GLS_DG_EUDX, 8},
+    {"tensordet", GLS_DG_TENSORDET, 8},
+    {"tensorprob", GLS_DG_TENSORPROB, 8},
+    {"nulldist1", GLS_DG_NULLDIST1, 8},
+    {"nulldist2", GLS_DG_NULLDIST2, 8},
+    {"closest", GLS_DG_CLOSEST, 8},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)

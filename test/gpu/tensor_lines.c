@@ -32,8 +32,8 @@ static void put_voxel(scene *s, size_t i, const double axis[3], double noise, ui
         const double *g = s->gradients->bvec[t];
         const double c = norm > 0 ? (g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2]) / norm : 0;
         const double d = norm > 0 ? 0.0003 + 0.0014 * c * c : 0.0007;
-        s->dwi->data[t * n + i] = (float)(900 * exp(-s->gradients->bval[t] * d) *
-                                          (1 + random_uniform(state, -noise, noise)));
+        s->dwi->data[t * n + i] =
+            (float)(900 * exp(-s->gradients->bval[t] * d) * (1 + random_uniform(state, -noise, noise)));
     }
 }
 
@@ -258,7 +258,8 @@ static void lines(void **state)
             assert_true(fabs(slope - (x == 1 ? 0.4 : -0.2) / 3) < 1e-4);
         }
         collection_finish(&c);
-        /* the FA between the last voxel of fibre, at 18 mm, and the first without falls to 0: sooner with a high cutoff */
+        /* the FA between the last voxel of fibre, at 18 mm, and the first without falls to 0: sooner with a high cutoff
+         */
         c = from_one(ending, getters[g], 0.1, 60, 0);
         const double low = reach(&c);
         collection_finish(&c);
@@ -342,7 +343,8 @@ static void bad_input(void **state)
     input.dwi = s.dwi;
     memset(s.dwi->data, 0, N_VOLUMES * gls_grid_voxels(&s.stop->grid) * sizeof *s.dwi->data);
     assert_int_equal(gls_tracker_create(device, &p, &input, &tracker), GLS_ERR_INPUT);
-    for (size_t t = N_B0; t < N_VOLUMES; t++) memcpy(s.gradients->bvec[t], s.gradients->bvec[N_B0], sizeof *s.gradients->bvec);
+    for (size_t t = N_B0; t < N_VOLUMES; t++)
+        memcpy(s.gradients->bvec[t], s.gradients->bvec[N_B0], sizeof *s.gradients->bvec);
     assert_int_equal(gls_tracker_create(device, &p, &input, &tracker), GLS_ERR_INPUT);
     p.dg = GLS_DG_TENSORPROB;
     p.backtrack = true;

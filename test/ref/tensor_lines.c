@@ -16,8 +16,13 @@ void tensor_ref_prepare(tensor_ref *ref)
     for (size_t t = 0; t < n; t++) scale = fmax(scale, ref->gradients->bval[t]);
     for (size_t t = 0; t < n; t++) {
         const double *g = ref->gradients->bvec[t], b = -ref->gradients->bval[t] / scale;
-        const double row[7] = {b * g[0] * g[0],     b * g[1] * g[1],     b * g[2] * g[2], 2 * b * g[0] * g[1],
-                               2 * b * g[0] * g[2], 2 * b * g[1] * g[2], 1};
+        const double row[7] = {b * g[0] * g[0],
+                               b * g[1] * g[1],
+                               b * g[2] * g[2],
+                               2 * b * g[0] * g[1],
+                               2 * b * g[0] * g[2],
+                               2 * b * g[1] * g[2],
+                               1};
         memcpy(ref->design[t], row, sizeof row);
         for (int i = 0; i < 7; i++)
             for (int j = 0; j < 7; j++) a[i][j] += row[i] * row[j];
@@ -50,8 +55,7 @@ static void fit_of(const tensor_ref *ref, const double *signal, double beta[7])
 {
     for (int i = 0; i < 7; i++) {
         beta[i] = 0;
-        for (size_t t = 0; t < ref->gradients->n; t++)
-            beta[i] += ref->fit[i][t] * (signal[t] > 0 ? log(signal[t]) : 0);
+        for (size_t t = 0; t < ref->gradients->n; t++) beta[i] += ref->fit[i][t] * (signal[t] > 0 ? log(signal[t]) : 0);
     }
 }
 
@@ -131,7 +135,8 @@ static double stop_value(const gls_image *stop, const double p[3])
 /* FA and the main axis of xx yy zz xy xz yz, by rotations (Jacobi). */
 static double main_axis(const double t[6], double axis[3])
 {
-    double m[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}, v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double m[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}},
+           v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int sweep = 0; sweep < 60; sweep++) {
         const int p = sweep % 3 == 2, q = sweep % 3 == 0 ? 1 : 2;
         if (m[p][q] == 0) continue;

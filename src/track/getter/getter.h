@@ -62,10 +62,10 @@ typedef struct gls_getter {
     bool ordered;  /* hardware is faster if streamlines that are near each other are tracked together */
     bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
     gls_getter_source source;
-    uint32_t has;  /* users of parameters that it is one of: sum of GLS_GETTER_HAS() */
-    double cutoff;     /* default of fod_cutoff */
-    double act_cutoff; /* the same of the program with --act; 0: no other */
-    bool any_seed; /* the default of seed_cutoff is 0, not that of fod_cutoff */
+    uint32_t has;             /* users of parameters that it is one of: sum of GLS_GETTER_HAS() */
+    double cutoff;            /* default of fod_cutoff */
+    double act_cutoff;        /* the same of the program with --act; 0: no other */
+    bool any_seed;            /* the default of seed_cutoff is 0, not that of fod_cutoff */
     const char *no_backtrack; /* why its steps cannot be taken back, though they are drawn; NULL: they can */
 
     /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */

@@ -60,25 +60,23 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
     u->step_mm = (float)params->step_size;
 }
 
-#define NULL_GETTER(word, ...)              \
-    const gls_getter gls_getter_##word = {  \
-        .name = #word,                      \
-        .shader = "getter/null.glsl",       \
-        .initial = "getter/null.glsl",      \
-        .framed = true,                     \
-        .own_start = true,                  \
-        .own_end = true,                    \
-        .one_lane = true,                   \
-        .ordered = true,                    \
-        .source = GLS_FROM_NOTHING,         \
-        .check = check,                     \
-        .sphere = gls_no_sphere,            \
-        .turns = turns,                     \
-        .uniforms = uniforms,               \
-        .plan = plan,                       \
-        .fill = fill,                       \
-        __VA_ARGS__                         \
-    }
+#define NULL_GETTER(word, ...)                                           \
+    const gls_getter gls_getter_##word = {.name = #word,                 \
+                                          .shader = "getter/null.glsl",  \
+                                          .initial = "getter/null.glsl", \
+                                          .framed = true,                \
+                                          .own_start = true,             \
+                                          .own_end = true,               \
+                                          .one_lane = true,              \
+                                          .ordered = true,               \
+                                          .source = GLS_FROM_NOTHING,    \
+                                          .check = check,                \
+                                          .sphere = gls_no_sphere,       \
+                                          .turns = turns,                \
+                                          .uniforms = uniforms,          \
+                                          .plan = plan,                  \
+                                          .fill = fill,                  \
+                                          __VA_ARGS__}
 NULL_GETTER(nulldist1, .deterministic = false);
 NULL_GETTER(nulldist2, .parts = parts);
 NULL_GETTER(seedtest, .deterministic = true);

@@ -168,10 +168,10 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
     const uint32_t quads = n_quads(request->input);
     gls_status status = GLS_OK;
     for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
-        status = gls_textures_plan(
-            &request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
-            request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
-            request->limits, request->n_units, plan);
+        status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
+                                   request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
+                                                                                     : GLS_TEXTURE_RGBA16F,
+                                   request->limits, request->n_units, plan);
         if (status != GLS_OK || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
     return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",

@@ -62,8 +62,8 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
 
 static void show_bundles(gls_text *text, const gls_method_score *row)
 {
-    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "", gls_getter_name(row->dg),
-                    "bundle", "VS", "OL %", "OR %", "f1 %");
+    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
+                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
     for (size_t b = 0; b < row->result.n_bundles; b++) {
         const gls_score_bundle *s = &row->bundle[b];
         gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
@@ -82,8 +82,8 @@ static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
         gls_text_printf(text,
                         "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
                         " %6.1f %6.1f %6.1f %8.1f\n",
-                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines,
-                        percent * (double)r->valid, percent * (double)r->wrong_path, percent * (double)r->invalid,
+                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
+                        percent * (double)r->wrong_path, percent * (double)r->invalid,
                         percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
                         100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
     }
