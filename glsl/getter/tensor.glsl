@@ -143,20 +143,59 @@ float main_axis(Tensor tensor, out vec3 axis)
     return sqrt(1.5 * off / all);
 }
 
+// The main axis at p, turned to the side of d.
+uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out vec3 axis)
+{
+    bool there = has_signal(p);
+    fa = main_axis(tensor_at(p, draw), axis);
+    float c = dot(axis, d);
+    axis = c < 0.0 ? -axis : axis;
+    if (!there) return DIRECTION_OUTSIDE;
+    return fa >= params.fod_cutoff && abs(c) >= least_cosine ? DIRECTION_FOUND : DIRECTION_NONE;
+}
+
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
-    bool there = has_signal(p);
+    float fa;
     vec3 axis;
-    float fa = main_axis(tensor_at(p, draw), axis);
-    float c = dot(axis, d);
-    if (!there) return DIRECTION_OUTSIDE;
-    if (!(fa >= params.fod_cutoff) || abs(c) < params.cos_max_angle) return DIRECTION_NONE;
+    uint outcome = DIRECTION_FOUND;
+#if TENSOR_RK4
+    // four axes make the step, a fifth at its end says whether it bends too much
+    vec3 at = p, towards = d, first = vec3(0.0), second = vec3(0.0), sum = vec3(0.0);
+    vec3 h = vec3(params.step_x, params.step_y, params.step_z);
+    for (int stage = 0; stage < 5 && outcome == DIRECTION_FOUND; stage++) {
+        outcome = axis_along(at, towards, 0.0, draw, fa, axis);
+        if (stage == 0) {
+            first = axis;
+#if GUIDE_AMPLITUDE
+            direction_amplitude = fa;
+#endif
+        }
+        if (stage < 4) sum += stage == 0 || stage == 3 ? axis : 2.0 * axis;
+        if (stage < 2) at = p + 0.5 * h * axis;
+        if (stage == 1) second = axis;
+        if (stage == 2) {
+            at = p + h * axis;
+            towards = normalize(second + axis);
+        }
+        if (stage == 3) {
+            sum = normalize(sum);
+            at = p + h * sum;
+            towards = sum;
+        }
+    }
+    if (outcome == DIRECTION_FOUND && dot(first, axis) < params.cos_max_angle) outcome = DIRECTION_NONE;
+    axis = sum;
+#else
+    outcome = axis_along(p, d, params.cos_max_angle, draw, fa, axis);
 #if GUIDE_AMPLITUDE
     direction_amplitude = fa;
 #endif
-    next = c < 0.0 ? -axis : axis;
-    d = next;
+#endif
+    if (outcome != DIRECTION_FOUND) return outcome;
+    next = axis;
+    d = axis;
     return DIRECTION_FOUND;
 }
 

@@ -24,7 +24,7 @@ static const struct {
      "'glslines help getters'"},
     {"tckgen", "fslgrad", "the arguments BVAL and BVEC"},
     {"tckgen", "grad", "the arguments BVAL and BVEC"},
-    {"tckgen", "rk4", "nothing: steps are made as the direction getter says"},
+    {"tckgen", "rk4", "--rk4, with --dg tensordet and tensorprob"},
     {"tckgen", "config", "nothing: every setting is an option"},
     {"tckgen", "info", "-v"},
     {"tckgen", "debug", "-vv"},

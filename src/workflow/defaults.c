@@ -188,6 +188,10 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (fits(&rows[i], o)) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
+    if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
+        o->track.step_size = -0.25;
+        o->in_mm.step_size = false;
+    }
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         if (!is_given(given, "min-length")) o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;

@@ -149,12 +149,13 @@ static void turn_lines(collection *c)
     }
 }
 
-static void compare(gls_direction_getter dg, double noise, gls_mapping mapping)
+static void compare(gls_direction_getter dg, double noise, gls_mapping mapping, bool rk4)
 {
     scene s;
     scene_create(&s, bending, noise);
     gls_track_params p = params_of(dg);
     p.mapping = mapping;
+    p.rk4 = rk4;
     gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got, expected;
     uint64_t ends[GLS_END_COUNT] = {0};
@@ -178,15 +179,22 @@ static void compare(gls_direction_getter dg, double noise, gls_mapping mapping)
 static void det(void **state)
 {
     (void)state;
-    compare(GLS_DG_TENSORDET, 0.03, GLS_MAPPING_AUTO);
-    compare(GLS_DG_TENSORDET, 0.03, GLS_MAPPING_GROUP);
+    compare(GLS_DG_TENSORDET, 0.03, GLS_MAPPING_AUTO, false);
+    compare(GLS_DG_TENSORDET, 0.03, GLS_MAPPING_GROUP, false);
 }
 
 static void prob(void **state)
 {
     (void)state;
-    compare(GLS_DG_TENSORPROB, 0.1, GLS_MAPPING_AUTO);
-    compare(GLS_DG_TENSORPROB, 0.1, GLS_MAPPING_GROUP);
+    compare(GLS_DG_TENSORPROB, 0.1, GLS_MAPPING_AUTO, false);
+    compare(GLS_DG_TENSORPROB, 0.1, GLS_MAPPING_GROUP, false);
+}
+
+static void runge_kutta(void **state)
+{
+    (void)state;
+    compare(GLS_DG_TENSORDET, 0.03, GLS_MAPPING_AUTO, true);
+    compare(GLS_DG_TENSORPROB, 0.1, GLS_MAPPING_AUTO, true);
 }
 
 /* --- scenes that are known ------------------------------------------------------------ */
@@ -355,8 +363,9 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(det),     cmocka_unit_test(prob),       cmocka_unit_test(lines),
-        cmocka_unit_test(towards), cmocka_unit_test(same_bytes), cmocka_unit_test(bad_input),
+        cmocka_unit_test(det),         cmocka_unit_test(prob),       cmocka_unit_test(lines),
+        cmocka_unit_test(towards),     cmocka_unit_test(same_bytes), cmocka_unit_test(bad_input),
+        cmocka_unit_test(runge_kutta),
     };
     return gpu_run_tests(tests, NULL, NULL, &device);
 }

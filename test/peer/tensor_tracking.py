@@ -26,15 +26,16 @@ class Case:
         run(tool, "track", self.dwi, *self.table, self.mask, self.roi, "--dg", getter, "-o", path, "--force", "-q", *options)
 
 
-def equal(case, cutoff):
+def equal(case, cutoff, rk4=False):
     """From a grid of seeds; the sign of the first direction is the peer's own."""
     theirs, ours = case.at + "det_peer.tck", case.at + "det.tck"
+    step, peers, own = (0.5, ["-rk4"], ["--rk4"]) if rk4 else (0.2, [], [])
     lengths = [("minlength", "min-length", 0.1), ("maxlength", "max-length", 300), ("cutoff", "cutoff", cutoff)]
-    case.tckgen("Tensor_Det", theirs, "-seed_grid_per_voxel", case.roi, 1, "-output_seeds", theirs + ".seeds", "-step", 0.2,
+    case.tckgen("Tensor_Det", theirs, "-seed_grid_per_voxel", case.roi, 1, "-output_seeds", theirs + ".seeds", "-step", step, *peers,
                 *(x for peer, _, value in lengths for x in ("-" + peer, value)))
-    case.glslines("tensordet", ours, "--precision", "float", "--seed-grid", 1, "--output-seeds", ours + ".seeds", "--step-size", "0.2mm",
-                  *(x for _, own, value in lengths for x in ("--" + own, value)))
-    compare(f"{case.name} tensordet, cutoff {cutoff}", by_seed(ours), by_seed(theirs), 0.98, 0.01, 0.01)
+    case.glslines("tensordet", ours, "--precision", "float", "--seed-grid", 1, "--output-seeds", ours + ".seeds", "--step-size", f"{step}mm", *own,
+                  *(x for _, name, value in lengths for x in ("--" + name, value)))
+    compare(f"{case.name} tensordet{' by Runge and Kutta' if rk4 else ''}, cutoff {cutoff}", by_seed(ours), by_seed(theirs), 0.98, 0.01, 0.01)
 
 
 def chance(case, getter, algorithm, n):
@@ -56,12 +57,13 @@ if not shutil.which("tckgen"):
 tool = os.path.abspath(arguments.tool)
 os.makedirs(arguments.work, exist_ok=True)
 data = os.path.join(arguments.work, "phantom")
-run(tool, "phantom", data, "--shape", 30, 36, 30, "--voxel-size", 2.5, "--bvals", 1000, "--directions", 30, "--force")
+run(tool, "phantom", data, "--shape", 30, 36, 30, "--voxel-size", 2.5, "--bvals", 2000, "--directions", 60, "--force")
 files = [os.path.join(data, f) for f in ("dwi.nii.gz", "mask.nii.gz", "roi.nii.gz")]
 table = [os.path.join(data, f) for f in ("dwi.bval", "dwi.bvec")]
 cases = [Case("phantom", *files, table, arguments.work), Case("turned", *turned(arguments.work, files), table, arguments.work)]
 for case in cases:
     equal(case, 0.1)
+    equal(case, 0.1, True)
     chance(case, "tensordet", "Tensor_Det", arguments.seeds)
     chance(case, "tensorprob", "Tensor_Prob", arguments.seeds)
 equal(cases[0], 0.3)

@@ -194,16 +194,66 @@ bool tensor_start(const tensor_ref *ref, const double seed[3], uint32_t index, d
     return true;
 }
 
-static gls_end move(const tensor_ref *ref, const double p[3], uint32_t index, double d[3], double q[3])
+/* The axis at p, turned to d. */
+static gls_end axis_along(const tensor_ref *ref, const double p[3], uint32_t index, const double d[3], double least,
+                          double axis[3])
 {
-    double fa, axis[3];
+    double fa;
     if (!axis_at(ref, p, index, &fa, axis)) return GLS_END_OUTSIDE;
     turn_to(axis, d);
     const double c = axis[0] * d[0] + axis[1] * d[1] + axis[2] * d[2];
-    if (fa < gls_track_cutoff(ref->params) || c < cos(ref->params->max_angle * acos(-1.0) / 180))
-        return GLS_END_NO_DIRECTION;
+    return fa < gls_track_cutoff(ref->params) || c < least ? GLS_END_NO_DIRECTION : GLS_END_COUNT;
+}
+
+static void place(const tensor_ref *ref, const double p[3], double part, const double d[3], double q[3])
+{
+    for (int a = 0; a < 3; a++) q[a] = p[a] + part * d[a] * ref->params->step_size / ref->dwi->grid.voxel_size[a];
+}
+
+static void unit_sum(const double a[3], double n, const double b[3], double sum[3])
+{
+    double square = 0;
+    for (int i = 0; i < 3; i++) {
+        sum[i] = a[i] + n * b[i];
+        square += sum[i] * sum[i];
+    }
+    for (int i = 0; i < 3; i++) sum[i] /= sqrt(square);
+}
+
+/* The direction of a step of the classical rule of fourth order. */
+static gls_end runge_kutta(const tensor_ref *ref, const double p[3], uint32_t index, const double d[3], double least,
+                           double out[3])
+{
+    double k[5][3], q[3], mean[3], both[3];
+    gls_end end = axis_along(ref, p, index, d, 0, k[0]);
+    place(ref, p, 0.5, k[0], q);
+    if (end == GLS_END_COUNT) end = axis_along(ref, q, index, d, 0, k[1]);
+    place(ref, p, 0.5, k[1], q);
+    if (end == GLS_END_COUNT) end = axis_along(ref, q, index, d, 0, k[2]);
+    place(ref, p, 1, k[2], q);
+    unit_sum(k[1], 1, k[2], mean);
+    if (end == GLS_END_COUNT) end = axis_along(ref, q, index, mean, 0, k[3]);
+    for (int a = 0; a < 3 && end == GLS_END_COUNT; a++) {
+        both[a] = k[0][a] + k[3][a];
+        mean[a] = k[1][a] + k[2][a];
+    }
+    if (end != GLS_END_COUNT) return end;
+    unit_sum(both, 2, mean, out);
+    place(ref, p, 1, out, q);
+    end = axis_along(ref, q, index, out, 0, k[4]);
+    const double c = k[0][0] * k[4][0] + k[0][1] * k[4][1] + k[0][2] * k[4][2];
+    return end == GLS_END_COUNT && c < least ? GLS_END_NO_DIRECTION : end;
+}
+
+static gls_end move(const tensor_ref *ref, const double p[3], uint32_t index, double d[3], double q[3])
+{
+    double axis[3];
+    const double least = cos(ref->params->max_angle * acos(-1.0) / 180);
+    const gls_end end =
+        ref->params->rk4 ? runge_kutta(ref, p, index, d, least, axis) : axis_along(ref, p, index, d, least, axis);
+    if (end != GLS_END_COUNT) return end;
     memcpy(d, axis, sizeof axis);
-    for (int a = 0; a < 3; a++) q[a] = p[a] + d[a] * ref->params->step_size / ref->dwi->grid.voxel_size[a];
+    place(ref, p, 1, d, q);
     if (!inside(&ref->dwi->grid, q)) return GLS_END_OUTSIDE;
     return stop_value(ref->stop, q) <= ref->params->stop_threshold ? GLS_END_STOP_MAP : GLS_END_COUNT;
 }

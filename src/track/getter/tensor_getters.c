@@ -184,6 +184,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_status status = add_fit(model, request->input);
     if (status != GLS_OK) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
+    gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
     gls_define_int(d, "TENSOR_QUADS", n_quads(request->input), "of volumes");
     gls_define_int(d, "TENSOR_VOLUMES", (int64_t)request->input->dwi->n_volumes, "of the series");
@@ -222,7 +223,7 @@ const gls_getter gls_getter_tensordet = {
     .own_end = true,
     .ordered = true,
     .source = GLS_FROM_SERIES,
-    .has = GLS_GETTER_HAS(CUTOFF),
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
     .cutoff = 0.1,
     .act_cutoff = 0.05,
     .check = check,
@@ -242,7 +243,7 @@ const gls_getter gls_getter_tensorprob = {
     .own_end = true,
     .ordered = true,
     .source = GLS_FROM_SERIES,
-    .has = GLS_GETTER_HAS(CUTOFF),
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
     .cutoff = 0.1,
     .act_cutoff = 0.05,
     .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way again",
