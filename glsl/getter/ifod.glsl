@@ -10,6 +10,7 @@
 #include "base/model.glsl"
 #define OWN_PLACES IFOD_ARCS
 #include "odf/sh_direction.glsl"
+#include "getter/arc.glsl"
 
 void prepare_getter() {}
 
@@ -32,8 +33,6 @@ float small_asin(float x)
            w * (-0.09404628 + w * 0.1119609)))))));
 }
 
-float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216.0); }
-
 Candidate candidate_of(int c, vec3 d, Draw draw)
 {
     uvec4 words = draw_block(draw, uint(c));
@@ -44,10 +43,7 @@ Candidate candidate_of(int c, vec3 d, Draw draw)
         candidate.angle = MODEL_FLOAT(MODEL_GRID + 2 * c);
         turn = MODEL_FLOAT(MODEL_GRID + 2 * c + 1);
     }
-    // a frame round d without a singular place (Duff et al. 2017)
-    float side = d.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (side + d.z), b = d.x * d.y * a;
-    candidate.across = cos(turn) * vec3(1.0 + side * d.x * d.x * a, side * b, -side * d.x) +
-                       sin(turn) * vec3(b, side + d.y * d.y * a, -d.y);
+    candidate.across = direction_across(d, turn);
     return candidate;
 }
 
@@ -58,20 +54,8 @@ vec3 direction_of(Candidate candidate, vec3 d)
 
 const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 
-// weigh_part() adds what a part of the way to a candidate has to say to its weight; step_place() is such a place.
+// weigh_part() adds what a part of the way to a candidate has to say to its weight.
 #if IFOD_ARCS
-vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
-
-vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
-{
-    float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
-    float turned = k * length;
-    // series where the closed form loses digits
-    float along = turned > 1e-3 ? sin(turned) / k : length * (1.0 - turned * turned / 6.0);
-    float aside = turned > 1e-2 ? (1.0 - cos(turned)) / k : length * turned * (0.5 - turned * turned / 24.0);
-    return p + to_voxels(along * d + aside * across);
-}
-
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
     vec3 q = arc_place(p, d, candidate.angle, candidate.across, part);
@@ -80,14 +64,6 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
     float f = amplitude_along(cos(angle) * d + sin(angle) * candidate.across);
     weight += params.fod_power * (part < STEP_PARTS ? 1.0 : 0.5) * ln(max(f, 1e-30));
     return !has_fod(q) ? LEFT_GRID : f >= params.fod_cutoff && f > 0.0 ? PASSED : BELOW;
-}
-
-// On the arc from the tangent before to d.
-vec3 step_place(vec3 p, vec3 before, vec3 d, int part)
-{
-    vec3 across = d - dot(before, d) * before;
-    float s = length(across);
-    return arc_place(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);
 }
 #else
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)

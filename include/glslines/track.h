@@ -24,17 +24,27 @@ extern "C" {
  * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
  * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
  * direction, as MRtrix3's SD_STREAM; fact: the peak of the nearest voxel, as MRtrix3's FACT (Mori et al. 1999); eudx:
- * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012). */
-#define GLS_GETTERS(ROW)           \
-    ROW(GLS_DG_BOOT, boot)         \
-    ROW(GLS_DG_PROB, prob)         \
-    ROW(GLS_DG_DET, det)           \
-    ROW(GLS_DG_PTT, ptt)           \
-    ROW(GLS_DG_IFOD1, ifod1)       \
-    ROW(GLS_DG_IFOD2, ifod2)       \
-    ROW(GLS_DG_SDSTREAM, sdstream) \
-    ROW(GLS_DG_FACT, fact)         \
-    ROW(GLS_DG_EUDX, eudx)
+ * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012); tensordet: the main axis of a
+ * tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the same of a wild
+ * bootstrap that is drawn for each streamline, as MRtrix3's Tensor_Prob (Jones 2008); nulldist1, nulldist2: uniform in
+ * the cone whatever the data, as MRtrix3's NullDist1 and NullDist2 (Morris et al. 2008); seedtest: the seeds alone, as
+ * MRtrix3's SeedTest; closest: the peak of the ODF that is nearest to the last direction, as DIPY's closest peak. */
+#define GLS_GETTERS(ROW)               \
+    ROW(GLS_DG_BOOT, boot)             \
+    ROW(GLS_DG_PROB, prob)             \
+    ROW(GLS_DG_DET, det)               \
+    ROW(GLS_DG_PTT, ptt)               \
+    ROW(GLS_DG_IFOD1, ifod1)           \
+    ROW(GLS_DG_IFOD2, ifod2)           \
+    ROW(GLS_DG_SDSTREAM, sdstream)     \
+    ROW(GLS_DG_FACT, fact)             \
+    ROW(GLS_DG_EUDX, eudx)             \
+    ROW(GLS_DG_TENSORDET, tensordet)   \
+    ROW(GLS_DG_TENSORPROB, tensorprob) \
+    ROW(GLS_DG_NULLDIST1, nulldist1)   \
+    ROW(GLS_DG_NULLDIST2, nulldist2)   \
+    ROW(GLS_DG_SEEDTEST, seedtest)     \
+    ROW(GLS_DG_CLOSEST, closest)
 #define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
@@ -42,6 +52,15 @@ typedef enum gls_direction_getter {
 /* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
  * will do. */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
+/* What a getter reads from gls_track_input besides the stop map. */
+typedef enum gls_getter_source {
+    GLS_FROM_ODF,    /* odf */
+    GLS_FROM_QBALL,  /* dwi, gradients, qball and sphere */
+    GLS_FROM_PEAKS,  /* peaks */
+    GLS_FROM_SERIES, /* dwi and gradients */
+    GLS_FROM_NOTHING
+} gls_getter_source;
+GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
@@ -131,8 +150,8 @@ GLS_API double gls_track_max_curvature(const gls_track_params *params);
 /* What is tracked; all on one grid. What the pointers lead to is borrowed until gls_tracker_destroy(): a device that is
  * lost is filled again. */
 typedef struct gls_track_input {
-    const gls_image *dwi;           /* boot: the series */
-    const gls_gradients *gradients; /* boot: its table */
+    const gls_image *dwi;           /* boot, tensordet, tensorprob: the series */
+    const gls_gradients *gradients; /* the same: its table */
     const gls_qball *qball;         /* boot: the model, made from the same table */
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *peaks;         /* fact, eudx: as gls_peaks_append() makes them */

@@ -163,7 +163,8 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     c->nseeds = bench_seeds_for(run, c->dg);
     c->params = params_of(run, (gls_direction_getter)c->dg);
     c->params.mapping = (gls_mapping)c->mapping;
-    if (c->dg == GLS_DG_BOOT) {
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)c->dg);
+    if (source == GLS_FROM_QBALL || source == GLS_FROM_SERIES) {
         input.dwi = gls_series_model_dwi(&model->model);
         input.gradients = gls_series_model_gradients(&model->model);
         input.qball = model->model.qball;

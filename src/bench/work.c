@@ -21,6 +21,10 @@
  * fact, eudx: a texel for each of the peaks of one voxel, or of eight, an eighth of a fetch each, and the stop map;
  * three MACs a peak.
  *
+ * tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map; tensorprob besides eight
+ * texels of residuals for each of those, an eighth of a fetch each, and n signs. closest is as det; the getters of
+ * chance sample the stop map alone.
+ *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
  * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.
  */
@@ -58,6 +62,13 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         double texels = (double)(model->peaks->n_volumes / 3) * (p->dg == GLS_DG_EUDX ? 8 : 1);
         fetches = texels / 8 + 1;
         macs = 3 * texels;
+    } else if (gls_getter_source_of(p->dg) == GLS_FROM_SERIES) {
+        const double n = (double)gls_series_model_volumes(&model->model), residuals = p->dg == GLS_DG_TENSORPROB;
+        fetches = (1 + residuals) * tiles((size_t)n + 1) + 1;
+        macs = (6 + 8 * residuals) * n;
+    } else if (gls_getter_source_of(p->dg) == GLS_FROM_NOTHING) {
+        fetches = 1;
+        macs = 0;
     } else if (gls_getter_ends_itself(p->dg)) {
         fetches = tiles(k) + 1;
         macs = (p->dg == GLS_DG_IFOD1 ? DIRECTIONS * 2 : CLIMBS * 8) * (double)k;

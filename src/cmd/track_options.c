@@ -158,13 +158,18 @@ static void settle(gls_job_options *o, const cmd_arguments *arguments)
 /* Options that the getter does not have. */
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
 {
+    char text[256];
     for (const gls_option *row = gls_params; row->name; row++) {
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
-                       row->user == GLS_FOR_IFOD2;
+                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4;
+        const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
+        if (fit && cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: not with --dg %s, which fits no model", row->name,
+                             gls_getter_name(o->track.dg));
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", row->name,
-                             gls_param_user_text((gls_param_user)row->user));
+                             gls_getters_with((gls_param_user)row->user, text, sizeof text));
     }
     return CMD_EXIT_OK;
 }

@@ -72,6 +72,19 @@ void gls_grid_inverse(const gls_grid *grid, double inverse[3][4])
     gls_affine_invert(grid->affine, inverse);
 }
 
+bool gls_grid_direction(const gls_grid *grid, const double world[3], double along[3])
+{
+    const double *d = world;
+    double inverse[3][4], square = 0;
+    gls_grid_inverse(grid, inverse);
+    for (int a = 0; a < 3; a++) {
+        along[a] = grid->voxel_size[a] * (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]);
+        square += along[a] * along[a];
+    }
+    for (int a = 0; a < 3 && square > 0; a++) along[a] /= sqrt(square);
+    return square > 0;
+}
+
 /* The rotation (or reflection) nearest to the 3x3 part: Newton's iteration for the polar decomposition. */
 static void nearest_rotation(const gls_grid *grid, double q[3][3])
 {

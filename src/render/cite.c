@@ -8,8 +8,9 @@
 #include "util/status.h"
 #include "workflow/sidecar.h"
 
-static const char *const all_keys[] = {"tensor", "opdt",  "csa",  "csd",  "msmt", "boot", "ptt",
-                                       "ifod2",  "ifod1", "fact", "eudx", "act",  "sift2"};
+static const char *const all_keys[] = {"tensor", "opdt",      "csa",        "csd",      "msmt", "boot",
+                                       "ptt",    "ifod2",     "ifod1",      "fact",     "eudx", "act",
+                                       "sift2",  "tensordet", "tensorprob", "nulldist1"};
 
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
 {
@@ -36,8 +37,11 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
     const cJSON *dg = at(sidecar, "parameters", "dg"), *model = at(sidecar, "model", "name");
     if (cJSON_IsString(model)) add(key, &n, model->valuestring);
     if (cJSON_IsString(dg)) {
-        /* SD_STREAM is of the paper of iFOD1 */
-        add(key, &n, strcmp(dg->valuestring, "sdstream") == 0 ? "ifod1" : dg->valuestring);
+        /* SD_STREAM is of the paper of iFOD1, NullDist2 of that of NullDist1 */
+        add(key, &n,
+            strcmp(dg->valuestring, "sdstream") == 0    ? "ifod1"
+            : strcmp(dg->valuestring, "nulldist2") == 0 ? "nulldist1"
+                                                        : dg->valuestring);
     }
     /* before there was an entry for it, FA of a fit was the stop map of all that had none */
     const cJSON *tensor = cJSON_GetObjectItemCaseSensitive(sidecar, "tensor_fit");

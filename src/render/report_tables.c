@@ -380,6 +380,11 @@ static const char *in_words(const char *word)
                                            {"sdstream", "the peaks of fibre orientation distributions"},
                                            {"fact", "fibre assignment by continuous tracking"},
                                            {"eudx", "Euler integration along the peaks around each point"},
+                                           {"tensordet", "the main axis of the diffusion tensor"},
+                                           {"tensorprob", "a wild bootstrap of the diffusion tensor"},
+                                           {"closest", "the closest peaks"},
+                                           {"nulldist1", "directions drawn at random, whatever the data"},
+                                           {"nulldist2", "arcs drawn at random, whatever the data"},
                                            {"prob", "probabilistic drawing of directions"},
                                            {"det", "the most probable directions"},
                                            {"ptt", "parallel transport"}};

@@ -8,10 +8,10 @@
 
 gls_status gls_track_backtrack_check(const gls_track_params *params)
 {
-    if (gls_getter_of(params)->deterministic)
+    const gls_getter *getter = gls_getter_of(params);
+    if (getter->deterministic)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
-    if (params->dg == GLS_DG_PTT)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: parallel transport cannot be taken back");
+    if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --stop: what was met would be taken back");
     return GLS_OK;
@@ -44,9 +44,4 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         if (status != GLS_OK) return status;
     }
     return gls_getter_of(params)->check(params, input);
-}
-
-bool gls_getter_is_deterministic(gls_direction_getter dg)
-{
-    return gls_getter_of(&(gls_track_params){.dg = dg})->deterministic;
 }

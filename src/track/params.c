@@ -26,24 +26,6 @@ gls_track_params gls_track_params_default(void)
     };
 }
 
-double gls_track_cutoff(const gls_track_params *p)
-{
-    if (p->fod_cutoff >= 0) return p->fod_cutoff;
-    switch (p->dg) {
-    case GLS_DG_IFOD1:
-    case GLS_DG_IFOD2:
-    case GLS_DG_SDSTREAM:
-    case GLS_DG_FACT: return 0.1;
-    case GLS_DG_EUDX: return 0.0239;
-    default: return 0;
-    }
-}
-
-double gls_track_seed_cutoff(const gls_track_params *p)
-{
-    return p->seed_cutoff >= 0 ? p->seed_cutoff : p->dg == GLS_DG_EUDX ? 0 : gls_track_cutoff(p);
-}
-
 void gls_track_params_lengths(gls_track_params *p, double voxel)
 {
     if (p->step_size < 0) p->step_size *= -voxel;
@@ -133,36 +115,6 @@ gls_status gls_track_params_check(const gls_track_params *p)
                         GLS_MAX_TURNS, p->ptt_substep);
     status = check_choices(p);
     return status == GLS_OK ? check_seed_direction(p->seed_direction) : status;
-}
-
-const char *gls_param_user_text(gls_param_user user)
-{
-    static const char *const texts[] = {
-        [GLS_FOR_ALL] = "all",
-        [GLS_FOR_BOOT] = "boot",
-        [GLS_FOR_PROB_DET] = "prob, det",
-        [GLS_FOR_PTT] = "ptt",
-        [GLS_FOR_VERTICES] = "boot, prob, det",
-        [GLS_FOR_PEAKS] = "boot, prob, det, ptt",
-        [GLS_FOR_STARTS] = "boot, prob, det, ptt, fact, eudx",
-        [GLS_FOR_FOD] = "ifod1, ifod2, sdstream",
-        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, fact, eudx, and prob, det of FODs",
-        [GLS_FOR_IFOD] = "ifod1, ifod2",
-        [GLS_FOR_IFOD2] = "ifod2",
-        [GLS_FOR_FIT] = "a fitted model",
-        [GLS_FOR_QBALL] = "opdt, csa",
-        [GLS_FOR_CSD] = "csd",
-        [GLS_FOR_MSMT] = "msmt",
-        [GLS_FOR_SH] = "--sh",
-        [GLS_FOR_ODF] = "--sh, --odf",
-        [GLS_FOR_PEAK_FILES] = "--peaks",
-        [GLS_FOR_SEED_COUNT] = "seeds by number",
-        [GLS_FOR_SEEDS_PER_VOXEL] = "seeds by voxel",
-        [GLS_FOR_SEED_LIST] = "--seeds",
-        [GLS_FOR_SEED_GRID] = "--seed-grid",
-        [GLS_FOR_TISSUE] = "--act, --pve-wm",
-    };
-    return texts[user];
 }
 
 const char *gls_param_role_text(gls_param_role role)

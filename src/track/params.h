@@ -34,9 +34,6 @@
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
 
-/* Whether no step of a getter is drawn. */
-bool gls_getter_is_deterministic(gls_direction_getter dg);
-
 /* Lengths that are negative, because they are meant in voxels, in mm. */
 void gls_track_params_lengths(gls_track_params *params, double voxel);
 
@@ -71,6 +68,7 @@ typedef enum gls_param_user {
     GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
+    GLS_FOR_RK4, /* tensordet, tensorprob */
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
     GLS_FOR_CSD,             /* csd is fitted */
@@ -84,8 +82,14 @@ typedef enum gls_param_user {
     GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
     GLS_FOR_TISSUE           /* there is an image of tissue */
 } gls_param_user;
-/* The above in words, for documentation. */
-const char *gls_param_user_text(gls_param_user user);
+/* Whether no step of a getter is drawn. */
+bool gls_getter_is_deterministic(gls_direction_getter dg);
+/* The default of fod_cutoff with --act; 0: the same as without. */
+double gls_getter_act_cutoff(gls_direction_getter dg);
+/* Whether a getter has the parameters of such users, by its row. */
+bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
+/* "boot, prob, det", those that have them; returns text. */
+const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 const char *gls_param_role_text(gls_param_role role);
 
 #endif

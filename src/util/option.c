@@ -43,6 +43,7 @@ gls_option_number gls_option_get_number(const gls_option *option, const void *op
     case GLS_KIND_INT:
     case GLS_KIND_CHOICE: return (gls_option_number){*(const int *)at, false};
     case GLS_KIND_UINT64: return (gls_option_number){(double)*(const uint64_t *)at, false};
+    case GLS_KIND_FLAG: return (gls_option_number){*(const bool *)at, false};
     case GLS_KIND_DOUBLE: return (gls_option_number){*(const double *)at, false};
     case GLS_KIND_LENGTH: {
         const bool *mm = option->mm_offset > 0 ? (const bool *)options + option->mm_offset : NULL;
@@ -59,6 +60,7 @@ void gls_option_set_number(const gls_option *option, void *options, gls_option_n
     case GLS_KIND_INT:
     case GLS_KIND_CHOICE: *(int *)at = (int)number.value; break;
     case GLS_KIND_UINT64: *(uint64_t *)at = (uint64_t)number.value; break;
+    case GLS_KIND_FLAG: *(bool *)at = number.value != 0; break;
     case GLS_KIND_LENGTH:
         if (option->mm_offset > 0) *((bool *)options + option->mm_offset) = number.mm; /* fall through */
     case GLS_KIND_DOUBLE: *(double *)at = number.value; break;

@@ -127,7 +127,7 @@ void gls_advise_of_fit(const gls_job *job)
     if (fods && job->params.step_size > in->voxel_mm)
         gls_log(GLS_LOG_WARNING, "--step-size: a step of %.4g mm is longer than a voxel (%.4g mm) and passes over some",
                 job->params.step_size, in->voxel_mm);
-    if (!gls_directions_option(&job->options)) advise_of_response(&in->model);
+    if (gls_fits_model(&job->options)) advise_of_response(&in->model);
     if (job->options.roi && in->roi && in->stop_map && in->seed_voxels > 0)
         advise_of_seeds(in, job->options.track.stop_threshold);
 }

@@ -31,6 +31,12 @@ enum {
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
     FACT = 1 << GLS_DG_FACT,
     EUDX = 1 << GLS_DG_EUDX,
+    CLOSEST = 1 << GLS_DG_CLOSEST,
+    NULLDIST1 = 1 << GLS_DG_NULLDIST1,
+    NULLDIST2 = 1 << GLS_DG_NULLDIST2,
+    SEEDTEST = 1 << GLS_DG_SEEDTEST,
+    TENSORS = 1 << GLS_DG_TENSORDET | 1 << GLS_DG_TENSORPROB,
+    TCKGENS = IFOD1 | IFOD2 | SDSTREAM | FACT | TENSORS | NULLDIST1 | NULLDIST2,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum {
@@ -121,8 +127,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->model.model = (gls_model_kind)value;
         model_given = true;
     }
-    if (!model_given && !odf && !(dg_given && o->track.dg == GLS_DG_BOOT) && is_automatic(o))
-        o->model.model = GLS_MODEL_AUTO;
+    if (!model_given && !odf && !(dg_given && !gls_needs_odf(o)) && is_automatic(o)) o->model.model = GLS_MODEL_AUTO;
     if (dg_given) return;
     if (odf || o->model.model == GLS_MODEL_CSD)
         o->track.dg = GLS_DG_PROB;
@@ -183,11 +188,16 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (fits(&rows[i], o)) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
+    if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
+        o->track.step_size = -0.25;
+        o->in_mm.step_size = false;
+    }
     if (o->act || o->pve_wm) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
-        if (!is_given(given, "min-length")) o->track.min_length = -2;
-        if (!is_given(given, "cutoff") && gls_getter_ends_itself(o->track.dg) && o->track.dg != GLS_DG_EUDX)
-            o->track.fod_cutoff = 0.05;
+        if (!is_given(given, "min-length")) o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;
+        if (o->track.dg == GLS_DG_SEEDTEST) o->track.keep_all_ends = true;
+        if (!is_given(given, "cutoff") && gls_getter_act_cutoff(o->track.dg) > 0)
+            o->track.fod_cutoff = gls_getter_act_cutoff(o->track.dg);
     }
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
@@ -291,7 +301,9 @@ static void number_text(const gls_option *param, const gls_option_number *v, cha
     char word[32];
     const bool is_length = param->kind == GLS_KIND_LENGTH;
     const char *unit = is_length && v->mm ? "mm" : is_length || v->value < 0 ? "voxels" : param->unit;
-    if (param->choices)
+    if (param->kind == GLS_KIND_FLAG)
+        snprintf(text, size, "%s", v->value != 0 ? "on" : "off");
+    else if (param->choices)
         snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
     else
         gls_snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
@@ -314,8 +326,7 @@ void gls_defaults_log(const gls_job_options *o)
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
-    const char *model =
-                   gls_directions_option(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
+    const char *model = !gls_fits_model(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
                *getter = gls_default_getter_reason(o);
     if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
     if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);

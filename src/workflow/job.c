@@ -50,7 +50,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
-    if (o->peaks.n > 0 && !gls_along_peaks(o))
+    if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
                         gls_getter_name(o->track.dg));
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
@@ -85,17 +85,24 @@ static gls_status check_getter(const gls_job_options *o)
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take --dg prob, det or ptt%s",
                         o->sh ? "sh" : "odf", o->sh ? ", or ifod2" : "");
+    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (o->sh || o->odf || !(o->dwi || o->phantom)))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
+                        gls_getter_name(t->dg), o->sh || o->odf ? ", without --" : "",
+                        o->sh    ? "sh"
+                        : o->odf ? "odf"
+                                 : "");
     if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
-    if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
+    if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
-    if (gls_getter_ends_itself(t->dg) && o->odf)
+    if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
                         gls_getter_name(t->dg));
-    if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+    if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
@@ -183,7 +190,7 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->study, o->memory_limit);
     if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
-    if (!gls_directions_option(o)) {
+    if (gls_fits_model(o)) {
         job->options.model.model = job->study.model.kind;
         job->options.model.sh_order = job->study.model.order;
     }

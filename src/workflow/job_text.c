@@ -41,7 +41,7 @@ static void print_model(gls_text *text, const gls_job *job)
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
-    if (gls_directions_option(o)) return;
+    if (!gls_fits_model(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
     if (job->study.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
@@ -166,8 +166,11 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
-    if (ends_itself)
-        gls_text_printf(text, "cutoff      %s amplitudes below %g\n", gls_along_peaks(o) ? "peaks of" : "FOD",
+    if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
+        gls_text_printf(text, "cutoff      %s below %g\n",
+                        gls_along_peaks(o)    ? "peaks of amplitudes"
+                        : gls_needs_series(o) ? "FA of the tensor"
+                                              : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;

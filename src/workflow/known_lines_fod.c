@@ -246,6 +246,7 @@ static const gls_known_line eudx[] = {
     {47, {-12, -18}, {{16.106f, -40.140f, 5.870f}, {18.550f, 18.328f, 2.793f}}},
 };
 
+static const gls_known_line tensordet[] = {{0, {0, 0}, {{0}}}}, tensorprob[] = {{0, {0, 0}, {{0}}}}, nulldist1[] = {{0, {0, 0}, {{0}}}}, nulldist2[] = {{0, {0, 0}, {{0}}}}, closest[] = {{0, {0, 0}, {{0}}}};
 #define LINES(name) {name, sizeof name / sizeof *name}
 const gls_known_lines gls_known_lines_fod[] = {
     LINES(ifod1),
@@ -253,5 +254,10 @@ const gls_known_lines gls_known_lines_fod[] = {
     LINES(sdstream),
     LINES(fact),
     LINES(eudx),
+    LINES(tensordet),
+    LINES(tensorprob),
+    LINES(nulldist1),
+    LINES(nulldist2),
+    LINES(closest),
 };
 /* clang-format on */

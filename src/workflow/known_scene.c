@@ -17,9 +17,23 @@ enum { N_SEEDS = 48 };
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
-    {"boot4", GLS_DG_BOOT, 4},  {"boot8", GLS_DG_BOOT, 8},        {"prob4", GLS_DG_PROB, 4}, {"prob8", GLS_DG_PROB, 8},
-    {"det4", GLS_DG_DET, 4},    {"det8", GLS_DG_DET, 8},          {"ptt4", GLS_DG_PTT, 4},   {"ifod1", GLS_DG_IFOD1, 8},
-    {"ifod2", GLS_DG_IFOD2, 8}, {"sdstream", GLS_DG_SDSTREAM, 8}, {"fact", GLS_DG_FACT, 8},  {"eudx", GLS_DG_EUDX, 8},
+    {"boot4", GLS_DG_BOOT, 4},
+    {"boot8", GLS_DG_BOOT, 8},
+    {"prob4", GLS_DG_PROB, 4},
+    {"prob8", GLS_DG_PROB, 8},
+    {"det4", GLS_DG_DET, 4},
+    {"det8", GLS_DG_DET, 8},
+    {"ptt4", GLS_DG_PTT, 4},
+    {"ifod1", GLS_DG_IFOD1, 8},
+    {"ifod2", GLS_DG_IFOD2, 8},
+    {"sdstream", GLS_DG_SDSTREAM, 8},
+    {"fact", GLS_DG_FACT, 8},
+    {"eudx", GLS_DG_EUDX, 8},
+    {"tensordet", GLS_DG_TENSORDET, 8},
+    {"tensorprob", GLS_DG_TENSORPROB, 8},
+    {"nulldist1", GLS_DG_NULLDIST1, 8},
+    {"nulldist2", GLS_DG_NULLDIST2, 8},
+    {"closest", GLS_DG_CLOSEST, 8},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)
@@ -40,13 +54,15 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     gls_odf_options clipped = gls_odf_options_default();
     const gls_phantom *p = s->phantom;
     options.sh_order = variant->sh_order;
+    const gls_getter_source source = gls_getter_source_of(variant->dg);
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
-    if (status || variant->dg == GLS_DG_BOOT) return status;
+    if (status || source == GLS_FROM_QBALL) return status;
     status = gls_qball_fit_image(s->qball, p->dwi, p->gradients, p->mask, &s->sh);
     if (!status)
         status = gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
                                           &clipped, &s->odf);
-    if (!status && (variant->dg == GLS_DG_FACT || variant->dg == GLS_DG_EUDX))
+    if (!status && source == GLS_FROM_PEAKS)
         status = gls_peaks_of_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, 3, 0, &s->peaks);
     return status;
 }
@@ -74,12 +90,13 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     s->params.dg = v->dg;
     /* steps add up what drivers round differently; GPUs filter textures with few bits */
     s->params.max_length = 60;
-    s->input = (gls_track_input){.odf = s->odf, .peaks = s->peaks, .stop_map = s->stop_map, .sphere = s->sphere};
-    if (v->dg == GLS_DG_BOOT) {
-        s->input.dwi = p->dwi;
-        s->input.gradients = p->gradients;
-        s->input.qball = s->qball;
-    }
+    s->input = (gls_track_input){.dwi = p->dwi,
+                                 .gradients = p->gradients,
+                                 .qball = s->qball,
+                                 .odf = s->odf,
+                                 .peaks = s->peaks,
+                                 .stop_map = s->stop_map,
+                                 .sphere = s->sphere};
     return GLS_OK;
 }
 

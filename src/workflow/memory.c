@@ -7,6 +7,7 @@
 #include "track/run/journaled.h"
 #include "util/format.h"
 #include "util/status.h"
+#include "workflow/params.h"
 #include "util/threads.h"
 #include "workflow/study.h"
 
@@ -63,14 +64,14 @@ gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb)
 }
 
 /* Images of the run; planned has those, too, that the fit will make. */
-static void add_images(const gls_study *planned, bool boot, figures *f)
+static void add_images(const gls_study *planned, bool keeps_series, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
     f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
               (planned->wants_fa && planned->stop_map_open ? image_bytes(planned->stop_map) : 0) +
               image_bytes(planned->odf_image) + image_bytes(planned->peaks) + image_bytes(planned->model.sh);
     f->images = f->kept + series + subset;
-    if (boot) f->kept = f->images;
+    if (keeps_series) f->kept = f->images;
 }
 
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
@@ -84,8 +85,8 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 /* In place of what the fit will make, images without values, which take no memory as long as nobody looks at them. */
 static gls_status plan_study(gls_job *job, gls_study *planned)
 {
-    bool boot = job->options.track.dg == GLS_DG_BOOT;
-    gls_status status = boot ? gls_series_model_prepare(&job->study.model, job->study.mask) : GLS_OK;
+    const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
+    gls_status status = qball ? gls_series_model_prepare(&job->study.model, job->study.mask) : GLS_OK;
     *planned = job->study;
     if (status) return status;
     gls_log_mute_info(true); /* the fit tells the same again */
@@ -176,7 +177,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     status = plan_study(job, &planned);
     if (!status) {
         gls_track_input input = gls_study_tracker_input(&planned, &job->options);
-        add_images(&planned, job->options.track.dg == GLS_DG_BOOT, &f);
+        add_images(&planned, gls_needs_series(&job->options), &f);
         status = keep_limit(job, &input, &f);
     }
     if (!status) tell(&f);
@@ -194,7 +195,7 @@ static void release_values(gls_image *image)
 
 void gls_job_memory_release(gls_job *job)
 {
-    if (job->options.track.dg == GLS_DG_BOOT) return;
+    if (gls_needs_series(&job->options)) return;
     release_values(job->study.series.dwi);
     release_values(job->study.model.subset);
 }

@@ -150,14 +150,13 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     params.dg = dg;
     gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
     gls_status status = GLS_OK;
-    if (dg == GLS_DG_BOOT) {
-        input.dwi = gls_series_model_dwi(model);
-        input.gradients = gls_series_model_gradients(model);
+    if (gls_needs_series(&options)) {
+        input.dwi = model->qball ? gls_series_model_dwi(model) : run->series.dwi;
+        input.gradients = model->qball ? gls_series_model_gradients(model) : run->series.gradients;
         input.qball = model->qball;
-    } else {
-        status = make_source(run, model, &options, &source);
-        input.odf = source;
     }
+    if (gls_needs_odf(&options)) status = make_source(run, model, &options, &source);
+    input.odf = source;
     if (!status) status = gls_find_peaks(&options, source, GLS_BVEC_IMAGE, &peaks);
     input.peaks = peaks;
     if (!status) status = gls_score_create(run->phantom, NULL, &score);
@@ -178,12 +177,18 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     return status;
 }
 
+static bool has_odf(int dg)
+{
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    return source == GLS_FROM_ODF || source == GLS_FROM_PEAKS;
+}
+
 /* Voxels that the stop map lets through with one of the getters, for which a model is fitted. */
 static void choose_voxels(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
 {
     double threshold = INFINITY;
     for (int dg = 0; dg < GLS_N_GETTERS; dg++)
-        if (dg != GLS_DG_BOOT && wanted[dg])
+        if (has_odf(dg) && wanted[dg])
             threshold = fmin(threshold, options_of(run, kind, (gls_direction_getter)dg).track.stop_threshold);
     for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
@@ -200,8 +205,12 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     gls_model_options options = gls_model_options_default(kind);
     gls_model model = {.options = NULL};
     bool odf = false;
-    for (int dg = 0; dg < GLS_N_GETTERS; dg++) odf = odf || (dg != GLS_DG_BOOT && wanted[dg]);
-    if (!odf && !wanted[GLS_DG_BOOT]) return GLS_OK;
+    bool any = false;
+    for (int dg = 0; dg < GLS_N_GETTERS; dg++) {
+        odf = odf || (has_odf(dg) && wanted[dg]);
+        any = any || wanted[dg];
+    }
+    if (!any) return GLS_OK;
     const gls_model_options settled = options_of(run, kind, GLS_DG_PROB).model;
     options.sh_order = settled.sh_order;
     options.csd_rule = settled.csd_rule;
@@ -241,6 +250,12 @@ gls_status gls_methods_score(const gls_job_options *options, const char *const *
     gls_sphere_destroy(run.sphere);
     scores->phantom = run.phantom;
     return status;
+}
+
+const char *gls_method_model(const gls_method_score *score)
+{
+    const gls_getter_source source = gls_getter_source_of(score->dg);
+    return source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING ? "" : gls_model_name(score->model);
 }
 
 void gls_method_scores_finish(gls_method_scores *scores)

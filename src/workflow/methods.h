@@ -33,6 +33,8 @@ gls_status gls_methods_score(const gls_job_options *options, const char *const *
                              gls_method_scores *scores);
 /* Rules, grid, device and an entry for each method. */
 void gls_method_scores_add(struct cJSON *root, const gls_method_scores *scores);
+/* Name of the model; "" where the getter has none. */
+const char *gls_method_model(const gls_method_score *score);
 /* Counts, means and bundles of one result. */
 void gls_score_json(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
 void gls_method_scores_finish(gls_method_scores *scores);

@@ -44,7 +44,10 @@ static void add_row(cJSON *methods, const gls_method_score *row)
 {
     cJSON *method = cJSON_CreateObject();
     cJSON_AddItemToArray(methods, method);
-    cJSON_AddStringToObject(method, "model", gls_model_name(row->model));
+    if (*gls_method_model(row))
+        cJSON_AddStringToObject(method, "model", gls_method_model(row));
+    else
+        cJSON_AddNullToObject(method, "model");
     cJSON_AddStringToObject(method, "dg", gls_getter_name(row->dg));
     add_counts(method, &row->result);
     gls_json_double(method, "seconds", row->seconds);

@@ -149,7 +149,24 @@ const char *gls_directions_option(const gls_job_options *o)
 
 bool gls_along_peaks(const gls_job_options *o)
 {
-    return o->track.dg == GLS_DG_FACT || o->track.dg == GLS_DG_EUDX;
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_PEAKS;
+}
+
+bool gls_needs_odf(const gls_job_options *o)
+{
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF || (gls_along_peaks(o) && o->peaks.n == 0);
+}
+
+bool gls_needs_series(const gls_job_options *o)
+{
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return source == GLS_FROM_QBALL || source == GLS_FROM_SERIES;
+}
+
+bool gls_fits_model(const gls_job_options *o)
+{
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
 }
 
 const char *gls_csd_directions_file(const gls_model_options *o)
@@ -191,27 +208,28 @@ const char *gls_getter_name(gls_direction_getter dg)
 
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
-    bool given = gls_directions_option(o) != NULL, fod = gls_getter_ends_itself(o->track.dg);
+    const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
-    case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
-    case GLS_FOR_PROB_DET: return o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET;
-    case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
-    case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
-    case GLS_FOR_PEAKS: return !fod;
-    case GLS_FOR_STARTS: return !fod || gls_along_peaks(o);
-    case GLS_FOR_FOD: return fod && !gls_along_peaks(o);
+    case GLS_FOR_BOOT:
+    case GLS_FOR_PROB_DET:
+    case GLS_FOR_PTT:
+    case GLS_FOR_VERTICES:
+    case GLS_FOR_PEAKS:
+    case GLS_FOR_STARTS:
+    case GLS_FOR_FOD:
+    case GLS_FOR_IFOD:
+    case GLS_FOR_IFOD2:
+    case GLS_FOR_RK4: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     case GLS_FOR_CUTOFF:
-        return fod ||
-               ((o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET) && (given || o->model.model > GLS_MODEL_CSA));
-    case GLS_FOR_IFOD: return o->track.dg == GLS_DG_IFOD1 || o->track.dg == GLS_DG_IFOD2;
-    case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
-    case GLS_FOR_FIT: return !given;
-    case GLS_FOR_QBALL: return !given && o->model.model <= GLS_MODEL_CSA;
-    case GLS_FOR_MSMT: return !given && o->model.model == GLS_MODEL_MSMT;
-    case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
+        return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
+               (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
+    case GLS_FOR_FIT: return fits;
+    case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
+    case GLS_FOR_MSMT: return fits && o->model.model == GLS_MODEL_MSMT;
+    case GLS_FOR_CSD: return fits && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return o->sh || o->odf;
     case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;

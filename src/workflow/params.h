@@ -55,8 +55,12 @@ gls_model_options gls_model_options_default(gls_model_kind model);
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* The option that gives the directions, "sh", "odf" or "peaks", in place of a model; NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
-/* Whether the direction getter follows peaks. */
+/* What the direction getter needs: peaks, given or of ODFs; ODFs, if only for their peaks, given or of a model; the
+ * series on the device; a model that is fitted. */
 bool gls_along_peaks(const gls_job_options *options);
+bool gls_needs_odf(const gls_job_options *options);
+bool gls_needs_series(const gls_job_options *options);
+bool gls_fits_model(const gls_job_options *options);
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* The file of csd_directions; NULL: it is none. */
 const char *gls_csd_directions_file(const gls_model_options *options);

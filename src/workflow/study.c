@@ -177,8 +177,10 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
-    if (!code && !gls_directions_option(options))
+    if (!code && gls_fits_model(options))
         code = gls_series_model_init(&input->model, &options->model, &input->series);
+    else
+        input->model.series = &input->series;
     if (!code) code = gls_study_read_tissue(input, options);
     if (!code && (input->roi || gls_seeds_need_no_region(options))) code = gls_study_make_seeds(input, options);
     if (code) return code;
@@ -257,11 +259,12 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
     gls_status status = make_open_map(input, options);
     if (status) return status;
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
-    if (!status && options->track.dg != GLS_DG_BOOT && !gls_directions_option(options))
+    if (!status && gls_needs_odf(options) && gls_fits_model(options))
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
-    if (options->track.dg == GLS_DG_BOOT) return gls_series_model_prepare(&input->model, input->mask);
-    status = options->peaks.n > 0 ? GLS_OK : make_source(input, options);
+    if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
+        return gls_series_model_prepare(&input->model, input->mask);
+    status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
     return status ? status : gls_study_plan_peaks(input, options);
 }
 
@@ -275,7 +278,7 @@ gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_op
                                                                : NULL,
                                .regions = input->regions,
                                .tissue = input->tissue};
-    if (options->track.dg != GLS_DG_BOOT) return tracker;
+    if (!gls_needs_series(options)) return tracker;
     tracker.dwi = gls_series_model_dwi(&input->model);
     tracker.gradients = gls_series_model_gradients(&input->model);
     tracker.qball = input->model.qball;
@@ -353,20 +356,19 @@ static gls_status make_region(gls_study *input, const gls_job_options *options, 
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     double start = gls_clock_seconds();
-    bool fitted = !gls_directions_option(options);
+    bool fitted = gls_fits_model(options);
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
     if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
-        if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
     if (code) return code;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
-    if (options->track.dg != GLS_DG_BOOT) {
+    if (gls_needs_odf(options)) {
         if (fitted) code = fit_odf(input, options, monitor);
-        if (!code && options->peaks.n == 0) code = make_source(input, options);
+        if (!code) code = make_source(input, options);
         if (!code) code = gls_study_find_peaks(input, options);
     }
     if (!code && !input->seeds) code = make_region(input, options, monitor);

@@ -72,7 +72,7 @@ static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_study *in = &job->study;
     const gls_job_options *o = &job->options;
-    if (!gls_directions_option(o)) gls_series_model_describe(root, &in->model);
+    if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
     if (o->peaks.n > 0) {
         cJSON_AddStringToObject(odf, "source", "peaks");
@@ -81,7 +81,10 @@ static void add_odf(cJSON *root, const gls_job *job)
         return;
     }
     if (!in->odf) {
-        cJSON_AddStringToObject(odf, "source", "bootstrap of the model");
+        static const char *const source[] = {[GLS_FROM_QBALL] = "bootstrap of the model",
+                                             [GLS_FROM_SERIES] = "tensors of the series",
+                                             [GLS_FROM_NOTHING] = "none"};
+        cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
         return;
     }
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");

@@ -24,7 +24,6 @@ bridged "help --format bash" completions bash
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
-bridged "--dg det" track --dg closestpeaks
 # words of other programs that have a counterpart are taken, and said
 taken() { # TEXT OF THE PLAN, OPTIONS
     plan=$1
@@ -39,6 +38,11 @@ taken 'max-angle 45' --model csd --dg iFOD2
 taken 'max-angle 45' --model CSD --dg ifod2
 taken 'precision' --output-precision float32 --precision float16
 taken 'max-angle 25' --model csd --dg deterministic
+taken 'direction  *tensordet' --dg Tensor_Det
+taken 'direction  *tensorprob' --dg Tensor_Prob
+taken 'direction  *closest' --model csd --dg closestpeaks
+taken 'direction  *nulldist1' --dg NullDist1
+fails 2 "--model: not with --dg tensordet, which fits no model" track --phantom --dg tensordet --model csd
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 bridged --fa fit --stopping_path x.nii.gz
@@ -48,7 +52,6 @@ bridged "--nseeds N without --select" track --phantom --select 0
 bridged "--seed-sphere x,y,z,r" track "$dwi" --roi 1,2,-3,4.5
 bridged "--fa-threshold X" track --phantom --fa 0.2
 bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
-bridged "--dg det" track --phantom --dg Tensor_Det
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
 # a file may have such a name
 printf '20 26 19\n' > "$work/7"
@@ -110,7 +113,7 @@ fails 2 --sh-order track --sh-order 3
 fails 2 --sh-order track --sh-order 10
 fails 2 --chunk-size track --chunk-size 0
 fails 2 --fa-threshold track --fa-threshold inf
-fails 2 --dg track --dg closestpeaks
+fails 2 --dg track --dg fact4
 fails 2 --write-method track --write-method vtk
 fails 2 --force track --force=yes
 fails 2 --min-length track --min-length 20 --max-length 10

@@ -15,36 +15,9 @@ import time
 
 import nibabel as nib
 import numpy as np
-from scipy import stats
 
 from checks import check, outcome, run, turned
-
-
-def image(path):
-    return np.asarray(nib.load(path).dataobj, dtype=np.float32)
-
-
-def lines_of(path):
-    return [np.asarray(line, float) for line in nib.streamlines.load(path).streamlines]
-
-
-def by_seed(path):
-    """Streamlines by the seed that a table of --output-seeds has, with the number of the point there."""
-    rows = [line.replace(",", " ").split() for line in open(path + ".seeds") if line.strip() and not line.startswith("#")]
-    return {tuple(np.round([float(x) for x in row[-3:]], 3)): line for row, line in zip(rows, lines_of(path))}
-
-
-def compare(name, ours, theirs, points, near, limit):
-    """Share of streamlines with as many points, and of those the share that lies within `near` mm."""
-    both = [(ours[seed], theirs[seed]) for seed in theirs if seed in ours]
-    missing = len(set(theirs) ^ set(ours))
-    same = [(a, b) for a, b in both if len(a) == len(b)]
-    # the two halves may come in either order
-    apart = [min(np.abs(a - b).max(), np.abs(a - b[::-1]).max()) for a, b in same]
-    share, close = len(same) / max(1, len(both)), float(np.mean(np.array(apart) <= near)) if apart else 0
-    check(len(theirs) > 50 and missing <= limit * len(theirs), f"{name}: {len(theirs)} streamlines of the peer, {missing} of one side alone")
-    check(share >= points and close >= points,
-          f"{name}: {share:.4f} have as many points, {close:.4f} of these lie within {near} mm; the largest distance of them {max(a for a in apart if a <= near):.2g} mm")
+from tracked import by_seed, compare, compare_chance, image, lines_of
 
 
 class Case:
@@ -101,41 +74,13 @@ def compare_fact(case, direction):
     compare(f"{case.name} fact along {towards}", by_seed(ours), by_seed(theirs), 0.99, 1e-3, 0.01)
 
 
-def density(path, template):
-    run("tckmap", "-quiet", "-force", "-template", template, path, path + ".nii")
-    return image(path + ".nii")
-
-
-def correlation(a, b):
-    either = (a > 0) | (b > 0)
-    return np.corrcoef(a[either], b[either])[0, 1]
-
-
-def compare_chance(case, n):
-    """Lengths and density where the first directions are random."""
-    lengths, maps = [], []
-    for number in (1, 2, 3):
-        path = f"{case.at}random_{number}.tck"
-        if number < 3:
-            run("tckgen", case.peaks, path, "-force", "-algorithm", "FACT", "-seed_image", case.roi, "-mask", case.mask, "-seeds", n, "-select", 0, "-nthreads", 0,
-                MRTRIX_RNG_SEED=str(number))
-        else:
-            case.glslines("fact", path, "--mask", case.mask, "--roi", case.roi, "--nseeds", n)
-        lengths.append(np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines_of(path)]).round(1))
-        maps.append(density(path, case.mask))
-    kept = [len(x) for x in lengths]
-    share = (kept[0] + kept[1]) / 2 / n
-    name = f"{case.name} fact, random starts"
-    bound = 3 * np.sqrt(2 * n * share * (1 - share))
-    check(abs(kept[2] - (kept[0] + kept[1]) / 2) <= bound, f"{name}: {kept[2]} of {n} kept, the peer's runs {kept[0]} and {kept[1]}, bound {bound:.0f}")
-    limit = 1.63 * np.sqrt(2 / min(kept))
-    ks = [stats.ks_2samp(lengths[2], x).statistic for x in lengths[:2]]
-    check(max(ks) <= limit, f"{name}: KS of lengths {ks[0]:.4f} and {ks[1]:.4f}, the peer's runs {stats.ks_2samp(*lengths[:2]).statistic:.4f}, limit {limit:.4f}")
-    mean = [x.mean() for x in lengths]
-    error = 3 * np.hypot(lengths[0].std(), lengths[2].std()) / np.sqrt(min(kept))
-    check(abs(mean[2] - (mean[0] + mean[1]) / 2) <= error, f"{name}: mean length {mean[2]:.2f}, the peer's {mean[0]:.2f} and {mean[1]:.2f} mm, bound {error:.2f}")
-    among, ours = correlation(*maps[:2]), [correlation(maps[2], m) for m in maps[:2]]
-    check(min(ours) >= among - 0.03, f"{name}: density correlates by {ours[0]:.3f} and {ours[1]:.3f}, the peer's runs by {among:.3f}")
+def random_starts(case, n):
+    paths = [f"{case.at}random_{number}.tck" for number in (1, 2, 3)]
+    for number in (1, 2):
+        run("tckgen", case.peaks, paths[number - 1], "-force", "-algorithm", "FACT", "-seed_image", case.roi, "-mask", case.mask, "-seeds", n, "-select", 0,
+            "-nthreads", 0, MRTRIX_RNG_SEED=str(number))
+    case.glslines("fact", paths[2], "--mask", case.mask, "--roi", case.roi, "--nseeds", n)
+    compare_chance(f"{case.name} fact, random starts", paths[:2], paths[2], n, case.mask)
 
 
 # --- EuDX ------------------------------------------------------------------------
@@ -223,7 +168,7 @@ cases = [Case("phantom", *files, arguments.work), Case("turned", *turned(argumen
 for case in cases:
     for direction in ((1, 0.2, 0.1), (0, 1, 0.3), (0.2, -0.4, 1)):
         compare_fact(case, direction)
-    compare_chance(case, arguments.seeds)
+    random_starts(case, arguments.seeds)
 try:
     compare_eudx(cases[0], 300)
 except ImportError:

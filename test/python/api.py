@@ -216,6 +216,18 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "three are needed"):
             glslines.Tracker("llvmpipe", stop_map=phantom.fa, peaks=peaks[..., :4], affine=phantom.affine)
 
+    def test_tensors(self):
+        for dg in ("tensordet", "tensorprob", "nulldist1"):
+            signals = {} if dg == "nulldist1" else {"dwi": phantom.dwi, "gradients": phantom.gradients}
+            with glslines.Tracker("llvmpipe", glslines.Params(dg=dg, step_size="0.5mm"), stop_map=phantom.mask,
+                                  affine=phantom.affine, mask=phantom.mask, **signals) as tracker:
+                from_arrays = tracker.run(phantom.seeds)
+            stats = glslines.track(*phantom.names, out=path(dg + ".trx"), nseeds=NSEEDS, device="llvmpipe", dg=dg,
+                                   step_size="0.5mm", force=True)
+            self.assertEqual(len(from_arrays), stats["streamlines"])
+        with self.assertRaisesRegex(ValueError, "dg='tensordet' needs dwi and Gradients"):
+            glslines.Tracker("llvmpipe", glslines.Params(dg="tensordet"), stop_map=phantom.fa, dwi=phantom.dwi)
+
     def test_csd_against_the_program(self):
         run("fit", *phantom.names[:4], path("fit"), "--model", "csd", "--sh-order", 4, "--sh-basis",
             "descoteaux07_legacy", "--sh-frame", "image", "--force")

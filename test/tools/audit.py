@@ -30,12 +30,12 @@ import regions as region_rules  # noqa: E402
 
 # step in mm, places that a step leads over, substeps of a stored point
 GETTERS = {"boot": (1, 1, 1), "prob": (1, 1, 1), "det": (1, 1, 1), "ptt": (1, 1, 4), "ifod1": (1, 1, 1), "ifod2": (1, 3, 1), "sdstream": (1, 1, 1), "fact": (1, 1, 1),
-           "eudx": (1, 1, 1)}
+           "eudx": (1, 1, 1), "tensordet": (1, 1, 1), "tensorprob": (1, 1, 1), "nulldist1": (1, 1, 1), "nulldist2": (1, 3, 1), "closest": (1, 1, 1)}
 ONE = ["--max-directions-per-seed", 1]
 CUTOFF = ["--cutoff", 0.05]  # which otherwise is another one with tissue
 OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"], "ifod1": CUTOFF, "ifod2": CUTOFF, "sdstream": CUTOFF, "fact": CUTOFF,
-           "eudx": [*ONE, *CUTOFF]}
-BACKTRACK = ("boot", "prob", "ifod1", "ifod2")
+           "eudx": [*ONE, *CUTOFF], "tensordet": CUTOFF, "tensorprob": CUTOFF, "nulldist1": [], "nulldist2": [], "closest": ONE}
+BACKTRACK = ("boot", "prob", "ifod1", "ifod2", "nulldist1", "nulldist2")
 RNG_SEED = 9
 TIE = 1e-5  # kernels decide in single precision
 faults = {}
@@ -55,7 +55,7 @@ def run(*command):
 def track(name, getter, *options):
     """Streamlines in world mm, the index of the point that is the seed, the number of the seed, and the sidecar."""
     series = [f"{data}/{f}" for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "mask.nii.gz")]
-    model = ["--model", "opdt", "--sh-order", 4] if getter == "boot" else ["--model", "csd", "--sh-order", 6]
+    model = ["--model", "opdt", "--sh-order", 4] if getter == "boot" else [] if getter[:4] in ("tens", "null") else ["--model", "csd", "--sh-order", 6]
     run(tool, "track", *series, "--dg", getter, *model, "--seeds", at("seeds.txt"), "--seed-space", "world",
         "--step-size", f"{GETTERS[getter][0]}mm", "--min-length", 4, "--max-length", 400, "--rng-seed", RNG_SEED, "--precision", "float",
         "--cache-dir", at("fits"), "--device", os.environ.get("GLS_PROOF_DEVICE", "llvmpipe"), "--output-seeds", at(f"{name}.csv"), "-o", at(f"{name}.tck"),

@@ -40,12 +40,18 @@ def pick(r, name, *values):
 
 def result_options(r):
     """Options on which the bytes depend, and whether a fit can be kept."""
-    getter = r.choice(("boot", "prob", "det", "ptt", "prob", "boot", "ifod2", "ifod1", "sdstream", "fact", "eudx"))
+    getter = r.choice(("boot", "prob", "det", "ptt", "prob", "boot", "ifod2", "ifod1", "sdstream", "fact", "eudx", "tensordet", "tensorprob", "nulldist1", "nulldist2", "closest"))
     order = r.choice((4, 4, 6, 8))
     o = ["--dg", getter, "--nseeds", str(r.choice((1, 37, 100, 250))), "--rng-seed", str(r.randrange(10**6)), "--sphere", r.choice(("small", "small", "small", "default"))]
     if getter == "boot":
         o += ["--model", r.choice(("opdt", "csa")), "--sh-order", str(min(order, 6))]
         o += pick(r, "--boot-retry", "cone", "peak") + pick(r, "--boot-start", "sample", "fit") + pick(r, "--angular-weight", 0.3)
+    elif getter in ("tensordet", "tensorprob"):
+        o += pick(r, "--cutoff", 0.05, 0.2)
+    elif getter in ("nulldist1", "nulldist2"):
+        pass
+    elif getter == "closest":
+        o += ["--model", r.choice(("opdt", "csd")), "--sh-order", str(order)] + pick(r, "--angular-weight", 0.3)
     elif getter in ("prob", "det"):
         o += ["--model", r.choice(("opdt", "csa", "csd", "msmt")), "--sh-order", str(order)]
         o += pick(r, "--pmf-threshold", 0.02, 0.2) + pick(r, "--angular-weight", 0.3) + pick(r, "--odf-interpolation", "amplitudes", "coefficients")

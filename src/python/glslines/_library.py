@@ -182,6 +182,7 @@ _SIGNATURES = {
     "gls_seeds_create_per_voxel": "tppuqP",
     "gls_seeds_create_list": "tpnipP",
     "gls_seeds_destroy": "vp",
+    "gls_getter_source_of": "ii",
     "gls_seeds_count": "qp",
     "gls_seeds_get": "vpqnp",
     "gls_regions_create": "tpP",

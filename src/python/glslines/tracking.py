@@ -10,7 +10,7 @@ from ._arrays import Image, affine_of, grid_like, is_placed, require_shape
 from ._errors import CancelledError
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
-from .models import ODF, QBall, Sphere, _affine, _pointer
+from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer
 from .params import Params
 
 _TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
@@ -375,9 +375,10 @@ class Tracker(_library.OfProcess):
     """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
 
     device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
-    fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, ptt and ifod1,
-    ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
-    amplitude, 0 or nan where there is none.
+    fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, closest, ptt and
+    ifod1, ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
+    amplitude, 0 or nan where there is none. For tensordet and tensorprob: dwi and gradients. nulldist1, nulldist2 and
+    seedtest look at the stop map alone.
     mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
     one or a list of images, or of texts as the options take them.
     """
@@ -385,7 +386,7 @@ class Tracker(_library.OfProcess):
     kind = "tracker"
 
     def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
-                 affine=None, mask=None, peaks=None, **regions):
+                 affine=None, mask=None, peaks=None, gradients=None, **regions):
         self._own_device = not isinstance(device, Device)
         self.params = params if params is not None else Params(
             dg="fact" if peaks is not None else "boot" if odf is None else "prob")
@@ -396,11 +397,14 @@ class Tracker(_library.OfProcess):
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
         self._input.stop_map = self._stop_map.pointer
-        if self.params.dg == "boot":
+        source = call.gls_getter_source_of(self.params.in_mm(1, 1).dg)
+        if source == constants["GLS_FROM_QBALL"]:
             self._use_series(dwi, qball, sphere, affine)
-        elif self.params.dg in ("fact", "eudx"):
+        elif source == constants["GLS_FROM_PEAKS"]:
             self._use_peaks(peaks, affine)
-        else:
+        elif source == constants["GLS_FROM_SERIES"]:
+            self._use_signals(dwi, gradients, affine)
+        elif source == constants["GLS_FROM_ODF"]:
             self._use_odf(odf)
         self._regions = self._make_regions(mask, regions, affine)
         self._input.regions = _pointer(self._regions)
@@ -431,6 +435,16 @@ class Tracker(_library.OfProcess):
         self._used = (series, qball, sphere)
         self._input.dwi, self._input.gradients = series.pointer, qball.gradients.pointer
         self._input.qball, self._input.sphere = qball.pointer, sphere.pointer
+
+    def _use_signals(self, dwi, gradients, affine):
+        if dwi is None or not isinstance(gradients, Gradients):
+            raise ValueError("dg='%s' needs dwi and Gradients" % self.params.dg)
+        series = Image(dwi, affine, "dwi", 4)
+        require_shape(series.array, self._stop_map.array, "dwi", "stop_map")
+        if series.shape[3] != len(gradients):
+            raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(gradients)))
+        self._used = (series, gradients)
+        self._input.dwi, self._input.gradients = series.pointer, gradients.pointer
 
     def _use_odf(self, odf):
         if not isinstance(odf, ODF):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/handle.h"
+#include "image/image.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -18,21 +19,6 @@ static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
     t->n_vertices = (uint32_t)sphere->n;
     t->antipodal = sphere->antipodal;
     return GLS_OK;
-}
-
-/* From world axes to those of voxels. */
-static void turn_direction(gls_engine *t)
-{
-    const double *d = t->params.seed_direction;
-    double inverse[3][4], square = 0;
-    gls_grid_inverse(&t->grid, inverse);
-    for (int a = 0; a < 3; a++) {
-        t->seed_direction[a] =
-            t->grid.voxel_size[a] * (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]);
-        square += t->seed_direction[a] * t->seed_direction[a];
-    }
-    t->has_direction = square > 0;
-    for (int a = 0; a < 3 && t->has_direction; a++) t->seed_direction[a] /= sqrt(square);
 }
 
 void gls_engine_turn(gls_engine *t, unsigned turn)
@@ -158,7 +144,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->device = device;
     t->params = *params;
     t->grid = input->stop_map->grid;
-    turn_direction(t);
+    t->has_direction = gls_grid_direction(&t->grid, t->params.seed_direction, t->seed_direction);
     gls_device_hold(device);
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);

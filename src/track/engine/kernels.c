@@ -80,7 +80,7 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
     size_t n = d->n;
     /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
      * and its peaks are needed but once a seed */
-    bool looped = plan->mapping->looped || w->is_initial;
+    bool looped = plan->mapping->looped || w->is_initial || model->looped;
     gls_status status = GLS_OK;
     if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
     gls_define_loops(d, "peaks", "odf/peaks", looped);

@@ -46,6 +46,8 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
 #define PARAM_FIELD(type, name) u.name = (type)p->name;
 #include "layout/track_params.def"
 #undef FIELD
+    u.fod_cutoff = (float)(gls_track_cutoff(p) * t->model.scale);
+    u.seed_cutoff = (float)(gls_track_seed_cutoff(p) * t->model.scale);
     if (t->plan.getter->uniforms) t->plan.getter->uniforms(p, &t->model, &u);
     if (t->plan.guide.kind->uniforms) t->plan.guide.kind->uniforms(p, &u);
     return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);

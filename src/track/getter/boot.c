@@ -10,6 +10,7 @@
 #include "track/getter/boot_parts.h"
 #include "track/shader/defines.h"
 #include "track/shader/rows.h"
+#include "track/params.h"
 #include "util/status.h"
 
 /* --- The field of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals,
@@ -386,6 +387,8 @@ const gls_getter gls_getter_boot = {
     .name = "boot",
     .shader = "getter/boot.glsl",
     .initial = "getter/boot.glsl",
+    .source = GLS_FROM_QBALL,
+    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(BOOT),
     .check = check,
     .sphere = sphere,
     .handed_over = handed_over,

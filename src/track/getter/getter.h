@@ -29,6 +29,7 @@ typedef struct gls_model_plan {
     gls_define_list defines;
     const char *odf; /* fills the slot <odf>: ODF_looped.glsl, or where every step needs all of an ODF and rows are
                         faster ODF_unrolled.glsl; a constant. NULL: no ODF is sampled */
+    bool looped;     /* the former whatever the mapping */
 } gls_model_plan;
 
 /* A model on a device. */
@@ -37,8 +38,14 @@ typedef struct gls_model {
     gls_buffer *buffer; /* vertices and the tables of loops: "Model" in the shaders */
     bool uniform;       /* it is a uniform block */
     double min_signal;  /* in units of the field */
-    double scale;       /* ifod1, ifod2, sdstream: units of the field for one of the input */
+    double scale;       /* units of the field for one of the input, for cutoffs; 0: there are none */
 } gls_model;
+
+/* Of a getter's row, for which it includes track/params.h. */
+#define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
+/* Those of getters whose directions are vertices of a sphere, and of getters of FODs. */
+#define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))
+#define GLS_GETTER_HAS_FOD (GLS_GETTER_HAS(FOD) | GLS_GETTER_HAS(CUTOFF))
 
 typedef struct gls_getter {
     const char *name;
@@ -54,6 +61,12 @@ typedef struct gls_getter {
     bool one_lane; /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
     bool ordered;  /* hardware is faster if streamlines that are near each other are tracked together */
     bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
+    gls_getter_source source;
+    uint32_t has;             /* users of parameters that it is one of: sum of GLS_GETTER_HAS() */
+    double cutoff;            /* default of fod_cutoff */
+    double act_cutoff;        /* the same of the program with --act; 0: no other */
+    bool any_seed;            /* the default of seed_cutoff is 0, not that of fod_cutoff */
+    const char *no_backtrack; /* why its steps cannot be taken back, though they are drawn; NULL: they can */
 
     /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */
     gls_status (*check)(const gls_track_params *params, const gls_track_input *input);

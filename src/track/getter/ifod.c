@@ -2,6 +2,7 @@
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
 #include "track/getter/sh_field.h"
+#include "track/params.h"
 
 #include <math.h>
 
@@ -64,9 +65,8 @@ static uint32_t turns(const gls_track_params *params)
 
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
+    (void)model;
     u->step_mm = (float)params->step_size;
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
     u->fod_power = (float)gls_ifod_power(params);
 }
 
@@ -78,6 +78,9 @@ const gls_getter gls_getter_ifod1 = {
     .own_start = true,
     .own_end = true,
     .ordered = true,
+    .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .turns = turns,
@@ -94,6 +97,9 @@ const gls_getter gls_getter_ifod2 = {
     .own_start = true,
     .own_end = true,
     .ordered = true,
+    .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD) | GLS_GETTER_HAS(IFOD2),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .parts = parts,

@@ -91,6 +91,16 @@ const gls_sphere *gls_odf_field_sphere(const gls_track_input *input)
     return input->odf->sphere;
 }
 
+const gls_sphere *gls_no_sphere(const gls_track_input *input)
+{
+    static double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static uint32_t first[] = {0, 2, 4, 6}, neighbour[] = {1, 2, 0, 2, 0, 1};
+    static const gls_sphere octahedron = {
+        .n = 3, .vertex = axes, .antipodal = true, .first = first, .neighbour = neighbour};
+    (void)input;
+    return &octahedron;
+}
+
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_field_block block,
                        const odf_fill *f, const uint32_t *place, size_t *failed)
 {

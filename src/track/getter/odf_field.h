@@ -7,6 +7,8 @@
 /* For the row of such a getter. */
 gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients);
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
+/* The same of getters whose directions are no vertices: the least sphere that there is. */
+const gls_sphere *gls_no_sphere(const gls_track_input *input);
 
 /* What lies between voxels; coefficients: the getter can do with them. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,

@@ -1,26 +1,15 @@
 /* Direction getters that follow peaks: of the nearest voxel (fact), or the mean of those of the eight voxels around a
  * point (eudx). */
-#include "track/getter/getter.h"
+#include "track/getter/odf_field.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "track/field/textures.h"
+#include "track/params.h"
 #include "util/status.h"
 
 #define MAXIMUM 1024.0f /* the largest amplitude is brought to this, well inside half floats */
-
-/* Peaks are no vertices: the least sphere that there is. */
-static double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-static uint32_t first[] = {0, 2, 4, 6}, neighbour[] = {1, 2, 0, 2, 0, 1};
-static const gls_sphere octahedron = {
-    .n = 3, .vertex = axes, .antipodal = true, .first = first, .neighbour = neighbour};
-
-static const gls_sphere *sphere(const gls_track_input *input)
-{
-    (void)input;
-    return &octahedron;
-}
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
@@ -84,29 +73,11 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 
 /* --- the model ---------------------------------------------------------------- */
 
-/* The direction in which seeds are to start, along the voxel axes; false: none was given. */
-static bool start_of(const gls_model_request *request, double start[3])
-{
-    const double *d = request->params->seed_direction;
-    const gls_grid *grid = &request->input->stop_map->grid;
-    double inverse[3][4], square = 0;
-    gls_grid_inverse(grid, inverse);
-    for (int a = 0; a < 3; a++) {
-        start[a] = grid->voxel_size[a] * (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]);
-        square += start[a] * start[a];
-    }
-    for (int a = 0; a < 3 && square > 0; a++) start[a] /= sqrt(square);
-    return square > 0;
-}
-
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool mean)
 {
     gls_define_list *d = &model->defines;
     const gls_precision precision = request->params->precision;
-    double start[3];
-    const bool given = start_of(request, start);
-    gls_table_floats(&model->tables, d, "MODEL_START", start, 3);
-    gls_define_int(d, "START_GIVEN", given, "seed_direction");
+    gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
     gls_define_int(d, "PEAK_MEAN", mean, "of the eight voxels around a point");
     return gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(request->input->peaks->n_volumes / 3 * 4),
                              precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
@@ -129,12 +100,6 @@ static uint32_t turns(const gls_track_params *params)
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
 
-static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
-{
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
-}
-
 const gls_getter gls_getter_fact = {
     .name = "fact",
     .shader = "getter/peak_step.glsl",
@@ -145,10 +110,13 @@ const gls_getter gls_getter_fact = {
     .own_end = true,
     .one_lane = true,
     .ordered = true,
+    .source = GLS_FROM_PEAKS,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
     .check = check,
-    .sphere = sphere,
+    .sphere = gls_no_sphere,
     .turns = turns,
-    .uniforms = uniforms,
     .plan = plan_fact,
     .fill = fill,
 };
@@ -163,10 +131,13 @@ const gls_getter gls_getter_eudx = {
     .own_end = true,
     .one_lane = true,
     .ordered = true,
+    .source = GLS_FROM_PEAKS,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+    .cutoff = 0.0239,
+    .any_seed = true,
     .check = check,
-    .sphere = sphere,
+    .sphere = gls_no_sphere,
     .turns = turns,
-    .uniforms = uniforms,
     .plan = plan_eudx,
     .fill = fill,
 };

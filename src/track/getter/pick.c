@@ -1,5 +1,5 @@
 /* Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
- * the ODF) and deterministic (its largest value). */
+ * the ODF), deterministic (its largest value), and the peak that is nearest to the last direction. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include "dwi/odf_parts.h"
 #include "track/field/textures.h"
 #include "track/shader/rows.h"
+#include "track/params.h"
 
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
 {
@@ -39,7 +40,8 @@ static size_t stretch(size_t n_vertices, const gls_model_request *request)
     return request->lanes_fixed && n <= 32 ? n : 0;
 }
 
-static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
+/* Field and sphere, and the ODF's rows of source. */
+static gls_status plan_odf(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_track_params *params = request->params;
     const gls_odf_source *odf = request->input->odf;
@@ -54,6 +56,18 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
     if (coefficients) status = add_coefficients(model, odf, request->looped, params->angular_weight > 0);
+    gls_text text = {0};
+    gls_rows_vertices(&text, sphere);
+    gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");
+    return status;
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
+{
+    const gls_track_params *params = request->params;
+    const gls_sphere *sphere = request->input->odf->sphere;
+    gls_define_list *d = &model->defines;
+    gls_status status = plan_odf(request, model);
     double bits = ceil(log2((double)sphere->n));
     gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
     gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
@@ -64,10 +78,17 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
         gls_table_cone_of_lanes(&model->tables, d, sphere, params->max_angle, request->lanes, n_each);
     else
         gls_table_cone(&model->tables, d, sphere, params->max_angle);
-    if (request->looped) return status;
+    return status;
+}
+
+/* Rows of source take the ODF's peaks from one of coefficients alone. */
+static gls_status plan_closest(const gls_model_request *request, gls_model_plan *model)
+{
     gls_text text = {0};
-    gls_rows_vertices(&text, sphere);
-    gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");
+    gls_status status = plan_odf(request, model);
+    model->looped = !uses_coefficients(request->params, request->input);
+    gls_rows_peaks(&text, request->input->odf->sphere);
+    gls_define_slot(&model->defines, "peak_rows", gls_text_take(&text), "a call for each vertex");
     return status;
 }
 
@@ -92,20 +113,14 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_odf_field_fill(models, n, input, uses_coefficients(params, input), failed);
 }
 
-static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
-{
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
-}
-
 const gls_getter gls_getter_prob = {
     .name = "prob",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
     .coefficients = true,
+    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET),
     .check = check,
     .sphere = gls_odf_field_sphere,
-    .uniforms = uniforms,
     .plan = plan_prob,
     .fill = fill,
 };
@@ -116,9 +131,22 @@ const gls_getter gls_getter_det = {
     .initial = "odf/initial.glsl",
     .coefficients = true,
     .deterministic = true,
+    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET),
     .check = check,
     .sphere = gls_odf_field_sphere,
-    .uniforms = uniforms,
     .plan = plan_det,
+    .fill = fill,
+};
+
+const gls_getter gls_getter_closest = {
+    .name = "closest",
+    .shader = "getter/closest.glsl",
+    .initial = "odf/initial.glsl",
+    .coefficients = true,
+    .deterministic = true,
+    .has = GLS_GETTER_HAS_VERTICES,
+    .check = check,
+    .sphere = gls_odf_field_sphere,
+    .plan = plan_closest,
     .fill = fill,
 };

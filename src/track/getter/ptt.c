@@ -8,6 +8,7 @@
 #include "track/field/cells.h"
 #include "track/field/textures.h"
 #include "track/getter/ptt_tables.h"
+#include "track/params.h"
 #include "util/status.h"
 
 /* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a
@@ -129,6 +130,8 @@ const gls_getter gls_getter_ptt = {
     .initial = "odf/initial.glsl",
     .framed = true,
     .ordered = true,
+    .has = GLS_GETTER_HAS(PTT) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS),
+    .no_backtrack = "parallel transport cannot be taken back",
     .check = check,
     .sphere = gls_odf_field_sphere,
     .substeps = substeps,

@@ -1,6 +1,7 @@
 /* Direction getter: the peak of the FOD uphill from the last direction. */
 #include "track/getter/odf_field.h"
 #include "track/getter/sh_field.h"
+#include "track/params.h"
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
@@ -14,12 +15,6 @@ static uint32_t turns(const gls_track_params *params)
     return 16;
 }
 
-static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
-{
-    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
-    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
-}
-
 const gls_getter gls_getter_sdstream = {
     .name = "sdstream",
     .shader = "getter/sdstream.glsl",
@@ -30,10 +25,12 @@ const gls_getter gls_getter_sdstream = {
     .one_lane = true,
     .ordered = true,
     .deterministic = true,
+    .has = GLS_GETTER_HAS_FOD,
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .turns = turns,
-    .uniforms = uniforms,
     .plan = plan,
     .fill = gls_sh_field_fill,
 };

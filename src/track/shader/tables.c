@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
 #include "util/status.h"
 
 static uint32_t *table_words(gls_tables *s, size_t n)
@@ -49,6 +50,13 @@ void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name,
 {
     uint32_t *word = gls_table_add(s, defines, name, n);
     for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
+}
+
+void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *grid, const double world[3])
+{
+    double start[3];
+    gls_define_int(defines, "START_GIVEN", gls_grid_direction(grid, world, start), "seed_direction");
+    gls_table_floats(s, defines, "MODEL_START", start, 3);
 }
 
 uint32_t *gls_table_shared(gls_tables *s, gls_define_list *defines, const char *name, size_t n)

@@ -2,6 +2,7 @@
 #ifndef GLS_TRACK_SHADER_TABLES_H
 #define GLS_TRACK_SHADER_TABLES_H
 
+#include <glslines/image.h>
 #include <glslines/sphere.h>
 
 #include "track/shader/defines.h"
@@ -45,6 +46,9 @@ void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphe
  */
 void gls_table_cone_of_lanes(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
                              uint32_t lanes, size_t stretch);
+
+/* MODEL_START and START_GIVEN: the direction in which all seeds are to start, along the voxel axes. */
+void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_grid *grid, const double world[3]);
 
 /* Goes on to a multiple of four words, as uniform blocks have it. */
 void gls_tables_fill_block(gls_tables *tables);

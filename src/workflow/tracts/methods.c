@@ -18,7 +18,11 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
-    if (dg == GLS_DG_BOOT) return model <= GLS_MODEL_CSA;
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
+    /* without a model: once */
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
+        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) && dg != GLS_DG_SEEDTEST;
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
@@ -58,8 +62,8 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
 
 static void show_bundles(gls_text *text, const gls_method_score *row)
 {
-    gls_text_printf(text, "\n%s %s\n%-30s %8s %7s %7s %7s\n", gls_model_name(row->model), gls_getter_name(row->dg),
-                    "bundle", "VS", "OL %", "OR %", "f1 %");
+    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
+                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
     for (size_t b = 0; b < row->result.n_bundles; b++) {
         const gls_score_bundle *s = &row->bundle[b];
         gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
@@ -69,17 +73,17 @@ static void show_bundles(gls_text *text, const gls_method_score *row)
 
 static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
 {
-    gls_text_printf(text, "%-5s %-8s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
+    gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
                     "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
     for (int i = 0; i < scores->n; i++) {
         const gls_method_score *row = &scores->row[i];
         const gls_score_result *r = &row->result;
         double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
         gls_text_printf(text,
-                        "%-5s %-8s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+                        "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
                         " %6.1f %6.1f %6.1f %8.1f\n",
-                        gls_model_name(row->model), gls_getter_name(row->dg), r->streamlines,
-                        percent * (double)r->valid, percent * (double)r->wrong_path, percent * (double)r->invalid,
+                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
+                        percent * (double)r->wrong_path, percent * (double)r->invalid,
                         percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
                         100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
     }

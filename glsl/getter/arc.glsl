@@ -1,0 +1,34 @@
+// Directions in a cone, and the arcs that lead to them.
+
+// A frame round d without a singular place (Duff et al. 2017): the direction at a right angle to d at such an angle.
+vec3 direction_across(vec3 d, float turn)
+{
+    float side = d.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (side + d.z), b = d.x * d.y * a;
+    return cos(turn) * vec3(1.0 + side * d.x * d.x * a, side * b, -side * d.x) +
+           sin(turn) * vec3(b, side + d.y * d.y * a, -d.y);
+}
+
+float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216.0); }
+
+#if OWN_STEPS
+vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
+
+// A place of the arc of one step from p, whose tangent is d there and turns by angle towards across.
+vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
+{
+    float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
+    float turned = k * length;
+    // series where the closed form loses digits
+    float along = turned > 1e-3 ? sin(turned) / k : length * (1.0 - turned * turned / 6.0);
+    float aside = turned > 1e-2 ? (1.0 - cos(turned)) / k : length * turned * (0.5 - turned * turned / 24.0);
+    return p + to_voxels(along * d + aside * across);
+}
+
+// On the arc from the tangent before to d.
+vec3 step_place(vec3 p, vec3 before, vec3 d, int part)
+{
+    vec3 across = d - dot(before, d) * before;
+    float s = length(across);
+    return arc_place(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);
+}
+#endif

@@ -1,0 +1,28 @@
+// Direction getters that look at no image: what streamlines are by chance. A direction uniform in the cone round the
+// last one, along which (NULL_STEPS 1) or on the arc to which (2) the step goes; with NULL_STEPS 0 there is no step.
+#include "base/packed.glsl"
+#include "base/model.glsl"
+#include "getter/arc.glsl"
+
+void prepare_getter() {}
+
+const uint RETRIES = 0u;
+
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    if (draw.step == (1u | STEP_BACKWARD)) d = -d;
+    if (NULL_STEPS == 0) return DIRECTION_NONE;
+    uvec4 words = draw_block(draw, 0u);
+    float fall = random_part(words.x) * (1.0 - params.cos_max_angle);
+    vec3 across = direction_across(d, 6.283185307 * random_part(words.y));
+    vec3 e = normalize((1.0 - fall) * d + sqrt(fall * (2.0 - fall)) * across);
+    next = NULL_STEPS == 2 ? d : e;
+    d = e;
+    return DIRECTION_FOUND;
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    vertex[0] = pack_direction(random_direction(draw_block(draw, 0u)));
+    return inside(p) ? 1u : 0u;
+}

@@ -1,0 +1,214 @@
+// Direction getters along the main axis of a tensor (Basser et al. 2000): signals are interpolated, then the tensor is
+// fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP the signals of each voxel are those of a
+// wild bootstrap, the measured ones plus or minus the residuals of the voxel's own fit (Jones 2008): signs are bits of
+// random numbers that are counted by voxel, so that a voxel has the same ones all along a streamline.
+//
+// The field has a tile for four volumes; the channel behind the last volume is 1 where a voxel has any signal. For the
+// bootstrap a tile of residuals follows each of them.
+#include "base/packed.glsl"
+#include "base/math.glsl"
+#include "base/model.glsl"
+
+#if GUIDE_AMPLITUDE
+#define GETTER_AMPLITUDE
+float direction_amplitude = 0.0; // FA
+#endif
+
+void prepare_getter() {}
+
+const uint RETRIES = 0u;
+const int TILES_OF_QUAD = 1 + TENSOR_BOOTSTRAP;
+const uint DRAW_SIGNS = 0x7fffffffu; // in place of the number of a step
+
+ivec3 texel_of(vec3 voxel)
+{
+    return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
+}
+
+#define TEXEL(i, t) ((t) * int(VOLUME_STRIP_WIDTH))
+
+// Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
+bool has_signal(vec3 p)
+{
+    const int place = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
+    if (!inside(p)) return false;
+    ivec3 texel = texel_of(clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0));
+    float any_signal = 0.0;
+#define TILES(i, n_tiles, first)                                                                                  \
+    if (place >= first / 4 && place < first / 4 + n_tiles)                                                        \
+        any_signal = texelFetch(volume[i], texel + ivec3((place - first / 4) * int(VOLUME_STRIP_WIDTH), 0, 0), 0)[TENSOR_VOLUMES % 4];
+#include <tile_loops>
+#undef TILES
+    return any_signal > 0.0;
+}
+
+// The logarithm of a signal in the units of the series; 0 where there is none.
+float log_signal(float s) { return s > 0.0 ? ln(s) - params.min_signal : 0.0; }
+
+struct Tensor {
+    vec3 diagonal; // xx yy zz
+    vec3 others;   // xy xz yz
+};
+
+#if TENSOR_BOOTSTRAP
+// The corners of the cell around a point, for the residuals.
+struct Corners {
+    vec3 low, high; // voxels
+    vec3 f;
+    ivec3 texel, further;
+};
+
+Corners corners_of(vec3 p)
+{
+    Corners c;
+    vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
+    c.low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
+    c.f = q - c.low;
+    c.high = min(c.low + 1.0, GRID - 1.0);
+    c.texel = texel_of(c.low);
+    c.further = ivec3(c.high - c.low);
+    return c;
+}
+
+uint voxel_number(vec3 v) { return uint(v.x) + uint(GRID_NX) * (uint(v.y) + uint(GRID_NY) * uint(v.z)); }
+#endif
+
+Tensor tensor_at(vec3 p, Draw draw)
+{
+    vec3 base = volume_base(p);
+    float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+#if TENSOR_BOOTSTRAP
+    Corners c = corners_of(p);
+    uvec4 signs[8];
+    int drawn = -1; // the block of 128 volumes that signs are of
+#endif
+#define TILES(i, n_tiles, first)                                                                                  \
+    for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
+        int quad = (first / 4 + t) / TILES_OF_QUAD;                                                               \
+        if (quad < TENSOR_QUADS) {                                                                                \
+            vec4 s = VOLUME_TILE(i, t, base);                                                                     \
+            ADD_RESIDUALS(i, t)                                                                                   \
+            vec4 y = vec4(log_signal(s.x), log_signal(s.y), log_signal(s.z), log_signal(s.w));                    \
+            for (int k = 0; k < 6; k++) sum[k] += dot(MODEL_FLOATS(MODEL_TENSOR + 6 * quad + k), y);              \
+        }                                                                                                         \
+    }
+#if TENSOR_BOOTSTRAP
+#define ADD_RESIDUALS(i, t)                                                                                       \
+    if (drawn != quad / 32) {                                                                                     \
+        drawn = quad / 32;                                                                                        \
+        for (int k = 0; k < 8; k++) {                                                                             \
+            bvec3 high = bvec3((k & 1) != 0, (k & 2) != 0, (k & 4) != 0);                                         \
+            uint voxel = voxel_number(mix(c.low, c.high, vec3(high)));                                            \
+            signs[k] = philox(uvec4(voxel, DRAW_SIGNS ^ (uint(drawn) << 8), draw.seed_lo, draw.seed_hi),          \
+                              uvec2(params.key_lo, params.key_hi));                                               \
+        }                                                                                                         \
+    }                                                                                                             \
+    for (int k = 0; k < 8; k++) {                                                                                 \
+        ivec3 high = ivec3(k & 1, k >> 1 & 1, k >> 2);                                                            \
+        vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
+        vec4 r = texelFetch(volume[i], c.texel + c.further * high + ivec3((t + 1) * int(VOLUME_STRIP_WIDTH), 0, 0), 0); \
+        uvec4 flip = (signs[k] >> uint(quad % 32)) << 31;                                                         \
+        s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
+    }
+#else
+#define ADD_RESIDUALS(i, t)
+#endif
+#include <tile_loops>
+#undef TILES
+#undef ADD_RESIDUALS
+    for (int k = 0; k < 6; k++) sum[k] = lane_sum(sum[k]);
+    return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
+}
+
+// FA, and the axis of the largest eigenvalue.
+float main_axis(Tensor tensor, out vec3 axis)
+{
+    axis = vec3(0.0);
+    float mean = (tensor.diagonal.x + tensor.diagonal.y + tensor.diagonal.z) / 3.0;
+    vec3 a = tensor.diagonal - mean, b = tensor.others;
+    float off = dot(a, a) + 2.0 * dot(b, b), all = dot(tensor.diagonal, tensor.diagonal) + 2.0 * dot(b, b);
+    if (!(off > 0.0)) return 0.0;
+    float scale = inversesqrt(off / 6.0);
+    a *= scale;
+    b *= scale;
+    // the largest root of x^3 - 3 x - det, from above
+    float det = a.x * (a.y * a.z - b.z * b.z) - b.x * (b.x * a.z - b.z * b.y) + b.y * (b.x * b.z - a.y * b.y);
+    float x = 1.0 + sqrt(max(det + 2.0, 0.0) / 3.0);
+    for (int turn = 0; turn < 4; turn++) x -= (x * (x * x - 3.0) - det) / max(3.0 * (x * x - 1.0), 1e-6);
+    vec3 r0 = vec3(a.x - x, b.x, b.y), r1 = vec3(b.x, a.y - x, b.z), r2 = vec3(b.y, b.z, a.z - x);
+    vec3 c0 = cross(r0, r1), c1 = cross(r0, r2), c2 = cross(r1, r2);
+    float n0 = dot(c0, c0), n1 = dot(c1, c1), n2 = dot(c2, c2);
+    vec3 best = n0 >= n1 && n0 >= n2 ? c0 : n1 >= n2 ? c1 : c2;
+    axis = best * inversesqrt(max(max(n0, max(n1, n2)), 1e-30));
+    return sqrt(1.5 * off / all);
+}
+
+// The main axis at p, turned to the side of d.
+uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out vec3 axis)
+{
+    bool there = has_signal(p);
+    fa = main_axis(tensor_at(p, draw), axis);
+    float c = dot(axis, d);
+    axis = c < 0.0 ? -axis : axis;
+    if (!there) return DIRECTION_OUTSIDE;
+    return fa >= params.fod_cutoff && abs(c) >= least_cosine ? DIRECTION_FOUND : DIRECTION_NONE;
+}
+
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    if (draw.step == (1u | STEP_BACKWARD)) d = -d;
+    float fa;
+    vec3 axis;
+    uint outcome = DIRECTION_FOUND;
+#if TENSOR_RK4
+    // four axes make the step, a fifth at its end says whether it bends too much
+    vec3 at = p, towards = d, first = vec3(0.0), second = vec3(0.0), sum = vec3(0.0);
+    vec3 h = vec3(params.step_x, params.step_y, params.step_z);
+    for (int stage = 0; stage < 5 && outcome == DIRECTION_FOUND; stage++) {
+        outcome = axis_along(at, towards, 0.0, draw, fa, axis);
+        if (stage == 0) {
+            first = axis;
+#if GUIDE_AMPLITUDE
+            direction_amplitude = fa;
+#endif
+        }
+        if (stage < 4) sum += stage == 0 || stage == 3 ? axis : 2.0 * axis;
+        if (stage < 2) at = p + 0.5 * h * axis;
+        if (stage == 1) second = axis;
+        if (stage == 2) {
+            at = p + h * axis;
+            towards = normalize(second + axis);
+        }
+        if (stage == 3) {
+            sum = normalize(sum);
+            at = p + h * sum;
+            towards = sum;
+        }
+    }
+    if (outcome == DIRECTION_FOUND && dot(first, axis) < params.cos_max_angle) outcome = DIRECTION_NONE;
+    axis = sum;
+#else
+    outcome = axis_along(p, d, params.cos_max_angle, draw, fa, axis);
+#if GUIDE_AMPLITUDE
+    direction_amplitude = fa;
+#endif
+#endif
+    if (outcome != DIRECTION_FOUND) return outcome;
+    next = axis;
+    d = axis;
+    return DIRECTION_FOUND;
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    bool there = has_signal(p);
+    vec3 axis;
+    float fa = main_axis(tensor_at(p, draw), axis);
+    if (!there || !(fa >= params.seed_cutoff)) return 0u;
+#if START_GIVEN
+    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    if (abs(dot(axis, d)) < params.cos_max_angle) return 0u;
+#endif
+    vertex[0] = pack_direction(axis);
+    return 1u;
+}

@@ -1,0 +1,256 @@
+/* Direction getters along the main axis of a tensor that is fitted at each point: to the interpolated signals
+ * (tensordet), or to a wild bootstrap of them that is drawn once for each voxel and streamline (tensorprob). */
+#include "track/getter/odf_field.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwi/tensor_plan.h"
+#include "track/field/textures.h"
+#include "track/params.h"
+#include "util/status.h"
+
+#define MAXIMUM 1024.0f        /* the largest signal is brought to this, well inside half floats */
+#define MAX_RESIDUAL 16384.0f  /* a fit of noise may be anything */
+#define DIFFUSIVITY_UNIT 1e-3f /* mm2/s, so that numbers are about 1 */
+
+static gls_status check(const gls_track_params *params, const gls_track_input *input)
+{
+    (void)params;
+    GLS_REQUIRE(input->dwi && input->gradients);
+    if (input->gradients->n != input->dwi->n_volumes)
+        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes",
+                        input->gradients->n, input->dwi->n_volumes);
+    return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
+}
+
+/* --- the field ---------------------------------------------------------------- */
+
+/* Tiles of signals; behind the last signal there is room for one number that says whether a voxel has any. For the
+ * bootstrap a tile of residuals follows each of them. */
+static uint32_t n_quads(const gls_track_input *input)
+{
+    return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
+}
+
+typedef struct signal_fill {
+    const gls_image *dwi;
+    const gls_tensor_plan *fit; /* for residuals; NULL: none */
+    float scale;
+} signal_fill;
+
+/* Channel of a volume. */
+static size_t channel_of(const signal_fill *f, size_t volume)
+{
+    return f->fit ? volume / 4 * 8 + volume % 4 : volume;
+}
+
+/* The logarithms of signals, 0 where there is none. */
+static void take_logarithms(const signal_fill *f, const float *rows, double *y)
+{
+    for (size_t t = 0; t < f->dwi->n_volumes; t++) {
+        const float *signal = rows + channel_of(f, t) * GLS_FIELD_BLOCK;
+        for (size_t i = 0; i < GLS_FIELD_BLOCK; i++)
+            y[t * GLS_FIELD_BLOCK + i] = signal[i] > 0 ? log((double)signal[i] / (double)f->scale) : 0;
+    }
+}
+
+static void put_residuals(const signal_fill *f, float *rows, double *y)
+{
+    enum { P = GLS_TENSOR_PARAMETERS };
+    double beta[P][GLS_FIELD_BLOCK] = {{0}};
+    take_logarithms(f, rows, y);
+    for (size_t t = 0; t < f->dwi->n_volumes; t++)
+        for (int p = 0; p < P; p++) {
+            const double weight = f->fit->inverse[t * GLS_TENSOR_STRIDE + (size_t)p];
+            for (size_t i = 0; i < GLS_FIELD_BLOCK; i++) beta[p][i] += weight * y[t * GLS_FIELD_BLOCK + i];
+        }
+    for (size_t t = 0; t < f->dwi->n_volumes; t++) {
+        const float *signal = rows + channel_of(f, t) * GLS_FIELD_BLOCK;
+        float *residual = (float *)signal + 4 * GLS_FIELD_BLOCK;
+        for (size_t i = 0; i < GLS_FIELD_BLOCK; i++) {
+            double fitted = 0;
+            for (int p = 0; p < P; p++) fitted += f->fit->design[t * GLS_TENSOR_STRIDE + (size_t)p] * beta[p][i];
+            const float r = fitted != 0 ? signal[i] - (float)(exp(fitted) * (double)f->scale) : 0;
+            residual[i] = fmaxf(-MAX_RESIDUAL, fminf(r, MAX_RESIDUAL));
+        }
+    }
+}
+
+static void signal_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
+{
+    const signal_fill *f = user;
+    const size_t n = gls_grid_voxels(&f->dwi->grid), n_volumes = f->dwi->n_volumes,
+                 n_channels = (n_volumes + 1 + 3) / 4 * (f->fit ? 8 : 4);
+    float *any = rows + channel_of(f, n_volumes) * GLS_FIELD_BLOCK;
+    memset(rows, 0, n_channels * GLS_FIELD_BLOCK * sizeof *rows);
+    for (size_t t = 0; t < n_volumes; t++) {
+        const float *from = f->dwi->data + t * n + at;
+        float *to = rows + channel_of(f, t) * GLS_FIELD_BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            to[i] = isfinite(from[i]) ? from[i] * f->scale : 0;
+            any[i] = to[i] != 0 ? 1 : any[i];
+        }
+    }
+    if (f->fit) put_residuals(f, rows, (double *)scratch);
+}
+
+static float largest_signal(const gls_image *dwi)
+{
+    const size_t n = gls_grid_voxels(&dwi->grid) * dwi->n_volumes;
+    float largest = 0;
+#pragma omp parallel for reduction(max : largest) schedule(static)
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(dwi->data[i]) && dwi->data[i] > largest) largest = dwi->data[i];
+    return largest;
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, bool bootstrap, size_t *failed)
+{
+    gls_field *field[GLS_TRACKER_MAX_DEVICES];
+    gls_tensor_plan fit;
+    const float largest = largest_signal(input->dwi);
+    if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
+    gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
+    if (status != GLS_OK) return status;
+    const signal_fill f = {
+        .dwi = input->dwi, .fit = bootstrap ? &fit : NULL, .scale = gls_field_scale(largest, MAXIMUM)};
+    for (size_t i = 0; i < n; i++) {
+        models[i]->scale = 1; /* cutoffs are of FA */
+        models[i]->min_signal = log((double)f.scale);
+        field[i] = &models[i]->field;
+    }
+    const gls_field_source source = {
+        .block = signal_block, .user = &f, .n_scratch = bootstrap ? 2 * input->dwi->n_volumes * GLS_FIELD_BLOCK : 0};
+    status = gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
+    gls_tensor_plan_finish(&fit);
+    return status;
+}
+
+static gls_status fill_det(gls_model *const *models, size_t n, const gls_track_params *params,
+                           const gls_track_input *input, size_t *failed)
+{
+    (void)params;
+    return fill(models, n, input, false, failed);
+}
+
+static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_params *params,
+                            const gls_track_input *input, size_t *failed)
+{
+    (void)params;
+    return fill(models, n, input, true, failed);
+}
+
+/* --- the model ---------------------------------------------------------------- */
+
+/* The six rows of the fit that give the tensor, four volumes at a time. */
+static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
+{
+    static const int order[] = {0, 2, 5, 1, 3, 4}; /* xx yy zz xy xz yz */
+    gls_tensor_plan fit;
+    gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
+    if (status != GLS_OK) return status;
+    uint32_t *word = gls_table_quads(&model->tables, &model->defines, "MODEL_TENSOR", 6 * n_quads(input));
+    for (size_t t = 0; word && t < fit.n; t++)
+        for (size_t p = 0; p < 6; p++) {
+            const double weight = fit.inverse[t * GLS_TENSOR_STRIDE + (size_t)order[p]] / fit.scale[order[p]];
+            const float value = (float)(weight / (double)DIFFUSIVITY_UNIT);
+            memcpy(word + (6 * (t / 4) + p) * 4 + t % 4, &value, sizeof value);
+        }
+    gls_tensor_plan_finish(&fit);
+    return GLS_OK;
+}
+
+/* A pair of tiles of the bootstrap lies in one texture. */
+static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
+{
+    const uint32_t quads = n_quads(request->input);
+    gls_status status = GLS_OK;
+    for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
+        status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
+                                   request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
+                                                                                     : GLS_TEXTURE_RGBA16F,
+                                   request->limits, request->n_units, plan);
+        if (status != GLS_OK || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
+    }
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",
+                    request->input->dwi->n_volumes);
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool bootstrap)
+{
+    gls_define_list *d = &model->defines;
+    gls_status status = add_fit(model, request->input);
+    if (status != GLS_OK) return status;
+    gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
+    gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
+    gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
+    gls_define_int(d, "TENSOR_QUADS", n_quads(request->input), "of volumes");
+    gls_define_int(d, "TENSOR_VOLUMES", (int64_t)request->input->dwi->n_volumes, "of the series");
+    return plan_field(request, bootstrap, &model->field);
+}
+
+static gls_status plan_det(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, false);
+}
+
+static gls_status plan_prob(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, true);
+}
+
+static uint32_t turns(const gls_track_params *params)
+{
+    (void)params;
+    return 16;
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    (void)params;
+    u->min_signal = (float)model->min_signal;
+}
+
+const gls_getter gls_getter_tensordet = {
+    .name = "tensordet",
+    .shader = "getter/tensor.glsl",
+    .initial = "getter/tensor.glsl",
+    .framed = true,
+    .own_start = true,
+    .deterministic = true,
+    .own_end = true,
+    .ordered = true,
+    .source = GLS_FROM_SERIES,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
+    .check = check,
+    .sphere = gls_no_sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_det,
+    .fill = fill_det,
+};
+
+const gls_getter gls_getter_tensorprob = {
+    .name = "tensorprob",
+    .shader = "getter/tensor.glsl",
+    .initial = "getter/tensor.glsl",
+    .framed = true,
+    .own_start = true,
+    .own_end = true,
+    .ordered = true,
+    .source = GLS_FROM_SERIES,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
+    .cutoff = 0.1,
+    .act_cutoff = 0.05,
+    .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way again",
+    .check = check,
+    .sphere = gls_no_sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_prob,
+    .fill = fill_prob,
+};

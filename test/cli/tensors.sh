@@ -1,0 +1,82 @@
+#!/bin/sh
+# Tests of the getters that fit no model: tensors.sh TOOL WORK_DIR. tensordet, tensorprob, nulldist1, nulldist2 and seedtest beside what runs have besides.
+# Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+# says TEXT: the last message has it
+says() {
+    grep -qF -e "$1" stdout stderr || note "no '$1'"
+}
+
+expect 0 phantom data --shape 30 36 30 --voxel-size 3 --bvals 1000 --directions 30 -q
+series="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz"
+track="track --device llvmpipe $series --nseeds 300"
+# shellcheck disable=SC2086
+{
+    expect 2 $track --dg tensordet --model csd -o x.tck
+    says "--model: not with --dg tensordet, which fits no model"
+    expect 2 $track --dg tensordet --pmf-threshold 0.2 -o x.tck
+    says "--pmf-threshold: only --dg boot, prob, det, ptt, closest has it"
+    expect 2 $track --dg nulldist1 --rk4 -o x.tck
+    says "--rk4: only --dg tensordet, tensorprob has it"
+    expect 2 track --device llvmpipe --sh data/peaks.nii.gz --fa data/roi.nii.gz --roi data/roi.nii.gz --dg tensorprob -o x.tck
+    says "--dg tensorprob: fits tensors to the measured signal"
+    expect 2 $track --dg tensorprob --backtrack --act data/5tt.nii.gz -o x.tck
+    says "--backtrack: the bootstrap of tensorprob"
+    expect 2 $track --dg tensordet --weights -o x.trx
+    says "--weights: needs fibre orientation distributions"
+
+    for dg in tensordet tensorprob nulldist1 nulldist2 seedtest; do
+        expect 0 $track --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html --connectome data/tissue.nii.gz:$dg.csv
+        expect 0 $track --dg $dg -o $dg.chunks.tck --chunk-size 37 --sidecar none
+        same $dg.tck $dg.chunks.tck
+        for i in 1 2 3; do expect 0 $track --dg $dg --shard $i/3 -o $dg.part.trx; done
+        expect 0 $track --dg $dg -o $dg.whole.trx
+        expect 0 merge $dg.part_shard-*.trx -o $dg.merged.trx
+        expect 0 $track --dg $dg -o $dg.whole.trx --skip-existing
+        says "nothing to do"
+        expect 0 $track --dg $dg --dry-run
+        says "direction   $dg"
+        expect 0 $track --dg $dg --act data/5tt.nii.gz -o $dg.act.tck
+        expect 0 $track --dg $dg --select 20 --resume -o $dg.some.tck
+        expect 0 $track --dg $dg --include 0,0,0,25 -o $dg.region.tck
+        expect 0 cite $dg.tck
+    done
+    expect 0 $track --dg tensorprob --rng-seed 1 -o other.tck
+    cmp -s tensorprob.tck other.tck && note "tensorprob draws nothing"
+    expect 0 $track --dg tensordet --rk4 -o rk4.tck
+    expect 0 $track --dg tensordet --rk4 --step-size 1mm -o long.tck
+    # the same place whatever gives the grid
+    expect 0 track --device llvmpipe --peaks data/peaks.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 300 --dg nulldist1 -o peaks.tck
+    same nulldist1.tck peaks.tck
+    expect 0 score --dg tensordet --nseeds 500
+    says "tensordet"
+}
+python3 - <<'END' || failures=$((failures + 1))
+import json
+
+
+def sidecar(name):
+    return json.load(open(name + ".json"))
+
+
+for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
+    s = sidecar(dg)
+    p, counts = s["parameters"], s["counts"]
+    tensors = dg.startswith("tensor")
+    assert p["model"] is None and p["sh_order"] is None and p["pmf_threshold"] is None and "model" not in s, p
+    assert (p["cutoff"] == 0.1) == tensors and (p["rk4"] is False) == tensors, p
+    assert s["odf"]["source"] == ("tensors of the series" if tensors else "none"), s["odf"]
+    assert s["TractographyMethod"] == ("deterministic" if dg in ("tensordet", "seedtest") else "probabilistic")
+    assert counts["streamlines"] > 200, counts
+    assert counts["half_streamline_ends"]["stop_map"] == 0, counts
+    assert sidecar(dg + ".merged")["counts"] == sidecar(dg + ".whole")["counts"]
+    assert sidecar(dg + ".some")["counts"]["streamlines"] == 20
+    assert 0 < sidecar(dg + ".region")["counts"]["streamlines"] < counts["streamlines"]
+    act = sidecar(dg + ".act")
+    assert act["counts"]["streamlines"] > 0 and (act["parameters"]["cutoff"] == 0.05) == tensors, act["counts"]
+assert sidecar("seedtest")["counts"]["points"] == sidecar("seedtest")["counts"]["streamlines"] == 300
+assert abs(sidecar("rk4")["parameters"]["step_size_mm"] - 0.75) < 1e-9 and abs(sidecar("long")["parameters"]["step_size_mm"] - 1) < 1e-9
+assert abs(sidecar("rk4")["lengths"]["mean_mm"] - sidecar("tensordet")["lengths"]["mean_mm"]) < 2
+END
+finish "tensors"

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Tensors against MRtrix3: tensordet against tckgen's Tensor_Det streamline by streamline, and from random seeds; tensorprob, whose bootstrap is drawn,
+against two runs of Tensor_Prob.
+
+Usage: tensor_tracking.py GLSLINES WORK [--seeds N]
+The series is the phantom's; then the same on a grid whose voxels have three different sides and whose axes are turned."""
+import argparse
+import os
+import shutil
+import sys
+
+from checks import outcome, run, turned
+from tracked import by_seed, compare, compare_chance
+
+
+class Case:
+    def __init__(self, name, dwi, mask, roi, table, work):
+        self.name, self.dwi, self.mask, self.roi, self.table, self.at = name, dwi, mask, roi, table, os.path.join(work, name + "_")
+
+    def tckgen(self, algorithm, path, *options, seed="1"):
+        bval, bvec = self.table
+        run("tckgen", self.dwi, path, "-force", "-algorithm", algorithm, "-fslgrad", bvec, bval, "-mask", self.mask, "-select", 0, "-nthreads", 0, *options,
+            MRTRIX_RNG_SEED=seed)
+
+    def glslines(self, getter, path, *options):
+        run(tool, "track", self.dwi, *self.table, self.mask, self.roi, "--dg", getter, "-o", path, "--force", "-q", *options)
+
+
+def equal(case, cutoff, rk4=False):
+    """From a grid of seeds; the sign of the first direction is the peer's own."""
+    theirs, ours = case.at + "det_peer.tck", case.at + "det.tck"
+    step, peers, own = (0.5, ["-rk4"], ["--rk4"]) if rk4 else (0.2, [], [])
+    lengths = [("minlength", "min-length", 0.1), ("maxlength", "max-length", 300), ("cutoff", "cutoff", cutoff)]
+    case.tckgen("Tensor_Det", theirs, "-seed_grid_per_voxel", case.roi, 1, "-output_seeds", theirs + ".seeds", "-step", step, *peers,
+                *(x for peer, _, value in lengths for x in ("-" + peer, value)))
+    case.glslines("tensordet", ours, "--precision", "float", "--seed-grid", 1, "--output-seeds", ours + ".seeds", "--step-size", f"{step}mm", *own,
+                  *(x for _, name, value in lengths for x in ("--" + name, value)))
+    compare(f"{case.name} tensordet{' by Runge and Kutta' if rk4 else ''}, cutoff {cutoff}", by_seed(ours), by_seed(theirs), 0.98, 0.01, 0.01)
+
+
+def chance(case, getter, algorithm, n):
+    paths = [f"{case.at}{getter}_{number}.tck" for number in (1, 2, 3)]
+    for number in (1, 2):
+        case.tckgen(algorithm, paths[number - 1], "-seed_image", case.roi, "-seeds", n, seed=str(number))
+    case.glslines(getter, paths[2], "--nseeds", n)
+    compare_chance(f"{case.name} {getter}", paths[:2], paths[2], n, case.mask)
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("tool")
+parser.add_argument("work")
+parser.add_argument("--seeds", type=int, default=3000)
+arguments = parser.parse_args()
+if not shutil.which("tckgen"):
+    print("no MRtrix3")
+    sys.exit(77)
+tool = os.path.abspath(arguments.tool)
+os.makedirs(arguments.work, exist_ok=True)
+data = os.path.join(arguments.work, "phantom")
+run(tool, "phantom", data, "--shape", 30, 36, 30, "--voxel-size", 2.5, "--bvals", 2000, "--directions", 60, "--force")
+files = [os.path.join(data, f) for f in ("dwi.nii.gz", "mask.nii.gz", "roi.nii.gz")]
+table = [os.path.join(data, f) for f in ("dwi.bval", "dwi.bvec")]
+cases = [Case("phantom", *files, table, arguments.work), Case("turned", *turned(arguments.work, files), table, arguments.work)]
+for case in cases:
+    equal(case, 0.1)
+    equal(case, 0.1, True)
+    chance(case, "tensordet", "Tensor_Det", arguments.seeds)
+    chance(case, "tensorprob", "Tensor_Prob", arguments.seeds)
+equal(cases[0], 0.3)
+sys.exit(outcome())
