@@ -35,7 +35,7 @@ whole_and_parts() {
 }
 
 whole_and_parts trk 3 --nseeds 200 --dg prob --model csd --sh-order 4
-whole_and_parts tck 7 --nseeds 200 --min-length 10 --chunk-size 13
+whole_and_parts tck 7 --model opdt --nseeds 200 --min-length 10 --chunk-size 13
 whole_and_parts trx 2 --nseeds 201 --output-precision half --dg det --model csa
 whole_and_parts trx 8 --model opdt --nseeds 5
 whole_and_parts trk 2 --model opdt --nseeds 101 --ngpus 2 --chunk-size 20

@@ -106,3 +106,20 @@ def load_image(path):
 def require_shape(array, like, name, name_like):
     if tuple(array.shape[:3]) != tuple(like.shape[:3]):
         raise ValueError("%s has the shape %s, %s %s" % (name, array.shape[:3], name_like, like.shape[:3]))
+
+
+def save_image(path, array, affine):
+    """Writes an image file, NIfTI (.nii or .nii.gz), as float32.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; one that exists is replaced.
+    array : array_like
+        Values, (x, y, z) or (x, y, z, n), or an image of nibabel.
+    affine : array_like
+        From voxels to world mm, (4, 4).
+    """
+    n_dimensions = 4 if len(np.shape(getattr(array, "dataobj", array))) == 4 else 3
+    image = Image(array, affine, "array", n_dimensions)
+    call.gls_image_write(_library.encode(path), image.pointer, _library.constants["GLS_IMAGE_FLOAT32"])

@@ -93,7 +93,8 @@ def load(path):
         collector(Batch(parcel))
     reader.close()
     points, offsets, dps = collector.joined()
-    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid)
+    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid,
+                  groups=collector.joined_groups())
 
 
 def _unit_grid():

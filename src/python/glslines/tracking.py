@@ -1,13 +1,16 @@
 """Seeds, the tracker, and what a run gives."""
 
+import base64
 import ctypes
+import os
+import tempfile
 import threading
 
 import numpy as np
 
 from . import _library
 from ._arrays import Image, affine_of, grid_like, is_placed, require_shape
-from ._errors import CancelledError
+from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
 from .models import ODF, QBall, Sphere, _affine, _pointer
@@ -205,13 +208,19 @@ class Collector:
     """Batches in memory, joined at the end."""
 
     def __init__(self):
-        self.points, self.lengths, self.dps = [], [], {}
+        self.points, self.lengths, self.dps, self.groups = [], [], {}, {}
 
     def __call__(self, batch):
         self.points.append(batch.points)
         self.lengths.append(np.diff(batch.offsets))
         for name, column in batch.dps.items():
             self.dps.setdefault(name, []).append(column)
+        for name, column in batch.groups.items():
+            self.groups.setdefault(name, []).append(column)
+
+    def joined_groups(self):
+        """Numbers of the streamlines of each group."""
+        return {name: np.flatnonzero(np.concatenate(parts)) for name, parts in self.groups.items()}
 
     def joined(self):
         points = np.concatenate(self.points) if self.points else np.empty((0, 3), np.float32)
@@ -230,9 +239,9 @@ class Result:
     and times.
     """
 
-    def __init__(self, points, offsets, dps, stats, grid, space="world"):
+    def __init__(self, points, offsets, dps, stats, grid, space="world", groups=None):
         self.points, self.offsets, self.dps, self.stats = points, offsets, dps, stats
-        self.space, self._grid = space, grid
+        self.space, self._grid, self.groups = space, grid, groups or {}
         if space == "voxel":
             inverse = np.linalg.inv(self.affine)
             self.points = (points @ inverse[:3, :3].T.astype(np.float64) + inverse[:3, 3]).astype(np.float32)
@@ -242,6 +251,52 @@ class Result:
         affine = np.eye(4)
         affine[:3] = np.array(self._grid.affine).reshape(3, 4)
         return affine
+
+    @classmethod
+    def from_arrays(cls, points, offsets, dps=None, ref=None):
+        """Streamlines of any origin.
+
+        Parameters
+        ----------
+        points : ndarray
+            Points in world mm, RAS+, (P, 3); not copied where they are float32 in C order.
+        offsets : array_like
+            Streamline i is points[offsets[i]:offsets[i + 1]], (N + 1,).
+        dps : dict, optional
+            Columns with a row for each streamline.
+        ref : image, or (shape, affine), optional
+            The grid to which they belong.
+
+        Returns
+        -------
+        Result
+        """
+        points = np.ascontiguousarray(points, dtype=np.float32).reshape(-1, 3)
+        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        grid = grid_like(ref if ref is not None else ((1, 1, 1), np.eye(4)))
+        stats = {"streamlines": len(offsets) - 1, "points": len(points)}
+        return cls(points, offsets, dict(dps or {}), stats, grid)
+
+    def __repr__(self):
+        return "<%s of %d streamlines, %d points, %s>" % (type(self).__name__, len(self), len(self.points), self.space)
+
+    def _repr_html_(self):
+        """A picture from above, from behind and from the left, as Jupyter shows it."""
+        import html
+
+        text = html.escape(repr(self))
+        try:
+            with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
+                from .pictures import render
+
+                tracks, picture = os.path.join(folder, "tracks.trx"), os.path.join(folder, "picture.png")
+                self.save(tracks)
+                render(tracks, picture, max_streamlines=5000, fit="streamlines", tile="300x320", palette=True)
+                with open(picture, "rb") as file:
+                    data = base64.b64encode(file.read()).decode()
+        except Error as error:
+            return "<p>%s</p><p>%s</p>" % (text, html.escape(str(error)))
+        return '<p>%s</p><img alt="%s" src="data:image/png;base64,%s">' % (text, text, data)
 
     @property
     def seed_index(self):
