@@ -22,6 +22,9 @@ TABLE = "List[Dict[str, Any]]", "A row for each line of the table."
 COMMANDS = {
     "fit": (SERIES + OUT, "images", *FILES),
     "response": (SERIES + OUT, "images", *FILES),
+    "phantom": (OUT, "folder", "Files", "The images and tables of the folder, by their names."),
+    "score": ([("tracks", "Optional[TracksLike]", "None")] + OUT, "json", "Dict[str, Any]",
+              "Scores: of the tractogram with truth or against, else of every method on the phantom."),
     "edit": (SEVERAL + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
     "convert": (ONE + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
     "segment": (ONE + [("bundles_table", "PathLike", None)] + OUT, "tracks of option", "Result",
@@ -49,6 +52,8 @@ ARGUMENTS = {
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
     "bundles_table": "File with a row for each bundle.",
+    "reference": "Image on whose grid the streamlines lie, for files that have none.",
+    "recover": "Leave out the last streamline of a TCK file that was cut off.",
     "progress": "None: a bar where there is a terminal or a notebook. False: nothing. Or a function of phase, done,\n"
                 "total, streamlines and points, which may return False to stop.",
 }
@@ -99,14 +104,15 @@ def option_entry(option):
     return entry(parameter(option["name"]), numpydoc_type(option), text)
 
 
-def documentation(summary, description, arguments, options, returns, indent=4):
+def documentation(summary, description, arguments, options, returns, indent=4, progress=False):
     lines = [clean(summary) + ".", ""] + textwrap.wrap(clean(description), 108) + ["", "Parameters", "----------"]
     for name, type_, _ in arguments:
         lines += entry(name, type_.replace("Optional[PathLike]", "str or os.PathLike, optional"), ARGUMENTS[name])
     for option in options:
         lines += option_entry(option)
-    if returns:
+    if progress:
         lines += entry("progress", "None, bool or callable, optional", ARGUMENTS["progress"])
+    if returns:
         lines += ["", "Returns", "-------", returns[0]] + ["    " + line for line in textwrap.wrap(returns[1], 104)]
     text = "\n".join((" " * indent + line).rstrip() for line in lines).strip()
     return '%s"""%s\n%s"""' % (" " * indent, text, " " * indent)
@@ -128,7 +134,7 @@ def function(command, spec):
     names = {parameter(o["name"]): o["name"] for o in options}
     return "\n".join([
         signature(command["name"], arguments, options, type_),
-        documentation(command["summary"], command["description"], arguments, options, (type_, text)),
+        documentation(command["summary"], command["description"], arguments, options, (type_, text), progress=True),
         "    result: %s = _call(%r, %r, locals(), %s)" % (type_, command["name"], kind, "_" + command["name"].upper()),
         "    return result", "", "",
         "_%s = {\n%s\n}" % (command["name"].upper(), "\n".join("    %r: %r," % item for item in names.items()))])
@@ -158,8 +164,25 @@ def track_function(command, job):
     return "\n".join([
         signature("track", arguments, options, "Dict[str, Any]"),
         documentation(command["summary"], command["description"], arguments, options,
-                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them.")),
+                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them."), progress=True),
         "    return _files.track(**_given(locals()))"])
+
+
+def picture_function(command, called):
+    """A function of pictures.py: of files, or of what is written to one."""
+    several = command["name"] == "render"
+    arguments = (SEVERAL if several else ONE) + [("out", "PathLike" if several else "Optional[PathLike]",
+                                                  None if several else "None"), ("reference", "ImageLike", "None"),
+                                                 ("recover", "bool", "False")]
+    taken = {a for a, _, _ in arguments}
+    options = [o for o in command["options"] if o["name"] not in HIDDEN | {"nthreads", "vtk-space"}
+               and parameter(o["name"]) not in taken]
+    return "\n".join([
+        signature(command["name"], arguments, options, "Dict[str, Any]", progress=False),
+        documentation(command["summary"], command["description"], arguments, options,
+                      ("Dict[str, Any]", "Counts, sizes, and the name of what was written.")),
+        "    result: Dict[str, Any] = _of_tracks(_pictures.%s, **_given(locals()))" % called,
+        "    return result"])
 
 
 HEAD = '''"""A function for each command of glslines. This file is made by generate.py when glslines is built."""
@@ -172,8 +195,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import files as _files
+from . import pictures as _pictures
 from ._exchange import Files, ImageData, ImageLike, PathLike, TracksLike
 from ._exchange import call as _run
+from ._exchange import of_tracks as _of_tracks
 from ._program import Progress
 from .params import Params as _Params
 from .tracking import Result
@@ -201,6 +226,7 @@ def main():
     of_tracker = [o for o in track["options"] if rows.get(o["name"]) == "TRACK" or o["name"] == "preset"]
     job = {name.replace("-", "_") for name, of in rows.items() if of != "COMMAND"} | {"picture", "report"}
     parts = [HEAD, params_class(of_tracker), track_function(track, job)]
+    parts += [picture_function(commands[name], name) for name in ("render", "report")]
     parts += [function(commands[name], spec) for name, spec in COMMANDS.items()]
     with open(output, "w") as file:
         file.write("\n\n".join(parts) + "\n")

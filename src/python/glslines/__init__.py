@@ -27,15 +27,15 @@ from ._library import version as __version__
 from .devices import Device, devices
 from ._exchange import Files
 from .bids import bids
-from .commands import (Params, connectome, convert, density, edit, fit, fixels, info, peaks, profile, response, sample,
-                       segment, stats, track, weights)
+from .commands import (Params, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
+                       render, report, response, sample, score, segment, stats, track, weights)
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
-from .pictures import render, report
 from .tracking import Batch, Result, Seeds, Tracker
 
-__all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError", "Error",
-           "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall", "Result",
-           "Seeds", "Sphere", "Tracker", "UnsupportedError", "bids", "connectome", "convert", "csd", "density", "devices",
-           "edit", "fit", "fit_tensor", "fixels", "info", "load", "load_image", "peaks", "profile", "render", "report",
-           "response", "sample", "save_image", "segment", "stats", "track", "weights"]
+__all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
+           "Error", "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall",
+           "Result", "Seeds", "Sphere", "Tracker", "UnsupportedError", "bids", "connectome", "convert", "csd",
+           "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load", "load_image", "peaks",
+           "phantom", "profile", "render", "report", "response", "sample", "save_image", "score", "segment", "stats",
+           "track", "weights"]

@@ -31,7 +31,7 @@ TracksLike = Union[PathLike, Result, Any]
 
 class Files(Mapping[str, Any]):
     """Files that a command wrote, by the part of their names behind the prefix: images as (array, affine), responses and
-    tables as arrays, the sidecar as a dict. Each is read when it is asked for."""
+    tables as arrays (response_wm beside an image wm), the sidecar as a dict. Each is read when it is asked for."""
 
     def __init__(self, prefix: str, keep: Any = None) -> None:
         folder, stem = os.path.split(prefix)
@@ -41,7 +41,8 @@ class Files(Mapping[str, Any]):
             if name == stem + ".json":
                 self.paths["sidecar"] = os.path.join(folder, name)
             elif name.startswith(stem + "_"):
-                self.paths[name[len(stem) + 1:].split(".")[0]] = os.path.join(folder, name)
+                key = name[len(stem) + 1:].split(".")[0]
+                self.paths[key if key not in self.paths else "response_" + key] = os.path.join(folder, name)
         self._keep = keep
 
     def __getitem__(self, key: str) -> Any:
@@ -190,6 +191,13 @@ def many(value: Any) -> List[Any]:
     return list(value) if isinstance(value, list) else [value]
 
 
+def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
+    """A function of tractogram files, called with what is one or is written to one."""
+    folder = Folder()
+    paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(tracks))]
+    return function(paths if isinstance(tracks, list) else paths[0], **options)
+
+
 def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, str]) -> Any:
     """Runs a command with the arguments of its function. kind: what it gives. names: the options of parameters."""
     folder, words = Folder(), []  # type: Folder, List[str]
@@ -227,7 +235,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
 
 def _listed(path: str, folder: Folder) -> Files:
     files = Files.__new__(Files)
-    files.paths = {name.split(".")[0]: os.path.join(path, name) for name in sorted(os.listdir(path))}
+    files.paths = {name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)
+                   for name in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, name))}
     files._keep = folder
     return files
 

@@ -49,7 +49,7 @@ class Bar:
 
     def __call__(self, phase: str, done: int, total: int, streamlines: int, points: int) -> Optional[bool]:
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             return None
         if self._bar is None or phase != self._phase:
