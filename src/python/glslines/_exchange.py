@@ -162,13 +162,14 @@ def result_of(tracks: Any) -> Result:
     elif isinstance(getattr(tracks, "header", None), dict):  # trx-python
         shape, affine = tracks.header["DIMENSIONS"], tracks.header["VOXEL_TO_RASMM"]
     lines = getattr(tracks, "streamlines", tracks)
-    if not hasattr(lines, "get_data") or not hasattr(lines, "_offsets"):
+    if not hasattr(lines, "_data") or not hasattr(lines, "_offsets"):
         arrays = [np.asarray(line, dtype=np.float32).reshape(-1, 3) for line in lines]
         lengths = np.array([len(a) for a in arrays], dtype=np.int64)
         points = np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32)
     else:
-        points, lengths = lines.get_data(), np.asarray(lines._lengths, dtype=np.int64)
-        if not np.array_equal(np.asarray(lines._offsets, dtype=np.int64), np.cumsum(lengths) - lengths):
+        lengths = np.asarray(lines._lengths, dtype=np.int64).ravel()  # get_data() would copy the points
+        points = lines._data[:lengths.sum()]
+        if not np.array_equal(np.asarray(lines._offsets, dtype=np.int64).ravel(), np.cumsum(lengths) - lengths):
             points = np.concatenate([np.asarray(line) for line in lines])
     dps = {name: np.squeeze(np.asarray(column), axis=-1) if np.ndim(column) == 2 and np.shape(column)[1] == 1
            else np.asarray(column) for name, column in dict(getattr(tracks, "data_per_streamline", {})).items()}
