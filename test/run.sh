@@ -357,6 +357,12 @@ stage_python() {
     pool_add "package against the program" build/python/api.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" test/python/api.py build/glslines build/python/api
     pool_add "package: lifetimes, bounds, waiting" build/python/lifetimes.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/lifetimes.py build/glslines build/python/lifetimes
+    pool_add "package: a function for each command" build/python/functions.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/functions.py build/glslines build/python/functions
+    pool_add "package: DIPY's functions" build/python/dipy.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/dipy_functions.py build/glslines build/python/dipy
+    pool_add "package: the notebook of the manual" build/python/notebook.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$python" \
+        test/python/notebook.py src/doc/notebook.ipynb build/python/notebook
     pool_add "BIDS: validator, pybids, trx-python" build/python/bids.log sh test/bids/run.sh build/glslines build/python/bids "$python"
     pool_add "wheel in an environment of its own" build/python/wheel.log sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel
     pool_end

@@ -77,7 +77,7 @@ static void set_defaults(void *values)
                                              .device = "auto",
                                              .mapping = "auto",
                                              .o.mask_stop = job.mask_stop,
-                                             .o.model = job.model,
+                                             .o.model = gls_model_options_default(GLS_MODEL_OPDT),
                                              .o.repeat = 5};
 }
 

@@ -34,11 +34,11 @@ typedef struct places {
     gls_dataset_stage stage;
 } places;
 
-/* direction getter and, where it is not the default one, model */
+/* direction getter and, where it is neither what the data have by default nor what boot has, model */
 static void name_track(const gls_job_options *job, char name[64])
 {
-    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
-    snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), model);
+    const bool is_default = job->model.model == GLS_MODEL_OPDT || job->model.model == GLS_MODEL_AUTO;
+    snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
 }
 
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)

@@ -42,8 +42,11 @@ enum {
 enum {
     CSA = 1 << GLS_MODEL_CSA,
     CSD = 1 << GLS_MODEL_CSD,
+    MSMT = 1 << GLS_MODEL_MSMT,
     AUTO = 1 << GLS_MODEL_AUTO,
-    ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1
+    OPDT = 1 << GLS_MODEL_OPDT,
+    PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* given, in place of a model */
+    ALL_MODELS = (PEAKS << 1) - 1
 };
 
 enum {
@@ -86,85 +89,51 @@ static bool is_open(size_t param, const char *const *given)
     return true;
 }
 
-static bool fits(const row *r, const gls_job_options *o)
+static int models_of(const gls_job_options *o)
 {
-    gls_model_kind model = gls_directions_option(o) ? GLS_MODEL_CSD : o->model.model;
-    return r->presets >> o->preset & r->getters >> o->track.dg & r->models >> model & 1;
+    return 1 << (o->peaks.n > 0 ? GLS_MODEL_AUTO + 1 : gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* Whether the mask or the region of seeds is left to glslines, and with it the model. */
-static bool is_automatic(const gls_job_options *o)
+/* The last of these rows for a parameter; NULL: there is none. */
+static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
-    bool placed = o->roi || o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
-    return o->dwi && (!o->mask || !placed);
+    for (size_t i = N_ROWS; i-- > 0;)
+        if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
+            (rows[i].models & models) == models)
+            return &rows[i];
+    return NULL;
 }
 
-/* The preset's model and getter; true: it has one. */
-static bool preset_has(const gls_job_options *o, size_t param, int *value)
+static const row *row_of(size_t param, const gls_job_options *o)
 {
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (rows[i].param != param || !(rows[i].presets >> o->preset & 1)) continue;
-        *value = (int)rows[i].value;
-        return true;
-    }
-    return false;
+    return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
 }
 
+/* Model and getter, where they are not given, by the preset and by what the data are: a series, ODFs or peaks. Nothing
+ * else counts. Of the model no more than the getter that is given is known, of the getter the model. */
 static void choose_method(gls_job_options *o, const char *const *given)
 {
-    bool odf = gls_directions_option(o) != NULL, dg_given = is_given(given, "dg"),
-         model_given = is_given(given, "model");
-    int value;
-    if (!dg_given && o->peaks.n > 0) {
-        o->track.dg = GLS_DG_FACT;
-        dg_given = true;
-    }
-    if (!dg_given && preset_has(o, ROW_dg, &value)) {
-        o->track.dg = (gls_direction_getter)value;
-        dg_given = true;
-    }
-    if (!model_given && !odf && preset_has(o, ROW_model, &value)) {
-        o->model.model = (gls_model_kind)value;
-        model_given = true;
-    }
-    if (!model_given && !odf && !(dg_given && !gls_needs_odf(o)) && is_automatic(o)) o->model.model = GLS_MODEL_AUTO;
-    if (dg_given) return;
-    if (odf || o->model.model == GLS_MODEL_CSD)
-        o->track.dg = GLS_DG_PROB;
-    else if (o->model.model == GLS_MODEL_MSMT || o->model.model == GLS_MODEL_AUTO)
-        o->track.dg = GLS_DG_IFOD2;
+    const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
+    if (!is_given(given, "model") && !gls_directions_option(o))
+        o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
+    if (!is_given(given, "dg"))
+        o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
-/* The model, or the getter, of these options where it is not given but the other is. */
-static gls_job_options method_beside(const gls_job_options *o, const char *given)
+static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
-    gls_job_options chosen = *o;
-    const gls_job_options bare = gls_job_options_bare();
-    if (strcmp(given, "dg") == 0)
-        chosen.model.model = bare.model.model;
-    else
-        chosen.track.dg = bare.track.dg;
-    choose_method(&chosen, (const char *const[]){given, NULL});
-    return chosen;
+    const row *r = row_of(param, o);
+    return r && r->value == value ? r->reason : NULL;
 }
 
 const char *gls_default_model_reason(const gls_job_options *o)
 {
-    int value;
-    if (preset_has(o, ROW_model, &value) || method_beside(o, "dg").model.model != o->model.model) return NULL;
-    return o->model.model == GLS_MODEL_AUTO ? "the default where glslines makes the mask or the seed region"
-           : is_automatic(o)                ? "the default with --dg boot"
-                                            : "the default where mask and seed region are given";
+    return gls_directions_option(o) ? NULL : reason_of(ROW_model, o, o->model.model);
 }
 
 const char *gls_default_getter_reason(const gls_job_options *o)
 {
-    int value;
-    if (preset_has(o, ROW_dg, &value) || method_beside(o, "model").track.dg != o->track.dg) return NULL;
-    return o->track.dg == GLS_DG_BOOT    ? "the default with opdt and csa"
-           : o->track.dg == GLS_DG_IFOD2 ? "the default with msmt"
-           : o->track.dg == GLS_DG_FACT  ? "the default with --peaks"
-                                         : "the default with csd, --sh and --odf";
+    return reason_of(ROW_dg, o, o->track.dg);
 }
 
 /* Model and getter are chosen before the others. An order may be chosen only when the directions are known, so that 0
@@ -186,7 +155,7 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
-        if (fits(&rows[i], o)) gls_option_set_number(&gls_params[rows[i].param], o, value);
+        if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
         o->track.step_size = -0.25;
@@ -221,6 +190,12 @@ gls_track_params gls_track_params_default_for(gls_direction_getter dg)
     return o.track;
 }
 
+bool gls_default_is_of_method(const gls_default *held)
+{
+    const size_t param = (size_t)(held->param - gls_params_get(0));
+    return param == ROW_dg || param == ROW_model;
+}
+
 size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFAULTS])
 {
     size_t n = 0;
@@ -228,7 +203,9 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
         if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
-        if (!fits(&rows[i], o) || ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open)) continue;
+        if (row_of(rows[i].param, o) != &rows[i] ||
+            ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open))
+            continue;
         held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
     }
     return n;
@@ -240,13 +217,6 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
 {
     gls_job_options d = gls_job_options_bare();
     d.preset = o->preset;
-    d.dwi = o->dwi;
-    d.mask = o->mask;
-    d.roi = o->roi;
-    d.seeds = o->seeds;
-    d.seed_sphere = o->seed_sphere;
-    d.seed_rejection = o->seed_rejection;
-    d.seed_gmwmi = o->seed_gmwmi;
     d.sh = o->sh;
     d.odf = o->odf;
     d.peaks = o->peaks;
@@ -269,7 +239,6 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    d.dwi = d.mask = d.roi = d.seeds = d.seed_sphere = d.seed_rejection = d.seed_gmwmi = NULL;
     d.sh = d.odf = d.act = d.pve_wm = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
@@ -325,12 +294,14 @@ void gls_defaults_log(const gls_job_options *o)
     const gls_preset_info *preset = gls_preset_get((int)o->preset);
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
+    const char *model = gls_default_model_reason(o), *getter = gls_default_getter_reason(o);
+    const bool fits = gls_fits_model(o);
+    if (fits) snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
+    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s (%s)", fits ? line : "", gls_getter_name(o->track.dg),
+            getter ? getter : "given");
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
-    const char *model = !gls_fits_model(o) || o->model.model == GLS_MODEL_AUTO ? NULL : gls_default_model_reason(o),
-               *getter = gls_default_getter_reason(o);
-    if (model) gls_log(GLS_LOG_INFO, "model: %s (--model: %s)", gls_model_name(o->model.model), model);
-    if (getter) gls_log(GLS_LOG_INFO, "direction getter: %s (--dg: %s)", gls_getter_name(o->track.dg), getter);
     for (size_t i = 0; i < n; i++) {
+        if (gls_default_is_of_method(&held[i])) continue;
         gls_default_line(&held[i], o, line, sizeof line);
         gls_log(GLS_LOG_DETAIL, "default: %s", line);
     }

@@ -32,12 +32,13 @@ size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MA
 cJSON *gls_defaults_changed(const gls_job_options *options);
 /* "--max-angle 25 degrees (as DIPY)" */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
-/* Why a run has its model, and its direction getter, where nobody named them; NULL: its options have another default,
- * or a preset has it. */
+/* Whether it is the model or the getter. */
+bool gls_default_is_of_method(const gls_default *held);
+/* Why a run has its model, and its direction getter: what its row says; NULL: it has another one than that row. */
 const char *gls_default_model_reason(const gls_job_options *options);
 const char *gls_default_getter_reason(const gls_job_options *options);
-/* Tells them to those who ask for details; to everyone the model and the getter that are defaults, and what a preset
- * does not do. */
+/* Tells everyone the model and the getter, and why, in the first line of a run, and what a preset does not do; the
+ * others to those who ask for details. */
 void gls_defaults_log(const gls_job_options *options);
 
 #endif

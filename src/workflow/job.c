@@ -153,6 +153,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
     gls_status status = check_options(&job->options);
+    if (!status) gls_defaults_log(&job->options_given);
     if (!status) status = gls_job_choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
         status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
@@ -173,7 +174,6 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         gls_job_destroy(job);
         return status;
     }
-    gls_defaults_log(&job->options_given);
     job->result.output = job->output;
     job->result.sidecar = job->sidecar;
     *out = job;

@@ -97,6 +97,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
     if (job->options_given.preset != GLS_PRESET_DEFAULT)
         gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
     for (size_t i = 0; i < n; i++) {
+        if (gls_default_is_of_method(&held[i])) continue; /* told with the model and the getter */
         gls_default_line(&held[i], &job->options_given, line, sizeof line);
         gls_text_printf(text, "default     %s\n", line);
     }

@@ -1,5 +1,6 @@
 # Warnings of results that look wrong although nothing failed: each names the option to turn, stands in the sidecar, and comes with -q, too. Sourced by run.sh.
 few="--nseeds 300 --sphere small --force"
+method="--model opdt"
 
 # changed FROM TO EXPRESSION: a mask whose voxels, bytes, are changed
 changed() {
@@ -14,7 +15,7 @@ PYTHON
 warns() {
     text=$1
     shift
-    succeeds track "$@" $few -q -o w.trx
+    succeeds track "$@" $few $method -q -o w.trx
     grep -q "^glslines: warning: .*$text" "$work/stderr" || note "no warning of '$text': $*"
     python3 -c 'import json, sys; assert any(sys.argv[2] in line for line in json.load(open(sys.argv[1]))["warnings"])' "$work/out/w.json" "$text" ||
         note "the sidecar has no warning of '$text'"
@@ -23,7 +24,7 @@ warns() {
 changed "$mask" "$work/all.nii" 1
 changed "$roi" "$work/labels.nii" '2 * v'
 # a run as it should be warns of nothing
-succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -q -o w.trx
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx
 [ ! -s "$work/stderr" ] || note "a run as it should be warns"
 warns "covers the whole grid" "$dwi" "$bval" "$bvec" "$work/all.nii" "$roi"
 warns "neither 0 nor 1 (one is 2)" "$dwi" "$bval" "$bvec" "$mask" "$work/labels.nii"
@@ -41,7 +42,7 @@ PYTHON
 warns "fa.nii: has values up to 899, FA goes to 1: --fa-threshold 0.1 " "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$work/fa.nii"
 for words in "--fa $work/fa.nii --fa-threshold 150" "--fa $work/mask255.nii"; do
     # shellcheck disable=SC2086
-    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -q -o w.trx $words
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx $words
     ! grep -q "FA goes to 1" "$work/stderr" || note "a warning of units: $words"
 done
 # sides that the two forms of a header swap are told in every command, without -v
@@ -53,7 +54,8 @@ struct.pack_into("<f", data, 76, -struct.unpack_from("<f", data, 76)[0])  # qfac
 open(sys.argv[2], "wb").write(data)
 PYTHON
 warns "flipped.nii: the sform has the axes LAS, the qform LAI: one of them is wrong" "$dwi" "$bval" "$bvec" "$work/flipped.nii" "$roi"
-warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --response-fa 0 --response-radius 0
+method="--model csd"
+warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --response-fa 0 --response-radius 0
 warns "were cut at --max-length 30 mm" "$dwi" "$bval" "$bvec" "$mask" "$roi" --max-length 30
 # the same brain with voxels of 20 mm
 "$tool" phantom "$work/giant" --shape 18 20 18 --voxel-size 20 --directions 30 -q

@@ -70,7 +70,7 @@ done
 fails 3 "$b/none.txt" track --phantom --sphere "$b/none.txt"
 fails 3 "$b/few.txt" track --phantom --sphere "$b/few.txt"
 # more coefficients than directions
-fails 3 "30" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --sh-order 8
+fails 3 "30" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --sh-order 8
 
 fails 3 "$b/none.nii" fit "$dwi" "$bval" "$bvec" "$b/none.nii" f
 fails 3 "$b/smaller.nii.gz" fit "$dwi" "$bval" "$bvec" "$b/smaller.nii.gz" f

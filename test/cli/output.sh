@@ -1,5 +1,5 @@
 # What is written, and what is not. Sourced by run.sh.
-small="--nseeds 500 --device auto"
+small="--nseeds 500 --device auto --model opdt"
 
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small -o a.trx
 for file in a.trx a.json; do require test -s "$work/out/$file"; done

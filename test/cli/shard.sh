@@ -35,18 +35,18 @@ whole_and_parts() {
 }
 
 whole_and_parts trk 3 --nseeds 200 --dg prob --model csd --sh-order 4
-whole_and_parts tck 7 --nseeds 200 --min-length 10 --chunk-size 13
+whole_and_parts tck 7 --model opdt --nseeds 200 --min-length 10 --chunk-size 13
 whole_and_parts trx 2 --nseeds 201 --output-precision half --dg det --model csa
-whole_and_parts trx 8 --nseeds 5
-whole_and_parts trk 2 --nseeds 101 --ngpus 2 --chunk-size 20
-whole_and_parts trx 1 --nseeds 20
+whole_and_parts trx 8 --model opdt --nseeds 5
+whole_and_parts trk 2 --model opdt --nseeds 101 --ngpus 2 --chunk-size 20
+whole_and_parts trx 1 --model opdt --nseeds 20
 printf '%s\n' '9 10 9' '8 9 10' '10 10 9' '9.3 11 8' >"$work/seeds.txt"
-whole_and_parts tck 3 --seeds "$work/seeds.txt"
-whole_and_parts trk 4 --nseeds 100 --fa-threshold 2
-whole_and_parts trx 3 --seeds-per-voxel 1 --rng-seed 5 --seed-seed 18446744073709551615
+whole_and_parts tck 3 --model opdt --seeds "$work/seeds.txt"
+whole_and_parts trk 4 --model opdt --nseeds 100 --fa-threshold 2
+whole_and_parts trx 3 --model opdt --seeds-per-voxel 1 --rng-seed 5 --seed-seed 18446744073709551615
 
 # the set that is damaged below: three parts of a TRX file, in $s
-whole_and_parts trx 3 --nseeds 200
+whole_and_parts trx 3 --model opdt --nseeds 200
 p1=$s/part_shard-1of3.trx
 p2=$s/part_shard-2of3.trx
 p3=$s/part_shard-3of3.trx
@@ -208,7 +208,7 @@ code=$?
 checks=$((checks + 1))
 [ "$code" -eq 4 ] || note "merge: full disk: exit code $code, not 4"
 require test -z "$(find "$work/out" -type f)"
-whole_and_parts trk 2 --nseeds 20 --fa-threshold 2
+whole_and_parts trk 2 --model opdt --nseeds 20 --fa-threshold 2
 run merge -o m.trk "$s/part_shard-1of2.trk" "$s/part_shard-2of2.trk" --fail-if-empty
 [ "$code" -eq 6 ] || note "merge --fail-if-empty: exit code $code, not 6"
 clean

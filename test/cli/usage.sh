@@ -82,20 +82,27 @@ succeeds devices --doctor
 checks=$((checks + 1))
 container=1 "$tool" devices --doctor > "$work/stdout" 2> "$work/stderr" || note "the doctor in a container"
 grep -q '^  note glslines runs inside a container' "$work/stdout" || note "the doctor does not see the container"
-# the plan says which model and getter were chosen, and why
+# the plan says which model and getter were chosen, and why: by the data alone, wherever masks come from
 chosen() { # MODEL, ITS REASON, GETTER, ITS REASON, ARGUMENTS
     model=$1 why=$2 getter=$3 because=$4
     shift 4
     succeeds track "$@" --dry-run
-    grep -q "^model  *$model,.* (--model: the default $why)" "$work/stdout" || note "$*: model $model is not told"
-    grep -q "^direction  *$getter (--dg: the default with $because)" "$work/stdout" || note "$*: getter $getter is not told"
+    grep -q "^model  *$model,.* (--model: $why)" "$work/stdout" || note "$*: model $model is not told"
+    grep -q "^direction  *$getter (--dg: $because)" "$work/stdout" || note "$*: getter $getter is not told"
 }
-chosen msmt "where glslines makes the mask or the seed region" ifod2 msmt "$dwi"
-chosen opdt "where mask and seed region are given" boot "opdt and csa" "$dwi" --mask "$mask" --roi "$roi"
-chosen opdt "with --dg boot" boot "opdt and csa" "$dwi" --dg boot
+series="of a series: all shells and tissues together"
+chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi"
+chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi" --mask "$mask" --roi "$roi"
+chosen msmt "$series" ifod2 "goes with the FODs of msmt" --phantom
+chosen opdt "goes with --dg boot" boot "goes with opdt and csa" "$dwi" --dg boot
+chosen opdt "as GPUStreamlines" boot "goes with opdt and csa" "$dwi" --preset gpustreamlines
+# a run says it first of all
+checks=$((checks + 1))
+"$tool" track "$dwi" --mask "$mask" --roi "$roi" --dry-run > "$work/stdout" 2> "$work/stderr" || note "a dry run with masks"
+head -n 1 "$work/stderr" | grep -qxF "method: model auto ($series), direction getter ifod2 (goes with the FODs of msmt)" || note "the first line is not the method"
 succeeds track "$dwi" --mask "$mask" --roi "$roi" --model csd --dry-run
 grep -q '^model  *csd[^(]*$' "$work/stdout" || note "a model that was named is told as a default"
-grep -q '^direction  *prob (--dg: the default with csd' "$work/stdout" || note "the getter of csd is not told"
+grep -q '^direction  *prob (--dg: goes with csd' "$work/stdout" || note "the getter of csd is not told"
 fails 2 trak trak
 fails 2 --max-angle track --max-angle 95
 fails 2 --max-angle track --max-angle=0
@@ -110,7 +117,7 @@ fails 2 --rng-seed track --rng-seed 18446744073709551616
 fails 2 --step-size track --step-size 0
 fails 2 --step-size track --step-size 1cm
 fails 2 --sh-order track --sh-order 3
-fails 2 --sh-order track --sh-order 10
+fails 2 --sh-order track --model opdt --sh-order 10
 fails 2 --chunk-size track --chunk-size 0
 fails 2 --fa-threshold track --fa-threshold inf
 fails 2 --dg track --dg fact4
@@ -164,7 +171,7 @@ fails 2 --mask track --mask "$mask"
 fails 2 --sh-basis track --sh-basis tournier07
 fails 2 "unknown value 'tournier08'" track --sh "$dwi" --fa "$mask" --roi "$roi" --sh-basis tournier08
 fails 2 --response track --dg prob --response "$i/dwi.bval"
-fails 2 --csd-directions track --csd-directions small
+fails 2 --csd-directions track --model opdt --csd-directions small
 fails 2 --response-fa track --model csd --response-fa 0.5 --response-voxels 300
 fails 2 --response-radius track --model csd --response "$i/dwi.bval" --response-radius 3
 fails 2 --sm-lambda track --model csd --sm-lambda 0.1
@@ -197,7 +204,7 @@ fails 2 --wm-percent response "$dwi" r --algorithm fa --wm-percent 1
 fails 2 --response-wm track --model csd --response-wm "$bval"
 fails 2 --normalise track --model msmt --normalise --no-normalise
 fails 2 --response-gm track --model msmt --response-gm "$bval"
-fails 2 --sh-order track --sh-order 10
+fails 2 --sh-order track --model opdt --sh-order 10
 fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5
 
 succeeds --version

@@ -94,7 +94,7 @@ expect 0 track "$@" data/roi.nii.gz --model csd --nseeds 200 --dg det --device l
 expect 0 info r.trx
 says "sift2_weights"
 check "the sidecar of track" "j('r.json')['weights']['counts']['streamlines'] > 100"
-expect 2 track "$@" data/roi.nii.gz --nseeds 10 --weights -o no.trx
+expect 2 track "$@" data/roi.nii.gz --model opdt --nseeds 10 --weights -o no.trx
 says "needs fibre orientation distributions"
 
 # --- bad input ---

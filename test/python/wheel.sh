@@ -33,4 +33,11 @@ assert glslines._library.path.startswith(glslines.__path__[0]), glslines._librar
 glslines.track(phantom=True, out="python.trx", nseeds=100, device="llvmpipe", force=True)
 assert len(glslines.load("python.trx")) > 50
 assert filecmp.cmp("program.trx", "python.trx", shallow=False)'
+# types of the public face: what a scientist types, and the functions themselves
+"$python" -m pip install -q --disable-pip-version-check mypy numpy
+mkdir -p "$work/types"
+"$python" -m mypy --strict --python-executable "$work/clean/bin/python" --cache-dir "$work/types" "$root/test/python/client.py"
+for module in commands _program _exchange bids; do
+    "$python" -m mypy --strict --python-executable "$work/clean/bin/python" --cache-dir "$work/types" -m "glslines.$module"
+done
 echo "ok: $(basename "$wheel"), $bytes bytes"

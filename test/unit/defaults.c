@@ -11,6 +11,7 @@
 
 #include "util/parse.h"
 #include "workflow/defaults.h"
+#include "workflow/params.h"
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -67,6 +68,9 @@ static void test_getters(void **state)
 {
     (void)state;
     gls_job_options o = gls_job_options_default();
+    assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.max_angle == 45 && o.track.max_length == -100);
+    o.model.model = GLS_MODEL_OPDT;
+    gls_job_options_settle(&o, GIVEN("model"));
     assert_true(o.track.dg == GLS_DG_BOOT && o.track.max_angle == 45 && o.track.max_length == 250);
     o.model.model = GLS_MODEL_CSD;
     gls_job_options_settle(&o, GIVEN("model"));
@@ -82,15 +86,62 @@ static void test_getters(void **state)
     o.sh = "fod.nii";
     gls_job_options_settle(&o, NULL);
     assert_true(o.track.dg == GLS_DG_PROB && o.track.max_angle == 25);
-    /* what has no mask or seeds leaves the model to the data */
-    o = gls_job_options_default();
-    o.dwi = "dwi.nii";
-    gls_job_options_settle(&o, NULL);
-    assert_true(o.model.model == GLS_MODEL_AUTO && o.track.dg == GLS_DG_IFOD2);
     for (int dg = GLS_DG_BOOT; dg <= GLS_DG_SDSTREAM; dg++) {
         gls_track_params p = gls_track_params_default_for((gls_direction_getter)dg);
         assert_true(p.dg == (gls_direction_getter)dg && p.min_length == -5);
     }
+}
+
+/* The model and the getter of each kind of data, alone and beside what is given: the table of src/doc/getters.md. */
+static void test_method(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dwi, *sh, *peaks, *given;
+        gls_preset preset;
+        int value;
+        gls_model_kind model;
+        gls_direction_getter dg;
+    } table[] = {
+        {"dwi.nii", NULL, NULL, NULL, GLS_PRESET_DEFAULT, 0, GLS_MODEL_AUTO, GLS_DG_IFOD2},
+        {NULL, NULL, NULL, NULL, GLS_PRESET_DEFAULT, 0, GLS_MODEL_AUTO, GLS_DG_IFOD2}, /* the phantom */
+        {NULL, "fod.nii", NULL, NULL, GLS_PRESET_DEFAULT, 0, GLS_MODEL_OPDT, GLS_DG_PROB},
+        {"dwi.nii", "fod.nii", NULL, NULL, GLS_PRESET_DEFAULT, 0, GLS_MODEL_OPDT, GLS_DG_PROB},
+        {NULL, NULL, "peaks.nii", NULL, GLS_PRESET_DEFAULT, 0, GLS_MODEL_OPDT, GLS_DG_FACT},
+        {NULL, NULL, "peaks.nii", NULL, GLS_PRESET_TCKGEN, 0, GLS_MODEL_OPDT, GLS_DG_FACT},
+        {"dwi.nii", NULL, NULL, "model", GLS_PRESET_DEFAULT, GLS_MODEL_OPDT, GLS_MODEL_OPDT, GLS_DG_BOOT},
+        {"dwi.nii", NULL, NULL, "model", GLS_PRESET_DEFAULT, GLS_MODEL_CSA, GLS_MODEL_CSA, GLS_DG_BOOT},
+        {"dwi.nii", NULL, NULL, "model", GLS_PRESET_DEFAULT, GLS_MODEL_CSD, GLS_MODEL_CSD, GLS_DG_PROB},
+        {"dwi.nii", NULL, NULL, "model", GLS_PRESET_DEFAULT, GLS_MODEL_MSMT, GLS_MODEL_MSMT, GLS_DG_IFOD2},
+        {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_DEFAULT, GLS_DG_BOOT, GLS_MODEL_OPDT, GLS_DG_BOOT},
+        {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_DEFAULT, GLS_DG_PTT, GLS_MODEL_AUTO, GLS_DG_PTT},
+        {"dwi.nii", NULL, NULL, NULL, GLS_PRESET_GPUSTREAMLINES, 0, GLS_MODEL_OPDT, GLS_DG_BOOT},
+        {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_GPUSTREAMLINES, GLS_DG_PROB, GLS_MODEL_OPDT, GLS_DG_PROB},
+        {"dwi.nii", NULL, NULL, "model", GLS_PRESET_GPUSTREAMLINES, GLS_MODEL_CSD, GLS_MODEL_CSD, GLS_DG_PROB},
+        {"dwi.nii", NULL, NULL, NULL, GLS_PRESET_DIPY, 0, GLS_MODEL_OPDT, GLS_DG_BOOT},
+        {"dwi.nii", NULL, NULL, NULL, GLS_PRESET_TCKGEN, 0, GLS_MODEL_AUTO, GLS_DG_IFOD2},
+        {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_PYAFQ, GLS_DG_BOOT, GLS_MODEL_OPDT, GLS_DG_BOOT},
+    };
+    const char *const places[][4] = {{"mask.nii"}, {NULL, "roi.nii"}, {"mask.nii", "roi.nii"}, {NULL, NULL, "s.txt"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        for (size_t place = 0; place <= sizeof places / sizeof *places; place++) {
+            gls_job_options o = gls_job_options_bare();
+            o.preset = table[i].preset;
+            o.dwi = table[i].dwi;
+            o.sh = table[i].sh;
+            if (table[i].peaks) o.peaks = (gls_strings){.n = 1, .value = {table[i].peaks}};
+            if (place > 0) { /* where streamlines may lie and begin is no part of it */
+                o.mask = places[place - 1][0];
+                o.roi = places[place - 1][1];
+                o.seeds = places[place - 1][2];
+            }
+            if (table[i].given && strcmp(table[i].given, "dg") == 0) o.track.dg = (gls_direction_getter)table[i].value;
+            if (table[i].given && strcmp(table[i].given, "model") == 0) o.model.model = (gls_model_kind)table[i].value;
+            gls_job_options_settle(&o, GIVEN("preset", table[i].given));
+            if (o.model.model != table[i].model || o.track.dg != table[i].dg)
+                fail_msg("row %zu, places %zu: model %d, getter %d", i, place, (int)o.model.model, (int)o.track.dg);
+            if (!table[i].given) assert_non_null(gls_default_getter_reason(&o));
+        }
 }
 
 static void test_given(void **state)
@@ -151,9 +202,10 @@ static void test_texts(void **state)
     o.track.max_length = 100;
     gls_job_options_settle(&o, GIVEN("dg", "max-length"));
     size_t n = gls_defaults_held(&o, held);
-    assert_int_equal(n, 3);
-    assert_string_equal(held[0].param->name, "max-angle");
-    gls_default_line(&held[0], &o, text, sizeof text);
+    assert_int_equal(n, 4);
+    assert_true(gls_default_is_of_method(&held[0]) && strcmp(held[0].param->name, "model") == 0);
+    assert_string_equal(held[1].param->name, "max-angle");
+    gls_default_line(&held[1], &o, text, sizeof text);
     assert_int_equal(strncmp(text, "--max-angle 25 degrees (", 24), 0);
     gls_default_text("max-angle", text, sizeof text);
     assert_int_equal(strncmp(text, "45 degrees with boot, ifod2", 27), 0);
@@ -206,7 +258,7 @@ static void test_changed(void **state)
             }
     gls_job_options o = gls_job_options_default();
     expect_changed(o, "");
-    o.dwi = "dwi.nii"; /* without masks model and getter are chosen */
+    o.dwi = "dwi.nii";
     expect_changed(settled(o, NULL), "");
     o.model.model = GLS_MODEL_CSD;
     expect_changed(settled(o, GIVEN("model")), "model ");
@@ -236,8 +288,9 @@ static void test_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpustreamlines), cmocka_unit_test(test_getters), cmocka_unit_test(test_given),
-        cmocka_unit_test(test_presets),        cmocka_unit_test(test_texts),   cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_gpustreamlines), cmocka_unit_test(test_getters), cmocka_unit_test(test_method),
+        cmocka_unit_test(test_given),          cmocka_unit_test(test_presets), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

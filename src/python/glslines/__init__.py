@@ -12,18 +12,30 @@ or on arrays:
 Messages go to the logger "glslines".
 """
 
-from ._arrays import load_image
+import os as _os
+
+from . import _library
+
+# in a build folder the functions of commands lie beside the library
+if _os.path.isfile(_os.path.join(_os.path.dirname(_library.path), "python", "commands.py")):
+    __path__.append(_os.path.join(_os.path.dirname(_os.path.abspath(_library.path)), "python"))
+
+from ._arrays import load_image, save_image
 from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, InputError,
                       OutOfMemoryError, OutputError, UnsupportedError)
 from ._library import version as __version__
 from .devices import Device, devices
-from .files import load, track
+from ._exchange import Files
+from .bids import bids
+from .commands import (Params, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
+                       render, report, response, sample, score, segment, stats, track, weights)
+from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
-from .params import Params
-from .pictures import render, report
 from .tracking import Batch, Result, Seeds, Tracker
 
-__all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError", "Error", "Gradients",
-           "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall", "Result", "Seeds", "Sphere",
-           "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load", "load_image",
-           "render", "report", "track"]
+__all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
+           "Error", "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall",
+           "Result", "Seeds", "Sphere", "Tracker", "UnsupportedError", "bids", "connectome", "convert", "csd",
+           "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load", "load_image", "peaks",
+           "phantom", "profile", "render", "report", "response", "sample", "save_image", "score", "segment", "stats",
+           "track", "weights"]

@@ -1,9 +1,14 @@
 """numpy arrays, nibabel images and grids for the library, without a copy where they already have its layout."""
 
+from __future__ import annotations
+
 import ctypes
 import logging
+import os
+from typing import Any, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._library import call, made, structs
@@ -12,7 +17,7 @@ LARGE = 1 << 30
 logger = logging.getLogger("glslines")
 
 
-def affine_of(*images, default=None):
+def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
     """The affine of the first that has one."""
     for image in images:
         affine = getattr(image, "affine", None)
@@ -93,7 +98,7 @@ def taken(pointer):
     return np.ctypeslib.as_array(block).reshape(shape, order="F")
 
 
-def load_image(path):
+def load_image(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
     """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n).
 
     The axes of a .mif are those in which it is stored, to which FSL's gradient tables refer."""
@@ -106,3 +111,20 @@ def load_image(path):
 def require_shape(array, like, name, name_like):
     if tuple(array.shape[:3]) != tuple(like.shape[:3]):
         raise ValueError("%s has the shape %s, %s %s" % (name, array.shape[:3], name_like, like.shape[:3]))
+
+
+def save_image(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike) -> None:
+    """Writes an image file, NIfTI (.nii or .nii.gz), as float32.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; one that exists is replaced.
+    array : array_like
+        Values, (x, y, z) or (x, y, z, n), or an image of nibabel.
+    affine : array_like
+        From voxels to world mm, (4, 4).
+    """
+    n_dimensions = 4 if len(np.shape(getattr(array, "dataobj", array))) == 4 else 3
+    image = Image(array, affine, "array", n_dimensions)
+    call.gls_image_write(_library.encode(path), image.pointer, _library.constants["GLS_IMAGE_FLOAT32"])

@@ -4,7 +4,7 @@
 class Error(Exception):
     """Any failure of the library; ``status`` is its name, such as "input error"."""
 
-    status = ""
+    status: str = ""
 
 
 class ArgumentError(Error, ValueError):
@@ -55,4 +55,15 @@ CLASSES = {
     "GLS_ERR_LOST": DeviceError,
     "GLS_ERR_DEVICE_MEMORY": OutOfMemoryError,
     "GLS_ERR_CONVERGENCE": ConvergenceError,
+}
+
+#: of the program; other codes are Error, or of a signal CancelledError
+BY_EXIT_CODE = {
+    2: ArgumentError,
+    3: InputError,
+    4: OutputError,
+    5: DeviceError,
+    6: EmptyError,
+    7: UnsupportedError,
+    8: ConvergenceError,
 }

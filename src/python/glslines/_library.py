@@ -156,6 +156,7 @@ _SIGNATURES = {
     "gls_grid_require_equal": "tpsps",
     "gls_image_wrap": "tpnpP",
     "gls_image_read": "tsiP",
+    "gls_image_write": "tspi",
     "gls_image_destroy": "vp",
     "gls_gradients_create": "tppnppP",
     "gls_gradients_read": "tssppnP",

@@ -1,6 +1,9 @@
 """Devices that can compute: GPUs, and the CPU through Mesa's llvmpipe."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any, Dict, List, Literal, Union
 
 from . import _library
 from ._library import call, encode, one_of, structs
@@ -18,7 +21,7 @@ def _describe(info):
     return row
 
 
-def devices(api="auto"):
+def devices(api: str = "auto") -> List[Dict[str, Any]]:
     """Every device, best first, as dicts."""
     pointer, n = ctypes.c_void_p(), ctypes.c_size_t()
     call.gls_device_list(one_of(_GRAPHICS, api, "api"), ctypes.byref(pointer), ctypes.byref(n), None, None)
@@ -41,7 +44,7 @@ class Device(_library.OfProcess):
 
     kind = "device"
 
-    def __init__(self, name="auto", api="auto", count=1):
+    def __init__(self, name: Union[str, int] = "auto", api: str = "auto", count: int = 1) -> None:
         self.count = _library.integer(count, "count", 1, 4096)
         array = (ctypes.c_void_p * self.count)()
         call.gls_device_open_several(encode(str(name)), one_of(_GRAPHICS, api, "api"), self.count,
@@ -49,7 +52,7 @@ class Device(_library.OfProcess):
         self._handles = [_Context(pointer, call.gls_device_close) for pointer in array]
 
     @property
-    def info(self):
+    def info(self) -> Dict[str, Any]:
         """What the (first) device is and can do."""
         context = self._handles[0].pointer
         return _describe(structs["gls_device_info"].from_address(call.gls_device_get_info(context)))
@@ -60,20 +63,20 @@ class Device(_library.OfProcess):
         return [handle.pointer for handle in self._handles]
 
     @property
-    def is_closed(self):
+    def is_closed(self) -> bool:
         return self._handles[0].is_closed
 
-    def close(self):
+    def close(self) -> None:
         """Closes it, once no tracker works on it any more."""
         for handle in self._handles:
             handle.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Device:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> Literal[False]:
         self.close()
         return False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Device(%s)" % ("closed" if self.is_closed else self.info["renderer"])

@@ -1,17 +1,22 @@
 """From files to files, as the program does it, and tractogram files as arrays."""
 
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import Any, Dict, Optional, Union
 
 import numpy as np
 
 from . import _library
 from ._errors import EmptyError, Error
 from ._library import call, encode, made, structs
+from ._program import Bar, Progress, progress_of
 from .params import Options
 from .pictures import render, report as write_report
 from .tracking import Batch, Collector, Result, stats_of
 
+PathLike = Union[str, "os.PathLike[str]"]
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 PHASES = ("fit", "track", "merge", "write")
 
@@ -44,9 +49,12 @@ def _after(make, kind, *arguments, **options):
         _library.logger.warning("no %s: %s", kind, error)
 
 
-def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progress=None, picture=None, report=None,
-          **options):
-    """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times.
+def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec: Optional[PathLike] = None,
+          mask: Optional[PathLike] = None, roi: Optional[PathLike] = None, out: Optional[PathLike] = None,
+          progress: Progress = None, picture: Optional[PathLike] = None, report: Optional[PathLike] = None,
+          **options: Any) -> Dict[str, Any]:
+    """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times. track() of the package has
+    its options in its signature.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
     include=["a.nii.gz"]. phantom=True tracks the built-in phantom in place of files.
@@ -62,10 +70,15 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
             given.set(name, value)
     for name, value in options.items():
         given.set(name, value)
-    watch = _library.Watch(_STEP, progress, _counts)
+    tell = progress_of(progress, "track")
+    watch = _library.Watch(_STEP, tell, _counts)
     monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
-    result = watch.run(_run, given.settled(), monitor, made_files)
+    try:
+        result = watch.run(_run, given.settled(), monitor, made_files)
+    finally:
+        if isinstance(tell, Bar):
+            tell.close()
     stats = stats_of(result.track)
     if options.get("fail_if_empty") and stats["streamlines"] == 0:
         raise EmptyError("%s: no streamline, and fail_if_empty was given" % made_files[0])
@@ -79,7 +92,7 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
     return stats
 
 
-def load(path):
+def load(path: PathLike) -> Result:
     """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm."""
     reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None,
                                   destroy=call.gls_tractogram_reader_close), call.gls_tractogram_reader_close)
@@ -93,7 +106,8 @@ def load(path):
         collector(Batch(parcel))
     reader.close()
     points, offsets, dps = collector.joined()
-    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid)
+    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid,
+                  groups=collector.joined_groups())
 
 
 def _unit_grid():

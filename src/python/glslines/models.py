@@ -1,15 +1,20 @@
 """Gradient tables and models: tensor, q-ball, constrained spherical deconvolution, and ODFs that are given."""
 
+from __future__ import annotations
+
 import copy
 import ctypes
 import os
+from typing import Any, Callable, Dict, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._arrays import Image, affine_of, is_placed, require_shape, taken
 from ._library import call, encode, made, one_of, structs
 
+PathLike = Union[str, "os.PathLike[str]"]
 FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
 RULES = {"dipy": "GLS_CSD_RULE_DIPY", "mrtrix": "GLS_CSD_RULE_MRTRIX"}
 MODELS = {"opdt": "GLS_QBALL_OPDT", "csa": "GLS_QBALL_CSA"}
@@ -31,7 +36,8 @@ class Gradients(_library.Handle):
 
     kind = "gradient table"
 
-    def __init__(self, bvals, bvecs, affine=None, frame="fsl", b0_threshold=50):
+    def __init__(self, bvals: ArrayLike, bvecs: ArrayLike, affine: Optional[ArrayLike] = None, frame: str = "fsl",
+                 b0_threshold: float = 50) -> None:
         bvals = np.ascontiguousarray(bvals, dtype=np.float64).ravel()
         bvecs = np.asarray(bvecs, dtype=np.float64)
         if bvecs.ndim == 2 and bvecs.shape[0] == 3 and bvecs.shape != (3, 3):
@@ -48,7 +54,7 @@ class Gradients(_library.Handle):
                        ctypes.byref(options), _library.reference(grid), destroy=call.gls_gradients_destroy))
 
     @classmethod
-    def read_table(cls, path, affine, n_volumes, b0_threshold=50):
+    def read_table(cls, path: PathLike, affine: ArrayLike, n_volumes: int, b0_threshold: float = 50) -> Gradients:
         """From one file: MRtrix's table x y z b (.b), JSON with dw_scheme, or the header of a .mif."""
         table = cls.__new__(cls)
         grid = _grid_of_axes(affine)
@@ -66,7 +72,8 @@ class Gradients(_library.Handle):
         return _table_of, (type(self), self.bvals, self.bvecs, table.b0_threshold, table.x_flipped, table.scaled)
 
     @classmethod
-    def read(cls, bval, bvec, affine, n_volumes, frame="fsl", b0_threshold=50):
+    def read(cls, bval: PathLike, bvec: PathLike, affine: ArrayLike, n_volumes: int, frame: str = "fsl",
+             b0_threshold: float = 50) -> Gradients:
         """From text files, for a series of n_volumes with this affine."""
         table = cls.__new__(cls)
         grid = _grid_of_axes(affine)
@@ -76,7 +83,7 @@ class Gradients(_library.Handle):
         return table
 
     @classmethod
-    def from_dipy(cls, gtab, affine, frame="fsl"):
+    def from_dipy(cls, gtab: Any, affine: Optional[ArrayLike], frame: str = "fsl") -> Gradients:
         """From a DIPY GradientTable. DIPY hands on the vectors of a file as they are: of an FSL file they are FSL's,
         so the default frame is "fsl"; "image" repeats DIPY's own reading."""
         return cls(gtab.bvals, gtab.bvecs, affine, frame, getattr(gtab, "b0_threshold", 50))
@@ -85,23 +92,23 @@ class Gradients(_library.Handle):
     def _struct(self):
         return _contents("gls_gradients", self.pointer)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._struct.n
 
     @property
-    def bvals(self):
+    def bvals(self) -> NDArray[np.float64]:
         table = self._struct
         return np.ctypeslib.as_array((ctypes.c_double * table.n).from_address(table.bval)).copy()
 
     @property
-    def bvecs(self):
+    def bvecs(self) -> NDArray[np.float64]:
         """Unit vectors along the voxel axes, (n, 3)."""
         table = self._struct
         flat = np.ctypeslib.as_array((ctypes.c_double * (3 * table.n)).from_address(table.bvec))
         return flat.reshape(-1, 3).copy()
 
     @property
-    def b0s_mask(self):
+    def b0s_mask(self) -> NDArray[np.bool_]:
         table = self._struct
         return np.ctypeslib.as_array((ctypes.c_bool * table.n).from_address(table.is_b0)).copy()
 
@@ -147,7 +154,8 @@ def _pointer(handle):
     return None if handle is None else handle.pointer
 
 
-def fit_tensor(dwi, gradients, mask=None, affine=None):
+def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
+               affine: Optional[ArrayLike] = None) -> Dict[str, NDArray[np.float32]]:
     """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
     axes) and evals (x, y, z, 3, descending)."""
     affine = affine_of(dwi, default=affine)
@@ -164,7 +172,8 @@ class QBall(_library.Handle):
 
     kind = "q-ball model"
 
-    def __init__(self, gradients, model="opdt", sh_order=4, smooth=0.006, min_signal=1.0, require_single_shell=False):
+    def __init__(self, gradients: Gradients, model: str = "opdt", sh_order: int = 4, smooth: float = 0.006,
+                 min_signal: float = 1.0, require_single_shell: bool = False) -> None:
         options = call.gls_qball_options_default()
         options.model = one_of(MODELS, model, "model")
         options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
@@ -176,7 +185,7 @@ class QBall(_library.Handle):
                          call.gls_qball_destroy, gradients)
         self.made_by = type(self), (self.gradients, model, sh_order, smooth, min_signal, require_single_shell)
 
-    def fit(self, dwi, mask=None, affine=None):
+    def fit(self, dwi: Any, mask: Any = None, affine: Optional[ArrayLike] = None) -> NDArray[np.float32]:
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
         affine = affine_of(dwi, default=affine)
         series = _series(dwi, self.gradients, affine)
@@ -188,8 +197,9 @@ class QBall(_library.Handle):
 _CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 
 
-def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=None, progress=None, rule="dipy",
-        directions=None):
+def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, shell: float = 0, response: Any = None,
+        affine: Optional[ArrayLike] = None, progress: Optional[Callable[[int, int], Optional[bool]]] = None,
+        rule: str = "dipy", directions: Optional[ArrayLike] = None) -> NDArray[np.float32]:
     """Constrained spherical deconvolution of one shell: SH coefficients (x, y, z, k), basis descoteaux07_legacy along
     the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), the name of a file
     (that of MRtrix3's dwi2response is one), None: estimated. rule: "dipy", or "mrtrix" for dwi2fod csd, see 'glslines
@@ -236,7 +246,7 @@ class Sphere(_library.Handle):
 
     kind = "sphere"
 
-    def __init__(self, directions="default"):
+    def __init__(self, directions: Any = "default") -> None:
         if isinstance(directions, str):
             pointer = made(call.gls_sphere_create, encode(directions), destroy=call.gls_sphere_destroy)
         else:
@@ -250,13 +260,13 @@ class Sphere(_library.Handle):
         self.made_by = type(self), (directions,)
 
     @property
-    def vertices(self):
+    def vertices(self) -> NDArray[np.float64]:
         sphere = _contents("gls_sphere", self.pointer)
         flat = np.ctypeslib.as_array((ctypes.c_double * (3 * sphere.n)).from_address(sphere.vertex))
         return flat.reshape(-1, 3).copy()
 
     @property
-    def is_antipodal(self):
+    def is_antipodal(self) -> bool:
         """One vertex stands for both ends of a pair."""
         return _contents("gls_sphere", self.pointer).antipodal
 
@@ -285,8 +295,8 @@ class ODF(_library.Handle):
         return self
 
     @classmethod
-    def from_sh(cls, sh, basis="descoteaux07_legacy", frame="image", sphere="default", affine=None, stop_map=None,
-                stop_threshold=0.0):
+    def from_sh(cls, sh: Any, basis: str = "descoteaux07_legacy", frame: str = "image", sphere: Any = "default",
+                affine: Optional[ArrayLike] = None, stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """sh: (x, y, z, k), even or full basis; frame: axes of the coefficients ("image", "fsl", "world"). ODFs are 0
         where stop_map is below stop_threshold."""
         image = Image(sh, affine_of(sh, default=affine), "sh", 4)
@@ -300,7 +310,8 @@ class ODF(_library.Handle):
         return made_here._made(cls.from_sh, basis, frame, copy.copy(sphere), stop_map=keep, stop_threshold=stop_threshold)
 
     @classmethod
-    def from_amplitudes(cls, odf, sphere, frame="image", affine=None, stop_map=None, stop_threshold=0.0):
+    def from_amplitudes(cls, odf: Any, sphere: Any, frame: str = "image", affine: Optional[ArrayLike] = None,
+                        stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """odf: (x, y, z, n) values for the n directions of sphere, a DIPY sphere or an array (n, 3)."""
         image = Image(odf, affine_of(odf, default=affine), "odf", 4)
         vertices = vertices_of(sphere)
@@ -313,7 +324,7 @@ class ODF(_library.Handle):
         made_here = cls(pointer, image, is_placed(odf, affine=affine), keep)
         return made_here._made(cls.from_amplitudes, vertices.copy(), frame, stop_map=keep, stop_threshold=stop_threshold)
 
-    def sample(self):
+    def sample(self) -> NDArray[np.float32]:
         """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""
         return taken(made(call.gls_odf_sample, self.pointer, destroy=call.gls_image_destroy))
 

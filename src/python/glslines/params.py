@@ -3,6 +3,7 @@
 import ctypes
 import difflib
 import re
+from typing import Any
 
 from . import _library
 
@@ -71,7 +72,7 @@ class Options:
     def _at(self, kind, offset):
         return kind.from_buffer(self.struct, offset)
 
-    def set(self, name, value):
+    def set(self, name: str, value: Any) -> None:
         row = self._row(name)
         kind = row["type"]
         if kind in _SCALARS:
@@ -145,7 +146,7 @@ class Params(Options):
     numbers in voxels (of the smallest side) or text such as "0.5mm".
     """
 
-    def __init__(self, **values):
+    def __init__(self, **values: Any) -> None:
         preset = values.pop("preset", None)
         super().__init__(of="TRACK", **values)
         if preset is not None:
@@ -156,11 +157,11 @@ class Params(Options):
     def __reduce__(self):
         return _again, (type(self), dict(self.given))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Params(%s)" % ", ".join("%s=%r" % item for item in self.given.items())
 
     @property
-    def dg(self):
+    def dg(self) -> str:
         row = _ROWS["dg"]
         return row["choices"].split("|")[self._at(ctypes.c_int, row["offset"]).value]
 

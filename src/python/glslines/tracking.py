@@ -1,13 +1,20 @@
 """Seeds, the tracker, and what a run gives."""
 
+from __future__ import annotations
+
+import base64
 import ctypes
+import os
+import tempfile
 import threading
+from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._arrays import Image, affine_of, grid_like, is_placed, require_shape
-from ._errors import CancelledError
+from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer
@@ -48,17 +55,18 @@ class Seeds:
                    grid=region.grid if placed else None, made_by=made_by)
 
     @classmethod
-    def random(cls, roi, n, seed=0, mask=None, affine=None):
+    def random(cls, roi: Any, n: int, seed: int = 0, mask: Any = None, affine: Optional[ArrayLike] = None) -> Seeds:
         """n seeds in the voxels of roi (and mask) above 0, spread evenly over them."""
         return cls._in("random", call.gls_seeds_create_random, roi, n, 2**64 - 1, seed, mask, affine)
 
     @classmethod
-    def per_voxel(cls, roi, n, seed=0, mask=None, affine=None):
+    def per_voxel(cls, roi: Any, n: int, seed: int = 0, mask: Any = None,
+                  affine: Optional[ArrayLike] = None) -> Seeds:
         """n seeds in each voxel of roi (and mask) above 0."""
         return cls._in("per_voxel", call.gls_seeds_create_per_voxel, roi, n, 2**32 - 1, seed, mask, affine)
 
     @classmethod
-    def points(cls, xyz, space="voxel"):
+    def points(cls, xyz: ArrayLike, space: str = "voxel") -> Seeds:
         """A list (n, 3) of points, in voxels (centres at whole numbers) or in world mm."""
         array = np.ascontiguousarray(xyz, dtype=np.float64)
         if space not in ("voxel", "world"):
@@ -70,7 +78,7 @@ class Seeds:
             raise ValueError("seeds: %d of %d are not finite, the first is number %d" % (len(bad), len(array), bad[0]))
         return cls(points=array, world=space == "world")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._points) if self._handle is None else call.gls_seeds_count(self._handle.pointer)
 
     def __iter__(self):
@@ -146,7 +154,7 @@ class Batch:
         columns = (structs["gls_column"] * n).from_address(pointer)
         return {ctypes.string_at(column.name).decode(): _column(column, rows) for column in columns}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.n
 
 
@@ -205,13 +213,19 @@ class Collector:
     """Batches in memory, joined at the end."""
 
     def __init__(self):
-        self.points, self.lengths, self.dps = [], [], {}
+        self.points, self.lengths, self.dps, self.groups = [], [], {}, {}
 
     def __call__(self, batch):
         self.points.append(batch.points)
         self.lengths.append(np.diff(batch.offsets))
         for name, column in batch.dps.items():
             self.dps.setdefault(name, []).append(column)
+        for name, column in batch.groups.items():
+            self.groups.setdefault(name, []).append(column)
+
+    def joined_groups(self):
+        """Numbers of the streamlines of each group."""
+        return {name: np.flatnonzero(np.concatenate(parts)) for name, parts in self.groups.items()}
 
     def joined(self):
         points = np.concatenate(self.points) if self.points else np.empty((0, 3), np.float32)
@@ -226,45 +240,99 @@ class Result:
     """Streamlines and what the run did.
 
     points float32 (P, 3) in `space` ("world" mm, RAS+, or "voxel"); offsets int64 (N + 1): streamline i is
-    points[offsets[i]:offsets[i + 1]]; dps: columns per streamline ("seeds" in world mm, "seed_index"); stats: counts
-    and times.
+    points[offsets[i]:offsets[i + 1]]; dps: columns per streamline ("seeds" in world mm, "seed_index"); groups: numbers of
+    the streamlines of each group; stats: counts and times.
     """
 
-    def __init__(self, points, offsets, dps, stats, grid, space="world"):
+    points: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+    dps: Dict[str, NDArray[Any]]
+    groups: Dict[str, NDArray[np.int64]]
+    stats: Dict[str, Any]
+
+    def __init__(self, points, offsets, dps, stats, grid, space="world", groups=None):
         self.points, self.offsets, self.dps, self.stats = points, offsets, dps, stats
-        self.space, self._grid = space, grid
+        self.space, self._grid, self.groups = space, grid, groups or {}
         if space == "voxel":
             inverse = np.linalg.inv(self.affine)
             self.points = (points @ inverse[:3, :3].T.astype(np.float64) + inverse[:3, 3]).astype(np.float32)
 
     @property
-    def affine(self):
+    def affine(self) -> NDArray[np.float64]:
+        """From voxels to world mm, (4, 4)."""
         affine = np.eye(4)
         affine[:3] = np.array(self._grid.affine).reshape(3, 4)
         return affine
 
+    @classmethod
+    def from_arrays(cls, points: ArrayLike, offsets: ArrayLike, dps: Optional[Dict[str, NDArray[Any]]] = None,
+                    ref: Any = None) -> Result:
+        """Streamlines of any origin.
+
+        Parameters
+        ----------
+        points : ndarray
+            Points in world mm, RAS+, (P, 3); not copied where they are float32 in C order.
+        offsets : array_like
+            Streamline i is points[offsets[i]:offsets[i + 1]], (N + 1,).
+        dps : dict, optional
+            Columns with a row for each streamline.
+        ref : image, or (shape, affine), optional
+            The grid to which they belong.
+
+        Returns
+        -------
+        Result
+        """
+        points = np.ascontiguousarray(points, dtype=np.float32).reshape(-1, 3)
+        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        grid = grid_like(ref if ref is not None else ((1, 1, 1), np.eye(4)))
+        stats = {"streamlines": len(offsets) - 1, "points": len(points)}
+        return cls(points, offsets, dict(dps or {}), stats, grid)
+
+    def __repr__(self) -> str:
+        return "<%s of %d streamlines, %d points, %s>" % (type(self).__name__, len(self), len(self.points), self.space)
+
+    def _repr_html_(self) -> str:
+        """A picture from above, from behind and from the left, as Jupyter shows it."""
+        import html
+
+        text = html.escape(repr(self))
+        try:
+            with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
+                from .pictures import render
+
+                tracks, picture = os.path.join(folder, "tracks.trx"), os.path.join(folder, "picture.png")
+                self.save(tracks)
+                render(tracks, picture, max_streamlines=5000, fit="streamlines", tile="300x320", palette=True)
+                with open(picture, "rb") as file:
+                    data = base64.b64encode(file.read()).decode()
+        except Error as error:
+            return "<p>%s</p><p>%s</p>" % (text, html.escape(str(error)))
+        return '<p>%s</p><img alt="%s" src="data:image/png;base64,%s">' % (text, text, data)
+
     @property
-    def seed_index(self):
+    def seed_index(self) -> Optional[NDArray[Any]]:
         """Of each streamline the index of its seed."""
         return self.dps.get("seed_index")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> NDArray[np.float32]:
         if not -len(self) <= i < len(self):
             raise IndexError("streamline %d of %d" % (i, len(self)))
         i %= len(self)
         return self.points[self.offsets[i]:self.offsets[i + 1]]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[NDArray[np.float32]]:
         return (self[i] for i in range(len(self)))
 
-    def as_list(self):
+    def as_list(self) -> List[NDArray[np.float32]]:
         """A list of arrays, views of points."""
         return list(self)
 
-    def array_sequence(self):
+    def array_sequence(self) -> Any:
         """nibabel's ArraySequence over the same points, not copied."""
         from nibabel.streamlines import ArraySequence
 
@@ -274,14 +342,14 @@ class Result:
         sequence._lengths = np.diff(self.offsets)
         return sequence
 
-    def to_nibabel(self):
+    def to_nibabel(self) -> Any:
         """A nibabel Tractogram, with seeds as data per streamline."""
         from nibabel.streamlines import Tractogram
 
         affine = np.eye(4) if self.space == "world" else self.affine
         return Tractogram(self.array_sequence(), data_per_streamline=self._two_dimensional(), affine_to_rasmm=affine)
 
-    def to_stateful(self, ref=None):
+    def to_stateful(self, ref: Any = None) -> Any:
         """A DIPY StatefulTractogram for a reference image (default: the grid that was tracked)."""
         import nibabel
         from dipy.io.stateful_tractogram import Space, StatefulTractogram
@@ -294,7 +362,8 @@ class Result:
     def _two_dimensional(self):
         return {name: column.reshape(len(self), -1) for name, column in self.dps.items()}
 
-    def save(self, path, ref=None, half=False, overwrite=False):
+    def save(self, path: Union[str, os.PathLike[str]], ref: Any = None, half: bool = False,
+             overwrite: bool = False) -> None:
         """Writes TRX, TRK or TCK by the suffix. ref: image, or (shape, affine), to which the streamlines belong
         (default: the grid that was tracked)."""
         points = self.points
@@ -385,11 +454,18 @@ class Tracker(_library.OfProcess):
 
     kind = "tracker"
 
-    def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
-                 affine=None, mask=None, peaks=None, gradients=None, **regions):
+    def __init__(self, device: Union[Device, str, int] = "auto", params: Optional[Params] = None, *, stop_map: Any,
+                 odf: Optional[ODF] = None, dwi: Any = None, qball: Optional[QBall] = None, sphere: Any = "default",
+                 affine: Optional[ArrayLike] = None, mask: Any = None, peaks: Any = None,
+                 gradients: Optional[Gradients] = None, include: Any = None,
+                 include_ordered: Any = None, exclude: Any = None, tracking_mask: Any = None, stop_at: Any = None,
+                 include_end: Any = None, include_both_ends: Any = None, exclude_end: Any = None) -> None:
+        regions = {name: value for name, value in locals().items() if name in _REGION_ROLES and name != "mask"}
         self._own_device = not isinstance(device, Device)
-        self.params = params if params is not None else Params(
-            dg="fact" if peaks is not None else "boot" if odf is None else "prob")
+        # the getter follows from what is given, as with `glslines track`
+        given = dict(params.given) if params is not None else {}
+        given.setdefault("dg", "fact" if peaks is not None else "boot" if odf is None else "prob")
+        self.params = Params(**given) if params is None or "dg" not in params.given else params
         self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
             odf.is_placed or is_placed(dwi, stop_map))
         affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
@@ -464,9 +540,6 @@ class Tracker(_library.OfProcess):
         self._input.peaks = image.pointer
 
     def _make_regions(self, mask, regions, affine):
-        unknown = sorted(set(regions) - set(_REGION_ROLES))
-        if unknown:
-            raise TypeError("Tracker has no argument '%s'; regions are %s" % (unknown[0], ", ".join(_REGION_ROLES)))
         given = {"mask": mask, **regions}
         roles = {_REGION_ROLES[name]: value if isinstance(value, (list, tuple)) else [value]
                  for name, value in given.items() if value is not None}
@@ -487,7 +560,8 @@ class Tracker(_library.OfProcess):
         call.gls_regions_complete(regions.pointer)
         return regions
 
-    def run(self, seeds, sink=None, progress=None, space="world"):
+    def run(self, seeds: Any, sink: Optional[Callable[[Batch], None]] = None,
+            progress: Optional[Callable[[int, int, int, int], Optional[bool]]] = None, space: str = "world") -> Result:
         """Tracks all seeds (Seeds, or an array (n, 3) in voxels). progress(seeds_done, seeds_total, streamlines,
         points) may return False to stop, and runs on another thread; sink(batch) gets each
         Batch in place of the result's arrays."""
@@ -525,15 +599,15 @@ class Tracker(_library.OfProcess):
         finally:
             self._at_work.release()
 
-    def close(self):
+    def close(self) -> None:
         """Closes it, once a run on another thread has ended."""
         self._handle.close()
         if self._own_device:
             self.device.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Tracker:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> Literal[False]:
         self.close()
         return False

@@ -1,0 +1,236 @@
+"""Writes commands.py of the package: a function for each command, with the options as the program and the library
+describe them. CMake runs it: generate.py PROGRAM LIBRARY OUTPUT."""
+
+import ctypes
+import json
+import keyword
+import re
+import subprocess
+import sys
+import textwrap
+
+# By command: the arguments of its function, what it gives (a key of _exchange.KINDS), and its type and description.
+SERIES = [("dwi", "ImageLike", None), ("bval", "Union[PathLike, ArrayLike, None]", "None"),
+          ("bvec", "Union[PathLike, ArrayLike, None]", "None")]
+ONE, SEVERAL = [("tracks", "TracksLike", None)], [("tracks", "Union[TracksLike, List[TracksLike]]", None)]
+OUT = [("out", "Optional[PathLike]", "None")]
+SH = [("sh", "ImageLike", None)]
+IMAGES = [("images", "Union[ImageLike, List[ImageLike]]", None)]
+IMAGE = "ImageData", "Values, (x, y, z) or (x, y, z, n), float32, and the affine from voxels to world mm, (4, 4)."
+FILES = "Files", "What was written, read where it is asked for, by the names of files behind the prefix."
+TABLE = "List[Dict[str, Any]]", "A row for each line of the table."
+COMMANDS = {
+    "fit": (SERIES + OUT, "images", *FILES),
+    "response": (SERIES + OUT, "images", *FILES),
+    "phantom": (OUT, "folder", "Files", "The images and tables of the folder, by their names."),
+    "score": ([("tracks", "Optional[TracksLike]", "None")] + OUT, "json", "Dict[str, Any]",
+              "Scores: of the tractogram with truth or against, else of every method on the phantom."),
+    "edit": (SEVERAL + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
+    "convert": (ONE + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
+    "segment": (ONE + [("bundles_table", "PathLike", None)] + OUT, "tracks of option", "Result",
+                "Streamlines of all bundles; groups has the numbers of those of each."),
+    "sample": (ONE + IMAGES + OUT, "values", "NDArray[np.float64]",
+               "A value for each streamline, (N,); with several statistics, images or volumes (N, k)."),
+    "profile": (ONE + IMAGES + OUT, "table", *TABLE),
+    "stats": (SEVERAL + OUT, "table", *TABLE),
+    "info": (ONE + OUT, "json", "Dict[str, Any]", "What the tractogram holds."),
+    "density": (ONE + OUT, "image", *IMAGE),
+    "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "NDArray[np.float64]",
+                   "Streamlines between each two regions, (n, n)."),
+    "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
+    "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
+    "peaks": (SH + OUT, "image of option", "ImageData",
+              "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
+}
+ARGUMENTS = {
+    "dwi": "Diffusion series, (x, y, z, n): a file, an image of nibabel, or (array, affine).",
+    "bval": "b-values in s/mm2, (n,), or their file. Default: beside the file dwi.",
+    "bvec": "Gradient directions in FSL's axes, (n, 3) or (3, n), or their file. Default: beside the file dwi.",
+    "tracks": "Tractogram: a file, a Result, or one of nibabel, DIPY or trx-python.",
+    "out": "File, or prefix of files, to write. Default: none that stays.",
+    "sh": "FODs as spherical harmonics, (x, y, z, k): a file, an image of nibabel, or (array, affine).",
+    "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
+    "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
+    "bundles_table": "File with a row for each bundle.",
+    "reference": "Image on whose grid the streamlines lie, for files that have none.",
+    "recover": "Leave out the last streamline of a TCK file that was cut off.",
+    "progress": "None: a bar where there is a terminal or a notebook. False: nothing. Or a function of phase, done,\n"
+                "total, streamlines and points, which may return False to stop.",
+}
+#: options that functions do not have, as they are the program's alone
+HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
+PATHS = {"mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform"}
+
+
+def parameter(name):
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def type_of(option):
+    kind = option["type"]
+    if kind == "choice":
+        return "Optional[Literal[%s]]" % ", ".join(json.dumps(word) for word in option["choices"])
+    if kind == "strings":
+        return "Union[PathLike, ImageLike, List[ImageLike], None]"
+    if kind == "string":
+        return "Union[ImageLike, ArrayLike, None]" if option["name"] in PATHS else "Optional[PathLike]"
+    return {"flag": "bool", "count": "Optional[int]", "integer": "Optional[int]", "number": "Optional[float]",
+            "seed": "Union[int, str, None]", "length": "Union[float, str, None]",
+            "numbers": "Union[float, Sequence[float], None]"}[kind]
+
+
+def clean(text):
+    return re.sub(r"\s+", " ", text).replace("\\", "\\\\").strip()
+
+
+def entry(name, type_, text):
+    lines = [part for piece in text.split("\n") for part in textwrap.wrap(piece, 104)]
+    return ["%s : %s" % (name, type_)] + ["    " + line for line in lines]
+
+
+def numpydoc_type(option):
+    words = {"flag": "bool", "strings": "list of str", "string": "str or os.PathLike", "integer": "int", "count": "int",
+             "number": "float", "seed": "int", "length": "float or str", "numbers": "sequence of float"}
+    kind = option["type"]
+    return ("{%s}" % ", ".join(option["choices"]) if kind == "choice" else words[kind]) + ", optional"
+
+
+def option_entry(option):
+    extras = ["in %s" % option["unit"]] if option["unit"] and option["unit"] not in (option["range"] or "") else []
+    extras += [option["range"]] if option["range"] else []
+    extras += ["default: %s" % option["default"]] if option["default"] else []
+    text = clean(option["help"]) + (" [%s]" % "; ".join(clean(e) for e in extras) if extras else "")
+    return entry(parameter(option["name"]), numpydoc_type(option), text)
+
+
+def documentation(summary, description, arguments, options, returns, indent=4, progress=False):
+    lines = [clean(summary) + ".", ""] + textwrap.wrap(clean(description), 108) + ["", "Parameters", "----------"]
+    for name, type_, _ in arguments:
+        lines += entry(name, type_.replace("Optional[PathLike]", "str or os.PathLike, optional"), ARGUMENTS[name])
+    for option in options:
+        lines += option_entry(option)
+    if progress:
+        lines += entry("progress", "None, bool or callable, optional", ARGUMENTS["progress"])
+    if returns:
+        lines += ["", "Returns", "-------", returns[0]] + ["    " + line for line in textwrap.wrap(returns[1], 104)]
+    text = "\n".join((" " * indent + line).rstrip() for line in lines).strip()
+    return '%s"""%s\n%s"""' % (" " * indent, text, " " * indent)
+
+
+def signature(name, arguments, options, returns, indent=0, first=(), progress=True):
+    parts = list(first) + ["%s: %s%s" % (a, t, "" if d is None else " = " + d) for a, t, d in arguments] + ["*"]
+    parts += ["%s: %s = %s" % (parameter(o["name"]), type_of(o), "False" if o["type"] == "flag" else "None")
+              for o in options]
+    parts += ["progress: Progress = None"] if progress else []
+    pad = " " * indent
+    return "%sdef %s(\n%s\n%s) -> %s:" % (pad, name, "\n".join("%s    %s," % (pad, part) for part in parts), pad, returns)
+
+
+def function(command, spec):
+    arguments, kind, type_, text = spec
+    taken = {a for a, _, _ in arguments}
+    options = [o for o in command["options"] if o["name"] not in HIDDEN and parameter(o["name"]) not in taken]
+    names = {parameter(o["name"]): o["name"] for o in options}
+    return "\n".join([
+        signature(command["name"], arguments, options, type_),
+        documentation(command["summary"], command["description"], arguments, options, (type_, text), progress=True),
+        "    result: %s = _call(%r, %r, locals(), %s)" % (type_, command["name"], kind, "_" + command["name"].upper()),
+        "    return result", "", "",
+        "_%s = {\n%s\n}" % (command["name"].upper(), "\n".join("    %r: %r," % item for item in names.items()))])
+
+
+def params_class(rows):
+    options = [dict(o, name=o["name"]) for o in rows]
+    return "\n".join([
+        "class Params(_Params):",
+        documentation("Parameters of a Tracker: the options of tracking of `glslines track`",
+                      "What is not given has the default of the preset, the direction getter and the model. Lengths are "
+                      "numbers of voxels (of the smallest side), or texts such as \"0.5mm\".", [], options, None), "",
+        signature("__init__", [], options, "None", 4, ["self"], False),
+        "        super().__init__(**_given(locals()))"])
+
+
+def track_function(command, job):
+    arguments = [("dwi", "Optional[PathLike]", "None"), ("bval", "Optional[PathLike]", "None"),
+                 ("bvec", "Optional[PathLike]", "None"), ("mask", "Optional[PathLike]", "None"),
+                 ("roi", "Optional[PathLike]", "None"), ("out", "Optional[PathLike]", "None")]
+    texts = dict(ARGUMENTS, dwi="Diffusion series, a file.", bval="File of b-values.", bvec="File of directions.",
+                 mask="File of the brain mask. Default: made.", roi="File of the seed mask. Default: made.")
+    ARGUMENTS.update(texts)
+    taken = {a for a, _, _ in arguments}
+    options = [o for o in command["options"] if o["name"].replace("-", "_") in job and
+               parameter(o["name"]) not in taken | {"output"}]
+    return "\n".join([
+        signature("track", arguments, options, "Dict[str, Any]"),
+        documentation(command["summary"], command["description"], arguments, options,
+                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them."), progress=True),
+        "    return _files.track(**_given(locals()))"])
+
+
+def picture_function(command, called):
+    """A function of pictures.py: of files, or of what is written to one."""
+    several = command["name"] == "render"
+    arguments = (SEVERAL if several else ONE) + [("out", "PathLike" if several else "Optional[PathLike]",
+                                                  None if several else "None"), ("reference", "ImageLike", "None"),
+                                                 ("recover", "bool", "False")]
+    taken = {a for a, _, _ in arguments}
+    options = [o for o in command["options"] if o["name"] not in HIDDEN | {"nthreads", "vtk-space"}
+               and parameter(o["name"]) not in taken]
+    return "\n".join([
+        signature(command["name"], arguments, options, "Dict[str, Any]", progress=False),
+        documentation(command["summary"], command["description"], arguments, options,
+                      ("Dict[str, Any]", "Counts, sizes, and the name of what was written.")),
+        "    result: Dict[str, Any] = _of_tracks(_pictures.%s, **_given(locals()))" % called,
+        "    return result"])
+
+
+HEAD = '''"""A function for each command of glslines. This file is made by generate.py when glslines is built."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import files as _files
+from . import pictures as _pictures
+from ._exchange import Files, ImageData, ImageLike, PathLike, TracksLike
+from ._exchange import call as _run
+from ._exchange import of_tracks as _of_tracks
+from ._program import Progress
+from .params import Params as _Params
+from .tracking import Result
+
+
+def _given(values: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in values.items()
+            if value is not None and value is not False and name not in ("self", "__class__") or name == "progress"}
+
+
+def _call(command: str, kind: str, values: Dict[str, Any], names: Dict[str, str]) -> Any:
+    return _run(command, kind, dict(values), names)
+'''
+
+
+def main():
+    program, library, output = sys.argv[1:4]
+    manual = json.loads(subprocess.run([program, "help", "--format", "json"], capture_output=True, text=True,
+                                       check=True).stdout)
+    commands = {command["name"]: command for command in manual["commands"]}
+    dll = ctypes.CDLL(library)
+    dll.gls_abi_describe.restype = ctypes.c_char_p
+    rows = {row["name"]: row["of"] for row in json.loads(dll.gls_abi_describe())["options"]}
+    track = commands["track"]
+    of_tracker = [o for o in track["options"] if rows.get(o["name"]) == "TRACK" or o["name"] == "preset"]
+    job = {name.replace("-", "_") for name, of in rows.items() if of != "COMMAND"} | {"picture", "report"}
+    parts = [HEAD, params_class(of_tracker), track_function(track, job)]
+    parts += [picture_function(commands[name], name) for name in ("render", "report")]
+    parts += [function(commands[name], spec) for name, spec in COMMANDS.items()]
+    with open(output, "w") as file:
+        file.write("\n\n".join(parts) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""What commands take and give, between arrays and files: a file name stays what it is, all else is written to a temporary
+folder, and what has no name for its output is read back from there."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _program
+from ._arrays import affine_of, load_image, save_image
+from .files import load
+from .tracking import Result
+
+PathLike = Union[str, "os.PathLike[str]"]
+#: values (x, y, z) or (x, y, z, n), and the affine from voxels to world mm
+ImageData = Tuple[NDArray[np.float32], NDArray[np.float64]]
+#: a file, ImageData, or an image of nibabel
+ImageLike = Union[PathLike, ImageData, Any]
+#: a file, a Result, or a tractogram of nibabel, DIPY or trx-python
+TracksLike = Union[PathLike, Result, Any]
+
+
+class Files(Mapping[str, Any]):
+    """Files that a command wrote, by the part of their names behind the prefix: images as (array, affine), responses and
+    tables as arrays (response_wm beside an image wm), the sidecar as a dict. Each is read when it is asked for."""
+
+    def __init__(self, prefix: str, keep: Any = None) -> None:
+        folder, stem = os.path.split(prefix)
+        names = sorted(os.listdir(folder or "."))
+        self.paths: Dict[str, str] = {}
+        for name in names:
+            if name == stem + ".json":
+                self.paths["sidecar"] = os.path.join(folder, name)
+            elif name.startswith(stem + "_"):
+                key = name[len(stem) + 1:].split(".")[0]
+                self.paths[key if key not in self.paths else "response_" + key] = os.path.join(folder, name)
+        self._keep = keep
+
+    def __getitem__(self, key: str) -> Any:
+        return read(self.paths[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __repr__(self) -> str:
+        return "Files(%s)" % ", ".join(self.paths)
+
+
+class FileResult(Result):
+    """A tractogram file whose streamlines are read when they are asked for."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = os.fspath(path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("points", "offsets", "dps", "groups", "stats", "space", "_grid"):
+            self.__dict__.update(vars(load(self.path)))
+            return self.__dict__[name]
+        raise AttributeError(name)
+
+
+def read(path: str) -> Any:
+    """An image, a table of numbers or a sidecar, by the suffix."""
+    if path.endswith((".nii", ".nii.gz")):
+        return load_image(path)
+    if path.endswith(".json"):
+        with open(path) as file:
+            return json.load(file)
+    return np.atleast_1d(np.squeeze(np.loadtxt(path, delimiter="," if path.endswith(".csv") else None, ndmin=2)))
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text
+
+
+def read_table(path: str) -> List[Dict[str, Any]]:
+    with open(path, newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t" if path.endswith(".tsv") else ",")
+        return [{key: _number(text) for key, text in row.items()} for row in rows]
+
+
+class Folder:
+    """A temporary folder for what is no file yet; it goes with the object that keeps it."""
+
+    def __init__(self) -> None:
+        self.path = ""
+
+    def name(self, name: str) -> str:
+        if not self.path:
+            self.path = tempfile.mkdtemp(prefix="glslines-")
+            self._finalizer = weakref.finalize(self, shutil.rmtree, self.path, True)
+        return os.path.join(self.path, name)
+
+    def tracks(self, value: TracksLike, name: str) -> str:
+        if isinstance(value, (str, os.PathLike)):
+            return _safe(value)
+        if isinstance(value, FileResult):
+            return _safe(value.path)
+        path = self.name(name + ".trx")
+        result_of(value).save(path)
+        return path
+
+    def image(self, value: ImageLike, name: str) -> str:
+        if isinstance(value, (str, os.PathLike)):
+            return _safe(value)
+        path = self.name(name + ".nii")
+        array, affine = value if isinstance(value, tuple) else (value, affine_of(value))
+        save_image(path, array, affine)
+        return path
+
+    def numbers(self, value: Any, name: str) -> str:
+        if isinstance(value, (str, os.PathLike)):
+            return _safe(value)
+        path = self.name(name + ".txt")
+        np.savetxt(path, np.atleast_1d(np.asarray(value, dtype=np.float64)), fmt="%.17g")
+        return path
+
+    def option(self, value: Any, name: str) -> Any:
+        """A value of an option, which is an image or a list of numbers only where the option takes a file."""
+        if isinstance(value, np.ndarray):
+            return self.numbers(value, name)
+        if hasattr(value, "dataobj") or (isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 2):
+            return self.image(value, name)
+        return value
+
+
+def _safe(path: PathLike) -> str:
+    """A name that is no option."""
+    text = os.fspath(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") else text
+
+
+def result_of(tracks: Any) -> Result:
+    """A Result of what nibabel, DIPY or trx-python have; points are not copied where they are float32 in world mm."""
+    if isinstance(tracks, Result):
+        return tracks
+    shape: Any = (1, 1, 1)
+    affine: Any = np.eye(4)
+    if hasattr(tracks, "to_rasmm"):  # DIPY
+        shape, affine = tracks.dimensions, tracks.affine
+        if tracks.space.name != "RASMM" or tracks.origin.name != "NIFTI":
+            tracks = copy.deepcopy(tracks)
+            tracks.to_rasmm()
+            tracks.to_center()
+    elif hasattr(tracks, "to_world"):  # nibabel
+        tracks = tracks.to_world(lazy=False) if not np.array_equal(tracks.affine_to_rasmm, np.eye(4)) else tracks
+    elif isinstance(getattr(tracks, "header", None), dict):  # trx-python
+        shape, affine = tracks.header["DIMENSIONS"], tracks.header["VOXEL_TO_RASMM"]
+    lines = getattr(tracks, "streamlines", tracks)
+    if not hasattr(lines, "_data") or not hasattr(lines, "_offsets"):
+        arrays = [np.asarray(line, dtype=np.float32).reshape(-1, 3) for line in lines]
+        lengths = np.array([len(a) for a in arrays], dtype=np.int64)
+        points = np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32)
+    else:
+        lengths = np.asarray(lines._lengths, dtype=np.int64).ravel()  # get_data() would copy the points
+        points = lines._data[:lengths.sum()]
+        if not np.array_equal(np.asarray(lines._offsets, dtype=np.int64).ravel(), np.cumsum(lengths) - lengths):
+            points = np.concatenate([np.asarray(line) for line in lines])
+    dps = {name: np.squeeze(np.asarray(column), axis=-1) if np.ndim(column) == 2 and np.shape(column)[1] == 1
+           else np.asarray(column) for name, column in dict(getattr(tracks, "data_per_streamline", {})).items()}
+    return Result.from_arrays(points, np.concatenate([[0], np.cumsum(lengths)]), dps=dps, ref=(shape, affine))
+
+
+def series(folder: Folder, values: Dict[str, Any]) -> List[str]:
+    """The arguments DWI BVAL BVEC; vectors of arrays are in FSL's axes, as those of files are."""
+    dwi, bval, bvec = (values.pop(name) for name in ("dwi", "bval", "bvec"))
+    if (bval is None) != (bvec is None):
+        raise ValueError("bval and bvec: both or none are needed")
+    words = [folder.image(dwi, "dwi")]
+    if bval is not None:
+        words += [folder.numbers(bval, "bval"), folder.numbers(bvec, "bvec")]
+    return words
+
+
+def many(value: Any) -> List[Any]:
+    """One value, or a list of them; an image is a tuple."""
+    return list(value) if isinstance(value, list) else [value]
+
+
+def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
+    """A function of tractogram files, called with what is one or is written to one."""
+    folder = Folder()
+    paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(tracks))]
+    return function(paths if isinstance(tracks, list) else paths[0], **options)
+
+
+def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, str]) -> Any:
+    """Runs a command with the arguments of its function. kind: what it gives. names: the options of parameters."""
+    folder, words = Folder(), []  # type: Folder, List[str]
+    progress = values.pop("progress")
+    out: Optional[PathLike] = values.pop("out", None)
+    if "dwi" in values:
+        words += series(folder, values)
+    if "tracks" in values:
+        words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(values.pop("tracks"))) if t is not None]
+    for name in ("labels", "images", "sh"):
+        if name in values and name not in names:
+            words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
+    if "bundles_table" in values:
+        words.append(_safe(values.pop("bundles_table")))
+    suffix, option = KINDS[kind]
+    target = _safe(out) if out is not None else folder.name("out" + suffix)
+    for name in list(values):
+        values[name] = folder.option(values[name], name)
+    options = _program.words_of(values, names)
+    if option:
+        options += ["--%s=%s" % (option, target)]
+    else:
+        words.append(target)
+    _program.run(command, [*words, *options], progress)
+    if kind == "images":
+        return Files(target, folder)
+    if kind == "folder":
+        return _listed(target, folder)
+    if kind.startswith("tracks"):
+        return FileResult(target) if out is not None else load(target)
+    if kind == "table":
+        return read_table(target)
+    return read(target)
+
+
+def _listed(path: str, folder: Folder) -> Files:
+    files = Files.__new__(Files)
+    files.paths = {name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)
+                   for name in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, name))}
+    files._keep = folder
+    return files
+
+
+#: by what a command gives: the suffix of its output, and the option that names it; without one it is the last argument
+KINDS = {
+    "image": (".nii", ""),
+    "image of option": (".nii", "output"),
+    "images": ("", ""),
+    "folder": ("", ""),
+    "matrix": (".csv", ""),
+    "vector": (".txt", "output"),
+    "values": (".txt", "output"),
+    "table": (".csv", "output"),
+    "tracks": (".trx", ""),
+    "tracks of option": (".trx", "output"),
+    "json": (".json", "json"),
+}

@@ -1,0 +1,158 @@
+"""Runs the program glslines, which has every command: arguments of Python become files and options, its events progress,
+log records and exceptions. Several threads may run it at a time."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+
+from . import _library
+from ._errors import BY_EXIT_CODE, CancelledError, Error
+
+logger = logging.getLogger("glslines")
+
+#: what a function takes to tell how far it is: None, a bar where there is a terminal or a notebook; False, nothing; or a
+#: function of (phase, done, total, streamlines, points), which may return False to stop
+Progress = Union[None, bool, Callable[[str, int, int, int, int], Optional[bool]]]
+
+
+def find() -> str:
+    """The program of the wheel, the one beside the library, or an installed one."""
+    beside = os.path.dirname(os.path.abspath(_library.path))
+    for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin"), beside,
+                   os.path.join(beside, os.pardir, "bin"), os.path.join(beside, os.pardir, os.pardir, "bin")):
+        name = os.path.join(folder, "glslines")
+        if os.path.isfile(name) and os.access(name, os.X_OK):
+            return name
+    name = shutil.which("glslines") or ""
+    if not name:
+        raise ImportError("the program glslines is neither in the package, nor beside %s, nor in PATH" % _library.path)
+    return name
+
+
+class Bar:
+    """A bar of tqdm, if that is installed and somebody looks."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._bar, self._phase = name, None, ""  # type: str, Any, str
+
+    @staticmethod
+    def is_watched() -> bool:
+        return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+    def __call__(self, phase: str, done: int, total: int, streamlines: int, points: int) -> Optional[bool]:
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+        except ImportError:
+            return None
+        if self._bar is None or phase != self._phase:
+            self.close()
+            self._bar, self._phase = tqdm(total=total, desc="%s: %s" % (self._name, phase), unit_scale=True), phase
+        self._bar.update(done - self._bar.n)
+        return None
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def progress_of(progress: Progress, name: str) -> Any:
+    """The function that is told how far it is; None: nobody is."""
+    if callable(progress):
+        return progress
+    return Bar(name) if progress is True or (progress is None and Bar.is_watched()) else None
+
+
+def _interrupt(process: "subprocess.Popen[str]") -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+
+
+class _Events:
+    """What the program tells while it runs, a JSON object a line."""
+
+    def __init__(self, tell: Any) -> None:
+        self.error, self.other, self.stopped, self._tell = "", [], False, tell  # type: str, List[str], bool, Any
+
+    def take(self, line: str, process: "subprocess.Popen[str]") -> None:
+        try:
+            event: Dict[str, Any] = json.loads(line)
+        except ValueError:
+            self.other.append(line.strip())
+            return
+        kind = event.get("event")
+        if kind == "error":
+            self.error = event["text"]
+        elif kind == "warning":
+            logger.warning("%s", event["text"])
+        elif kind == "info":
+            logger.info("%s", event["text"])
+        elif kind == "progress" and self._tell is not None:
+            go_on = self._tell(event["phase"], int(event["done"]), int(event["total"]),
+                               int(event.get("streamlines", 0)), int(event.get("points", 0)))
+            if go_on is False:
+                self.stopped = True
+                _interrupt(process)
+
+
+def run(command: str, arguments: List[str], progress: Progress = None, behind: Optional[List[str]] = None) -> str:
+    """Runs a command and returns what it prints; a failure is the exception of its exit code."""
+    tell = progress_of(progress, command)
+    events = _Events(tell)
+    words = [find(), command, *arguments, "--progress", "json", *(["--", *behind] if behind else [])]
+    with tempfile.TemporaryFile("w+", errors="surrogateescape") as printed:
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE, text=True,
+                              errors="replace") as process:
+            try:
+                assert process.stderr is not None
+                for line in process.stderr:
+                    events.take(line, process)
+                code = process.wait()
+            except BaseException:
+                _interrupt(process)
+                process.wait()
+                raise
+            finally:
+                if isinstance(tell, Bar):
+                    tell.close()
+        printed.seek(0)
+        text = printed.read()
+    if code == 0:
+        return text
+    if events.stopped:
+        raise CancelledError("%s: stopped by the progress function" % command)
+    message = events.error or (events.other[-1] if events.other else "%s: exit code %d" % (command, code))
+    kind = BY_EXIT_CODE.get(code, CancelledError if code < 0 or code > 128 else Error)
+    raise kind(message[len("glslines: "):] if message.startswith("glslines: ") else message)
+
+
+def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
+    """Options as words of the command line. names: by parameter."""
+    words: List[str] = []
+    for parameter, value in options.items():
+        if value is None or value is False:
+            continue
+        option = "--" + names[parameter]
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)) and any(isinstance(v, (str, os.PathLike)) for v in value):
+            words += ["%s=%s" % (option, os.fspath(v) if isinstance(v, os.PathLike) else v) for v in value]
+        elif isinstance(value, (list, tuple)):
+            words.append("%s=%s" % (option, ",".join("%.17g" % v for v in value)))
+        else:
+            words.append("%s=%s" % (option, os.fspath(value) if isinstance(value, os.PathLike) else value))
+    return words
+
+
+def main() -> None:
+    """The console script of the wheel."""
+    program = find()
+    os.execv(program, [program] + sys.argv[1:])

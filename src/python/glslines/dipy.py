@@ -1,0 +1,242 @@
+"""The tracker functions of DIPY 1.12 on any GPU: a program that has
+
+    from dipy.tracking.tracker import probabilistic_tracking
+
+takes this line in its place, and stays as it is otherwise:
+
+    from glslines.dipy import probabilistic_tracking
+
+Signatures and defaults are DIPY's. Streamlines come in the order of the seeds, in world mm, as views of one array. DIPY's
+own random numbers are others, so that results agree in what they say and not in their bytes.
+
+DIPY hides the image of its stopping criteria. From ThresholdStoppingCriterion and BinaryStoppingCriterion of this module,
+which are DIPY's with the image kept, it is taken as it is. Of DIPY's own the border is found by asking them, to a tenth of
+a voxel.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional, Tuple, Union
+
+import numpy as np
+from dipy.tracking import stopping_criterion as _criteria
+from numpy.typing import ArrayLike, NDArray
+
+from .devices import Device
+from .models import ODF, Gradients, QBall, Sphere
+from .params import Params
+from .tracking import Result, Seeds, Tracker
+
+__all__ = ["BinaryStoppingCriterion", "ThresholdStoppingCriterion", "bootstrap_tracking", "deterministic_tracking",
+           "eudx_tracking", "probabilistic_tracking", "ptt_tracking"]
+
+Streamline = NDArray[np.float32]
+#: streamlines or, with save_seeds, pairs of a streamline and its seed
+Streamlines = Iterator[Union[Streamline, Tuple[Streamline, NDArray[np.float64]]]]
+
+#: where functions track; a Device, or what Device takes
+device: Union[Device, str, int] = "auto"
+#: by legacy
+_BASES = {"descoteaux07": ("descoteaux07", "descoteaux07_legacy"), "tournier07": ("tournier07", "tournier07_legacy")}
+#: of a side of a voxel, where a criterion is asked
+_SUBSAMPLES = 4
+
+
+class ThresholdStoppingCriterion(_criteria.ThresholdStoppingCriterion):  # type: ignore[misc]
+    """DIPY's, which keeps the image: streamlines end where metric_map is at or below threshold."""
+
+    def __init__(self, metric_map: NDArray[Any], threshold: float) -> None:
+        self.stop_map, self.threshold = metric_map, float(threshold)
+
+
+class BinaryStoppingCriterion(_criteria.BinaryStoppingCriterion):  # type: ignore[misc]
+    """DIPY's, which keeps the image: streamlines end where mask is 0."""
+
+    def __init__(self, mask: NDArray[Any]) -> None:
+        self.stop_map, self.threshold = np.asarray(mask) > 0, 0.5
+
+
+def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
+    """The image and the threshold of a criterion: its own, or the part of each voxel in which it lets streamlines go on."""
+    if hasattr(sc, "stop_map"):
+        return sc.stop_map, sc.threshold
+    if isinstance(sc, _criteria.AnatomicalStoppingCriterion):
+        raise NotImplementedError("%s: take glslines.Tracker or glslines.track(act=...), which have its rules"
+                                  % type(sc).__name__)
+    inside = _criteria.StreamlineStatus.TRACKPOINT
+    centres = np.array([sc.check_point(np.array(v, dtype=np.float64)) == inside for v in np.ndindex(*shape)])
+    filled = centres.reshape(shape).astype(np.float32)
+    # only voxels that have a neighbour on the other side can be divided
+    padded = np.pad(filled, 1, mode="edge")
+    around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, 3))
+    divided = around.min(axis=(3, 4, 5)) != around.max(axis=(3, 4, 5))
+    steps = (np.arange(_SUBSAMPLES) + 0.5) / _SUBSAMPLES - 0.5
+    offsets = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    for voxel in np.argwhere(divided):
+        filled[tuple(voxel)] = np.mean([sc.check_point(point) == inside for point in voxel + offsets])
+    return filled, 0.5
+
+
+def _directions(sh: Any, sf: Any, sphere: Any, basis_type: Optional[str], legacy: bool, affine: ArrayLike) -> ODF:
+    if (sh is None) == (sf is None):
+        raise ValueError("one of sh and sf is needed; pam has peaks, which eudx_tracking follows")
+    if sf is not None:
+        if sphere is None:
+            raise ValueError("sf needs the sphere of its values")
+        return ODF.from_amplitudes(sf, sphere, "image", affine)
+    basis = _BASES.get(basis_type or "descoteaux07")
+    if basis is None:
+        raise ValueError("basis_type: '%s' is none of %s" % (basis_type, ", ".join(_BASES)))
+    return ODF.from_sh(sh, basis[legacy], "image", "default" if sphere is None else Sphere(sphere), affine)
+
+
+def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape: Tuple[int, ...],
+           inputs: Dict[str, Any], options: Dict[str, Any], seed_directions: Any, return_all: bool,
+           save_seeds: bool) -> Streamlines:
+    if seed_directions is not None:
+        raise NotImplementedError("seed_directions: streamlines begin along the largest direction of their seed")
+    if not return_all:
+        raise NotImplementedError("return_all=False: only return_all=True is here")
+    stop_map, threshold = _stop_map(sc, shape)
+    options = {name: "%.17gmm" % value if name in ("step_size", "min_length", "max_length", "probe_length",
+                                                   "probe_radius") else value for name, value in options.items()}
+    params = Params(preset="dipy", dg=dg, fa_threshold=threshold, **options)
+    with Tracker(device, params, stop_map=np.asarray(stop_map), affine=affine, **inputs) as tracker:
+        result = tracker.run(Seeds.points(np.asarray(seed_positions, dtype=np.float64), "world"))
+    return _each(result, save_seeds)
+
+
+def _each(result: Result, save_seeds: bool) -> Streamlines:
+    seeds = result.dps.get("seeds")
+    for i, line in enumerate(result):
+        yield (line, np.asarray(seeds[i], dtype=np.float64)) if save_seeds and seeds is not None else line
+
+
+_PARAMETERS = """
+
+    Parameters
+    ----------
+    seed_positions : ndarray
+        Seeds in world mm, (n, 3).
+    sc : StoppingCriterion
+        Threshold or binary, of this module or of DIPY.
+    affine : ndarray
+        From voxels to world mm, (4, 4).
+    sh : ndarray, optional
+        Coefficients of spherical harmonics, (x, y, z, k); basis_type and legacy are those of DIPY.
+    sf : ndarray, optional
+        Amplitudes on the vertices of sphere, (x, y, z, n).
+    min_len, max_len, step_size : float, optional
+        In mm.
+    max_angle : float, optional
+        In degrees.
+    pmf_threshold : float, optional
+        Amplitudes below this part of the largest are 0.
+    random_seed : int, optional
+        The same number gives the same streamlines, 0 too.
+    seed_directions, return_all
+        Only as the defaults are.
+    nbr_threads, seed_buffer_fraction, voxel_size
+        Change nothing: batches are as large as the device allows, sides of voxels are those of the affine.
+    save_seeds : bool, optional
+        Give pairs of a streamline and its seed in world mm.
+
+    Yields
+    ------
+    ndarray
+        A streamline in world mm, (p, 3), float32.
+    """
+
+
+def probabilistic_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        pam: Any = None, sf: Any = None, min_len: float = 2, max_len: float = 500, step_size: float = 0.2,
+        voxel_size: Any = None, max_angle: float = 20, pmf_threshold: float = 0.1, sphere: Any = None,
+        basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0,
+        seed_buffer_fraction: float = 1.0, return_all: bool = True, save_seeds: bool = False) -> Streamlines:
+    """A random draw from the ODF in the cone, as DIPY's function of this name."""
+    return _along_odf("prob", locals())
+
+
+def deterministic_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        pam: Any = None, sf: Any = None, min_len: float = 2, max_len: float = 500, step_size: float = 0.2,
+        voxel_size: Any = None, max_angle: float = 20, pmf_threshold: float = 0.1, sphere: Any = None,
+        basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0,
+        seed_buffer_fraction: float = 1.0, return_all: bool = True, save_seeds: bool = False) -> Streamlines:
+    """The largest value of the ODF in the cone, as DIPY's function of this name."""
+    return _along_odf("det", locals())
+
+
+def ptt_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        pam: Any = None, sf: Any = None, min_len: float = 2, max_len: float = 500, step_size: float = 0.5,
+        voxel_size: Any = None, max_angle: float = 10, pmf_threshold: float = 0.1, probe_length: float = 1.5,
+        probe_radius: float = 0, probe_quality: int = 7, probe_count: int = 1, data_support_exponent: float = 1,
+        sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
+        random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
+        save_seeds: bool = False) -> Streamlines:
+    """Parallel transport, as DIPY's function of this name; max_angle is that of a step."""
+    given = locals()
+    if data_support_exponent != 1:
+        raise NotImplementedError("data_support_exponent: only 1 is here")
+    return _along_odf("ptt", given, probe_length=probe_length, probe_quality=probe_quality, probe_count=probe_count,
+                      probe_radius=probe_radius)
+
+
+def _along_odf(dg: str, given: Dict[str, Any], **probe: Any) -> Streamlines:
+    if given["pam"] is not None:
+        raise NotImplementedError("pam: give sh=pam.shm_coeff, or sf=pam.odf with sphere=pam.sphere")
+    odf = _directions(given["sh"], given["sf"], given["sphere"], given["basis_type"], given["legacy"], given["affine"])
+    return _track(dg, given["seed_positions"], given["sc"], given["affine"], odf.image.shape[:3], {"odf": odf},
+                  {**_common(given), "pmf_threshold": given["pmf_threshold"], **probe}, given["seed_directions"],
+                  given["return_all"], given["save_seeds"])
+
+
+def _common(given: Dict[str, Any]) -> Dict[str, Any]:
+    return {"step_size": given["step_size"], "min_length": given["min_len"], "max_length": given["max_len"],
+            "max_angle": given["max_angle"], "rng_seed": given["random_seed"]}
+
+
+def bootstrap_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, data: Any = None,
+        model: Any = None, sh: Any = None, sf: Any = None, min_len: float = 2, max_len: float = 500,
+        step_size: float = 0.5, voxel_size: Any = None, max_angle: float = 60, pmf_threshold: float = 0.1,
+        sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
+        random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
+        save_seeds: bool = False) -> Streamlines:
+    """Residual bootstrap, as DIPY's function of this name: of data, (x, y, z, n), and a model of DIPY, OpdtModel or
+    CsaOdfModel, whose table and order are taken; its smoothing has to be the default. pmf_threshold is not looked at, as
+    in DIPY."""
+    names = {"OpdtModel": "opdt", "CsaOdfModel": "csa"}
+    kind = names.get(type(model).__name__)
+    if data is None or kind is None:
+        raise ValueError("data and model are needed, the latter an %s" % " or ".join(names))
+    gradients = Gradients.from_dipy(model.gtab, affine, "image")
+    qball = QBall(gradients, kind, int(np.max(model.l_values)), min_signal=float(getattr(model, "min_signal", 1)))
+    inputs = {"dwi": data, "qball": qball, "sphere": "default" if sphere is None else Sphere(sphere)}
+    return _track("boot", seed_positions, sc, affine, np.shape(data)[:3], inputs,
+                  {**_common(locals()), "pmf_threshold": 0.0}, seed_directions, return_all, save_seeds)
+
+
+def eudx_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        sf: Any = None, pam: Any = None, max_cross: Optional[int] = None, min_len: float = 2, max_len: float = 500,
+        step_size: float = 0.5, voxel_size: Any = None, max_angle: float = 60, pmf_threshold: float = 0.0239,
+        sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
+        random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
+        save_seeds: bool = False) -> Streamlines:
+    """Along peaks, as DIPY's function of this name: of pam, DIPY's PeaksAndMetrics, whose peak_dirs and peak_values are
+    taken."""
+    if pam is None:
+        raise ValueError("pam is needed: peaks_from_model of DIPY makes one")
+    vectors = np.asarray(pam.peak_dirs) * np.asarray(pam.peak_values)[..., np.newaxis]
+    peaks = np.asarray(vectors, dtype=np.float32).reshape(*vectors.shape[:3], -1)
+    most = max_cross if max_cross is not None else vectors.shape[3]
+    return _track("eudx", seed_positions, sc, affine, peaks.shape[:3], {"peaks": peaks},
+                  {**_common(locals()), "cutoff": pmf_threshold, "max_directions_per_seed": most}, seed_directions,
+                  return_all, save_seeds)
+
+
+for _function in (probabilistic_tracking, deterministic_tracking, ptt_tracking, bootstrap_tracking, eudx_tracking):
+    _function.__doc__ = (_function.__doc__ or "") + _PARAMETERS

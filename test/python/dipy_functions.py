@@ -1,0 +1,152 @@
+"""The same script with DIPY's tracker functions and with those of glslines.dipy: one import differs, what they say agrees
+but for chance.
+
+    dipy_functions.py PROGRAM WORK_FOLDER"""
+
+import inspect
+import os
+import subprocess
+import sys
+import unittest
+import warnings
+
+import nibabel as nib
+import numpy as np
+from dipy.core.gradients import gradient_table
+from dipy.data import default_sphere
+from dipy.direction import peaks_from_model
+from dipy.reconst.shm import CsaOdfModel
+from dipy.tracking import tracker
+from dipy.tracking.stopping_criterion import BinaryStoppingCriterion, ThresholdStoppingCriterion
+
+import glslines
+import glslines.dipy
+
+PROGRAM, WORK = sys.argv[1], sys.argv[2]
+FUNCTIONS = [name for name in glslines.dipy.__all__ if name.endswith("_tracking")]
+NSEEDS = 1500
+#: standard errors that two means may differ by, and what the border of the stop map may add
+SIGMAS, MARGIN = 4, 0.03
+#: the program of a user; MODULE is dipy.tracking.tracker or glslines.dipy
+SCRIPT = """
+from MODULE import FUNCTION
+streamlines = list(FUNCTION(seeds, criterion, affine, random_seed=7, **arguments))
+"""
+glslines.dipy.device = "llvmpipe"
+
+
+class Scene:
+    """The phantom with noise, a fit of DIPY's, and what each function needs of it."""
+
+    def __init__(self):
+        folder = os.path.join(WORK, "scene")
+        subprocess.run([PROGRAM, "phantom", folder, "--shape", "30", "36", "30", "--force", "-q"], check=True)
+        image = nib.load(os.path.join(folder, "dwi.nii.gz"))
+        mask, roi = (nib.load(os.path.join(folder, name)).get_fdata() > 0 for name in ("mask.nii.gz", "roi.nii.gz"))
+        self.affine, data = image.affine, image.get_fdata()
+        bvals, bvecs = (np.loadtxt(os.path.join(folder, name)) for name in ("dwi.bval", "dwi.bvec"))
+        self.table = gradient_table(bvals, bvecs=bvecs)
+        gradients = glslines.Gradients.from_dipy(self.table, self.affine, "image")
+        self.fa = glslines.fit_tensor(image, gradients, mask)["fa"].astype(np.float64)
+        self.sh = glslines.csd(image, gradients, mask, sh_order=8)
+        model = CsaOdfModel(self.table, 4)
+        pam = peaks_from_model(model, data, default_sphere, 0.5, 25, mask=mask & (self.fa > 0.1), npeaks=5)
+        voxels = np.argwhere(roi & (self.fa > 0.3))
+        random = np.random.default_rng(3)
+        seeds = voxels[random.integers(len(voxels), size=NSEEDS)] + random.uniform(-0.5, 0.5, (NSEEDS, 3))
+        self.seeds = seeds @ self.affine[:3, :3].T + self.affine[:3, 3]
+        odf = {"sh": self.sh, "sphere": default_sphere}
+        self.arguments = {name: odf for name in FUNCTIONS}
+        self.arguments["bootstrap_tracking"] = {"data": data, "model": model, "sphere": default_sphere}
+        self.arguments["eudx_tracking"] = {"pam": pam}
+
+
+def run(module, function, scene, criterion, seeds=None):
+    names = {"seeds": scene.seeds if seeds is None else seeds, "criterion": criterion, "affine": scene.affine,
+             "arguments": scene.arguments[function]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(SCRIPT.replace("MODULE", module).replace("FUNCTION", function), names)
+    return [np.asarray(line) for line in names["streamlines"]]
+
+
+def lengths(lines):
+    return np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines])
+
+
+def density(lines, scene):
+    inverse = np.linalg.inv(scene.affine)
+    points = np.concatenate(lines) @ inverse[:3, :3].T + inverse[:3, 3]
+    found = np.clip(np.round(points).astype(int), 0, np.array(scene.fa.shape) - 1)
+    counts = np.zeros(scene.fa.shape)
+    np.add.at(counts, tuple(found.T), 1)
+    return counts
+
+
+class Functions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scene = Scene()
+
+    def test_signatures(self):
+        for name in FUNCTIONS:
+            ours, theirs = (inspect.signature(getattr(module, name)).parameters.values() for module in (glslines.dipy, tracker))
+            self.assertEqual([(p.name, p.default, p.kind) for p in ours], [(p.name, p.default, p.kind) for p in theirs], name)
+
+    def agree(self, function, seeds, correlation):
+        scene, n = self.scene, self.scene.seeds[:seeds]
+        criterion = ThresholdStoppingCriterion(scene.fa, 0.2)
+        theirs = run("dipy.tracking.tracker", function, scene, criterion, n)
+        ours = run("glslines.dipy", function, scene, criterion, n)
+        a, b = lengths(ours), lengths(theirs)
+        error = np.hypot(a.std() / np.sqrt(len(a)), b.std() / np.sqrt(len(b)))
+        same = np.corrcoef(density(ours, scene).ravel(), density(theirs, scene).ravel())[0, 1]
+        print("%-24s %5d and %5d streamlines, %.2f and %.2f mm (error %.2f), density %.4f"
+              % (function, len(ours), len(theirs), a.mean(), b.mean(), error, same), file=sys.stderr)
+        self.assertLess(abs(len(ours) - len(theirs)), SIGMAS * np.sqrt(len(theirs)) * 0.5 + MARGIN * len(theirs), function)
+        self.assertLess(abs(a.mean() - b.mean()), SIGMAS * error + MARGIN * b.mean(), function)
+        self.assertGreater(same, correlation, function)
+
+    def test_probabilistic(self):
+        self.agree("probabilistic_tracking", NSEEDS, 0.95)
+
+    def test_deterministic(self):
+        self.agree("deterministic_tracking", NSEEDS, 0.98)
+
+    def test_ptt(self):
+        self.agree("ptt_tracking", NSEEDS, 0.9)
+
+    def test_bootstrap(self):
+        self.agree("bootstrap_tracking", 200, 0.8)
+
+    def test_eudx(self):
+        self.agree("eudx_tracking", NSEEDS, 0.98)
+
+    def test_criteria(self):
+        """Kept images and those that were asked for give nearly the same; seeds come with their streamlines."""
+        scene = self.scene
+        means = []
+        for criterion in (ThresholdStoppingCriterion(scene.fa, 0.2), glslines.dipy.ThresholdStoppingCriterion(scene.fa, 0.2)):
+            means.append(lengths(run("glslines.dipy", "deterministic_tracking", scene, criterion)).mean())
+        self.assertLess(abs(means[0] - means[1]), 0.02 * means[1])
+        for kind in (BinaryStoppingCriterion, glslines.dipy.BinaryStoppingCriterion):
+            self.assertGreater(len(run("glslines.dipy", "deterministic_tracking", scene, kind(scene.fa > 0.2))), NSEEDS / 2)
+        pairs = list(glslines.dipy.deterministic_tracking(scene.seeds[:50], criterion, scene.affine, sh=scene.sh, save_seeds=True))
+        for line, seed in pairs:
+            self.assertLess(np.linalg.norm(line - seed, axis=1).min(), 1e-3)
+        again = [list(glslines.dipy.probabilistic_tracking(scene.seeds[:50], criterion, scene.affine, sh=scene.sh))
+                 for _ in range(2)]
+        self.assertTrue(all(np.array_equal(x, y) for x, y in zip(*again)))
+
+    def test_refusals(self):
+        scene, criterion = self.scene, glslines.dipy.BinaryStoppingCriterion(self.scene.fa > 0.2)
+        for wrong, kind in (({}, ValueError), ({"sf": scene.sh}, ValueError), ({"sh": scene.sh, "basis_type": "x"}, ValueError),
+                            ({"sh": scene.sh, "return_all": False}, NotImplementedError),
+                            ({"sh": scene.sh, "seed_directions": scene.seeds}, NotImplementedError)):
+            with self.assertRaises(kind, msg=str(list(wrong))):
+                list(glslines.dipy.probabilistic_tracking(scene.seeds, criterion, scene.affine, **wrong))
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,178 @@
+"""The functions of the Python package for commands: each on files and on arrays, against the program; signatures, types,
+errors, progress, threads.
+
+    functions.py PROGRAM WORK_FOLDER"""
+
+import concurrent.futures
+import filecmp
+import inspect
+import os
+import subprocess
+import sys
+import unittest
+
+import nibabel as nib
+import numpy as np
+
+import glslines
+from glslines import _exchange, _program, tracking
+
+PROGRAM, WORK = sys.argv[1], sys.argv[2]
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+def run(*arguments):
+    subprocess.run([PROGRAM, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Scene:
+    """A small phantom, a fit and streamlines."""
+
+    def __init__(self):
+        folder = path("scene")
+        run("phantom", folder, "--shape", "30", "36", "30", "--force")
+        self.dwi, self.bval, self.bvec, self.mask, self.roi, self.act = (
+            os.path.join(folder, name) for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz", "5tt.nii.gz"))
+        run("fit", self.dwi, "--mask", self.mask, "--model", "csd", path("fit"), "--force")
+        self.sh, self.fa = path("fit_sh.nii.gz"), path("fit_fa.nii.gz")
+        run("track", "--sh", self.sh, "--fa", self.fa, "--mask", self.mask, "--roi", self.roi, "--nseeds", "600",
+            "--device", "llvmpipe", "-o", path("t.trx"), "--force")
+        self.tracks, self.lines = path("t.trx"), glslines.load(path("t.trx"))
+        labels = np.ones(nib.load(self.dwi).shape[:3], np.float32)
+        labels[15:] = 2
+        self.labels = (labels, nib.load(self.dwi).affine)
+        nib.save(nib.Nifti1Image(*self.labels), path("labels.nii.gz"))
+        with open(path("bundles.tsv"), "w") as table:
+            table.write("bundle\tinclude\nmiddle\t0,0,0,30\n")
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scene = Scene()
+
+    def test_public_face(self):
+        """No function has arguments without a name; all have documents."""
+        for name in glslines.__all__:
+            value = getattr(glslines, name)
+            self.assertTrue(value.__doc__, name)
+            if inspect.isfunction(value) or name in ("Params", "Tracker", "Device", "Seeds", "Sphere"):
+                kinds = {p.kind for p in inspect.signature(value).parameters.values()}
+                self.assertFalse(kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}, name)
+        regions = set(tracking._REGION_ROLES) - {"mask"}
+        self.assertLessEqual(regions, set(inspect.signature(glslines.Tracker).parameters))
+
+    def test_same_bytes(self):
+        """A function on files writes what the program writes; on arrays it gives the same values."""
+        s = self.scene
+        glslines.density(s.tracks, path("a.nii"), voxel_size=2.0, force=True)
+        run("density", s.tracks, path("b.nii"), "--voxel-size", "2", "--force")
+        self.assertTrue(filecmp.cmp(path("a.nii"), path("b.nii"), shallow=False))
+        array, affine = glslines.density(s.lines, voxel_size=2.0)
+        self.assertTrue(np.array_equal(array, nib.load(path("b.nii")).get_fdata()))
+        self.assertTrue(np.allclose(affine, nib.load(path("b.nii")).affine))
+        run("connectome", s.tracks, path("labels.nii.gz"), path("m.csv"), "--symmetric", "--force")
+        matrix = glslines.connectome(s.lines, s.labels, symmetric=True)
+        self.assertTrue(np.array_equal(matrix, np.loadtxt(path("m.csv"), delimiter=",")) and matrix.sum() > 100)
+        run("weights", s.tracks, s.sh, "-o", path("w.txt"), "--force")
+        weights = glslines.weights(s.lines, nib.load(s.sh))
+        self.assertTrue(np.allclose(weights, np.loadtxt(path("w.txt")), rtol=1e-6) and len(weights) == len(s.lines))
+        run("edit", s.tracks, path("e.trx"), "--min-length", "40", "--force")
+        part, expected = glslines.edit(s.lines, min_length=40), glslines.load(path("e.trx"))
+        self.assertTrue(np.array_equal(part.points, expected.points) and 0 < len(part) < len(s.lines))
+
+    def test_fit_and_response(self):
+        s = self.scene
+        image = nib.load(s.dwi)
+        table = np.loadtxt(s.bval), np.loadtxt(s.bvec)
+        for model, name in (("csd", "sh"), ("opdt", "sh"), ("csa", "sh"), ("msmt", "wm")):
+            fits = glslines.fit(image, *table, mask=nib.load(s.mask), model=model)
+            self.assertEqual(fits[name][0].shape[:3], image.shape[:3])
+            self.assertTrue(np.allclose(fits[name][1], image.affine))
+            if model == "csd":
+                self.assertTrue(np.allclose(fits["sh"][0], nib.load(s.sh).get_fdata(), atol=1e-6))
+        self.assertEqual(fits["response_wm"].ndim, 2)
+        kept = glslines.fit(s.dwi, out=path("kept"), mask=s.mask, model="opdt", force=True)
+        self.assertTrue(os.path.isfile(path("kept_sh.nii.gz")) and "sidecar" in kept and "Files(" in repr(kept))
+        response = glslines.response((image.get_fdata(), image.affine), *table, mask=s.mask, algorithm="tournier")
+        self.assertGreater(response["response"][0], 0)
+
+    def test_the_others(self):
+        s = self.scene
+        fa, affine = glslines.load_image(s.fa)
+        values = glslines.sample(s.lines, (fa, affine))
+        self.assertEqual(values.shape, (len(s.lines),))
+        self.assertEqual(glslines.sample(s.lines, [s.fa, path("labels.nii.gz")]).shape, (len(s.lines), 2))
+        self.assertGreaterEqual(len(glslines.profile(s.lines, s.fa)), 10)
+        self.assertEqual(glslines.stats([s.tracks, s.lines])[1]["count"], len(s.lines))
+        self.assertIn("tractograms", glslines.info(s.lines))
+        bundle = glslines.segment(s.lines, path("bundles.tsv"))
+        self.assertEqual(len(bundle.groups["middle"]), len(bundle))
+        self.assertGreater(len(bundle), 0)
+        self.assertEqual(glslines.peaks(s.sh)[0].shape[3] % 3, 0)
+        self.assertIn("directions", glslines.fixels(glslines.load_image(s.sh)))
+        self.assertEqual(glslines.render(s.lines, path("p.png"), tile="100x100", force=True)["total"], len(s.lines))
+        self.assertTrue(os.path.isfile(glslines.report(s.tracks, path("r.html"), no_view=True, force=True)["output"]))
+        glslines.convert(s.lines, path("c.tck"), force=True)
+        self.assertTrue(np.array_equal(glslines.load(path("c.tck")).points, s.lines.points))
+
+    def test_other_programs(self):
+        """Tractograms of nibabel, DIPY and trx-python go in; points come out as views."""
+        from trx.trx_file_memmap import load
+
+        s = self.scene
+        for other in (s.lines.to_nibabel(), s.lines.to_stateful(), load(s.tracks)):
+            found = _exchange.result_of(other)
+            self.assertTrue(np.allclose(found.points, s.lines.points, atol=1e-4), type(other))
+            self.assertEqual(len(glslines.edit(other, max_length=30)), len(glslines.edit(s.lines, max_length=30)))
+        self.assertTrue(np.shares_memory(s.lines.to_nibabel().streamlines[0], s.lines.points))
+        self.assertTrue(np.shares_memory(_exchange.result_of(s.lines.to_nibabel()).points, s.lines.points))
+
+    def test_results(self):
+        s = self.scene
+        self.assertIn("%d streamlines" % len(s.lines), repr(s.lines))
+        self.assertIn("data:image/png;base64,", s.lines._repr_html_())
+        empty = glslines.Result.from_arrays(np.empty((0, 3)), [0])
+        self.assertIn("0 streamlines", empty._repr_html_())
+
+    def test_errors(self):
+        s = self.scene
+        for kind, call in (
+                (glslines.InputError, lambda: glslines.density(path("none.trx"))),
+                (glslines.OutputError, lambda: glslines.density(s.tracks, path("no/folder/a.nii"))),
+                (glslines.ArgumentError, lambda: glslines.edit(s.tracks, min_length=-3)),
+                (TypeError, lambda: glslines.edit(s.tracks, minimum_length=3))):
+            with self.assertRaises(kind):
+                call()
+        with self.assertRaisesRegex(glslines.InputError, "^[^ ]*none.trx: cannot open"):
+            glslines.density(path("none.trx"))
+
+    def test_progress_and_threads(self):
+        s = self.scene
+        told = []
+        glslines.fit(s.dwi, mask=s.mask, model="msmt", progress=lambda *now: told.append(now))
+        self.assertTrue(told and all(len(now) == 5 for now in told))
+        with self.assertRaises(glslines.CancelledError):
+            glslines.fit(s.dwi, mask=s.mask, model="msmt", progress=lambda *now: False)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            maps = list(pool.map(lambda size: glslines.density(s.lines, voxel_size=size)[0], (2.0, 2.0, 3.0, 3.0)))
+        self.assertTrue(np.array_equal(maps[0], maps[1]) and np.array_equal(maps[2], maps[3]))
+        self.assertTrue(os.path.isfile(_program.find()))
+
+    def test_method_of_the_data(self):
+        """A tracker takes the getter that its data have, whatever else is given."""
+        s = self.scene
+        odf = glslines.ODF.from_sh(glslines.load_image(s.sh)[0], "tournier07", "world", affine=s.labels[1])
+        with glslines.Tracker("llvmpipe", glslines.Params(max_angle=30), odf=odf, stop_map=nib.load(s.fa)) as tracker:
+            self.assertEqual(tracker.params.dg, "prob")
+        stats = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("auto.trx"), nseeds=50, device="llvmpipe", force=True)
+        self.assertGreater(stats["streamlines"], 0)
+        self.assertEqual(glslines.info(path("auto.trx"))["tractograms"][0]["path"], path("auto.trx"))
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    unittest.main(argv=sys.argv[:1])
