@@ -160,7 +160,8 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_SEEDS_PER_VOXEL] = "seeds by voxel",
         [GLS_FOR_SEED_LIST] = "--seeds",
         [GLS_FOR_SEED_GRID] = "--seed-grid",
-        [GLS_FOR_TISSUE] = "--act, --pve-wm",
+        [GLS_FOR_TISSUE] = "--act, --pve-wm, --map-include",
+        [GLS_FOR_PFT] = "--pft",
     };
     return texts[user];
 }

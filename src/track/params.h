@@ -82,7 +82,8 @@ typedef enum gls_param_user {
     GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
     GLS_FOR_SEED_LIST,       /* seeds are given */
     GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
-    GLS_FOR_TISSUE           /* there is an image of tissue */
+    GLS_FOR_TISSUE,          /* there is an image of tissue */
+    GLS_FOR_PFT              /* particle filtering */
 } gls_param_user;
 /* The above in words, for documentation. */
 const char *gls_param_user_text(gls_param_user user);
