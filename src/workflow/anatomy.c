@@ -21,8 +21,7 @@ static gls_status check_tissue(const gls_job_options *o)
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
          tissue = o->act || fractions || maps;
     const gls_track_params *t = &o->track;
-    if (o->act && (fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
+    if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
     if (maps && (o->act || fractions || o->pve_sgm))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
     if (maps && !(o->map_include && o->map_exclude))
@@ -31,16 +30,18 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
     if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
-    if (o->pve_sgm && !fractions) return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
-    const char *lone = t->pft ? "pft"
+    if (o->pve_sgm && !fractions)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
+    const char *lone = t->pft                               ? "pft"
                        : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
-                       : t->backtrack                     ? "backtrack"
-                       : t->crop_at_gmwmi                 ? "crop-at-gmwmi"
-                       : t->keep_all_ends                 ? "keep-all-ends"
-                       : o->seed_gmwmi                    ? "seed-gmwmi"
-                                                          : NULL;
-    if (lone && !tissue) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
-                                         t->pft ? ", or --map-include and --map-exclude" : "");
+                       : t->backtrack                       ? "backtrack"
+                       : t->crop_at_gmwmi                   ? "crop-at-gmwmi"
+                       : t->keep_all_ends                   ? "keep-all-ends"
+                       : o->seed_gmwmi                      ? "seed-gmwmi"
+                                                            : NULL;
+    if (lone && !tissue)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
+                        t->pft ? ", or --map-include and --map-exclude" : "");
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))

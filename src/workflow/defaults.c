@@ -379,7 +379,8 @@ const gls_preset_info *gls_preset_get(int preset)
         [GLS_PRESET_PYAFQ] = {"pyafq", "track() of pyAFQ 3.4",
                               "streamlines end by FA 0.1; pyAFQ ends them by a probability of white matter: --fa WM "
                               "--fa-threshold 0.4"},
-        [GLS_PRESET_TRACTOFLOW] = {"tractoflow", "tracking of TractoFlow, 2019: local, or with --pft by particle filtering",
+        [GLS_PRESET_TRACTOFLOW] = {"tractoflow",
+                                   "tracking of TractoFlow, 2019: local, or with --pft by particle filtering",
                                    "without --pft streamlines end by FA 0.1; TractoFlow ends them at a mask of white "
                                    "matter: --tracking-mask WM; they are not compressed: --compress 0.2"},
     };

@@ -315,9 +315,9 @@ static double most_turns(const gls_engine *t)
     const gls_track_plan *plan = &t->plan;
     const gls_guide_plan *g = &plan->guide;
     const double run = plan->max_steps + (double)g->particles * (g->filter_back + g->filter_front),
-                 steps = g->particles > 0  ? (t->params.pft_trials + 1.0) * run
-                         : g->backtracks ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps
-                                         : POOL_BLOCK;
+                 steps = g->particles > 0 ? (t->params.pft_trials + 1.0) * run
+                         : g->backtracks  ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps
+                                          : POOL_BLOCK;
     return (steps + 1) * plan->substeps * (MOST_CANDIDATES + t->params.fod_trials);
 }
 

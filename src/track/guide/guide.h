@@ -28,8 +28,8 @@ typedef struct gls_guide_plan {
      * matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;
-    bool backtracks;      /* halves that ended badly are taken back */
-    uint32_t backtrack;   /* its words, behind all others */
+    bool backtracks;    /* halves that ended badly are taken back */
+    uint32_t backtrack; /* its words, behind all others */
     /* Or filtered by particles: how many, their steps, and the blocks of the pool in which they lie. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
     uint32_t block_words; /* of the record of a block of the pool */
