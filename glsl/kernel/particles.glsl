@@ -1,7 +1,7 @@
 // Particle filtering (Girard et al. 2014): a half that came to a bad end goes some steps back, and particles go from
-// there, each one step after the other. Those that come near bad ends lose weight and are drawn less often; one of them
-// is taken in the end, and the half goes on where it stands. Every turn of the loop draws the direction of one particle,
-// as of any half.
+// there, each one step after the other. Those that come near bad ends lose weight and are drawn less often. One of them
+// is taken in the end, and the half goes on where it stands. Every turn of the loop draws the direction of one
+// particle, as of any half.
 //
 // The particles of a half lie in blocks of the pool: for each step and particle the word of the step, then for each
 // particle three words of its position, the word of its vertex, its weight, and how it stands: the particle that it was
@@ -20,7 +20,10 @@ uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]; 
 // Words of the pool.
 uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)] - 1u) * POOL_BLOCK * 3u; }
 uint way_word(uint base, uint step, uint particle) { return base + step * N_PARTICLES + particle; }
-uint particle_word(uint base, uint particle) { return base + (MOST_BACK + MOST_FRONT) * N_PARTICLES + particle * FILTER_STATE; }
+uint particle_word(uint base, uint particle)
+{
+    return base + (MOST_BACK + MOST_FRONT) * N_PARTICLES + particle * FILTER_STATE;
+}
 const uint PARTICLE_VERTEX = 3u, PARTICLE_WEIGHT = 4u, PARTICLE_STATE = 5u;
 
 float particle_weight(uint base, uint k) { return uintBitsToFloat(pool[particle_word(base, k) + PARTICLE_WEIGHT]); }
@@ -36,7 +39,10 @@ void set_particle(uint at, vec3 p, uint vertex, float weight, uint stand)
 }
 
 // The vertex of a direction, and its sense.
-uint signed_vertex(uint vertex, vec3 d) { return vertex | (dot(vertex_direction(vertex), d) < 0.0 ? VERTEX_FLIPPED : 0u); }
+uint signed_vertex(uint vertex, vec3 d)
+{
+    return vertex | (dot(vertex_direction(vertex), d) < 0.0 ? VERTEX_FLIPPED : 0u);
+}
 
 vec3 signed_direction(uint word)
 {

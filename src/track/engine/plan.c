@@ -137,7 +137,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
                         "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
                         "the maximum length",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
-    uint64_t wanted = batch * (TYPICAL_POINTS_PER_SEED / POOL_BLOCK + p.guide.filter_blocks);
+    const uint64_t typical = TYPICAL_POINTS_PER_SEED / POOL_BLOCK;
+    uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
     if (wanted < needed) wanted = needed;
     blocks = min_u64(blocks, wanted);
     uint64_t state_bytes = sizeof(gls_state_header) + 4 * gls_half_words(&p, 2 * lines);
