@@ -255,7 +255,8 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
     done
-    for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
+    quietly build/glslines phantom build/shaders/phantom --force || return 1
+    for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg prob --pft --pft-min-wm 0.5 --act build/shaders/phantom/5tt.nii.gz" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
         for variant in single subgroup group least-single least-subgroup least-group; do
             number=$((number + 1))
             folder=build/shaders/$number-$variant limits=subgroup=32

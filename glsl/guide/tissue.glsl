@@ -163,9 +163,10 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 // Where a half can go no further: an end in deep grey matter is a good one.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
-uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+// What maps of good and bad ends make of a point of this number. The numbers of a draw are those of the step and, where
+// a half is filtered, of the particle.
+uint end_in_maps(Tissue t, uint number, Draw draw)
 {
-    Tissue t = tissue_at(p);
     float good = t.part.x, bad = t.part.w;
     if (!t.inside) return GLS_END_TISSUE_OUTSIDE;
 #if TISSUE_RULE == 1
@@ -174,12 +175,47 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
     float sum = good + bad, rest = max(0.0, 1.0 - sum);
     if (!(sum > 0.0)) return GUIDE_GO_ON;
     uint part = (number - 1u) % uint(STEP_PARTS); // each place that a step leads over is decided by numbers of its own
-    uvec4 word = draw_block(Draw(0u, draw.step, draw.seed_lo, draw.seed_hi), TISSUE_DRAW + part);
+#if PARTICLES
+    uint first = draw.block;
+#else
+    uint first = 0u;
+#endif
+    uvec4 word = draw_block(Draw(first, draw.step, draw.seed_lo, draw.seed_hi), TISSUE_DRAW + part);
     vec2 u = vec2(word.xy >> 8) * (1.0 / 16777216.0);
     if (rest > 0.0 && u.x < pow(rest / (rest + sum), CMC_POWER / float(STEP_PARTS))) return GUIDE_GO_ON;
     return u.y < good / sum ? GLS_END_CGM : GLS_END_CSF;
 #endif
 }
+
+#if PARTICLES
+float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
+
+void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
+{
+    const int most = GUIDE_BACKTRACK + int(FILTER_MOST);
+    memory[most] = floatBitsToUint(max(uintBitsToFloat(memory[most]), white_matter(t)));
+}
+#endif
+
+uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+{
+    Tissue t = tissue_at(p);
+    uint end = end_in_maps(t, number, draw);
+#if PARTICLES && FILTER_WHITE
+    note_white_matter(t, memory);
+    float white = white_matter(t), most = uintBitsToFloat(memory[GUIDE_BACKTRACK + int(FILTER_MOST)]);
+    if (end == GLS_END_CGM && most < FILTER_MIN_WHITE && white > 0.0) return GUIDE_GO_ON;
+#endif
+    return end;
+}
+
+#if PARTICLES
+// Whether the half was to end elsewhere.
+bool end_is_bad(uint end)
+{
+    return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
+}
+#endif
 
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return end; }
 #endif
@@ -223,3 +259,32 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 #endif
     return end;
 }
+
+#if PARTICLES
+// What becomes of a particle at p, inside the grid, and how much of p is a bad end.
+uint guide_particle(vec3 p, uint number, Draw draw, out float bad)
+{
+    bad = 0.0;
+#if WITH_REGIONS
+    uint bits = regions_at(p);
+    if (left_mask(bits) || left_tracking_mask(bits)) return GLS_END_MASK;
+#endif
+    if (!(stop_value(p) > params.stop_threshold)) return GLS_END_STOP_MAP;
+    Tissue t = tissue_at(p);
+    bad = t.inside ? t.part.w : 0.0;
+    return end_in_maps(t, number, draw);
+}
+
+// What the half remembers of a particle's point that becomes its own; the end of the half there, or GUIDE_GO_ON.
+uint guide_taken(vec3 p, uint number, inout uint memory[GUIDE_ROOM])
+{
+#if FILTER_WHITE
+    note_white_matter(tissue_at(p), memory);
+#endif
+#if WITH_REGIONS
+    return end_in_regions(regions_at(p), number, memory);
+#else
+    return GUIDE_GO_ON;
+#endif
+}
+#endif

@@ -1,5 +1,5 @@
-// Taking a half back that came to a bad end, to be tracked on from an earlier point with other random numbers (Smith et
-// al. 2012): how far, and how it stood there.
+// Taking a half back that came to a bad end, to be tracked on from an earlier point with other random numbers: how it
+// stood there, and, where that is all that is done (Smith et al. 2012), how far it goes back.
 
 // The block for the next point of a half that has filled one: its own from before it was taken back, or a new one.
 uint block_behind(Half h)
@@ -67,6 +67,7 @@ void half_restore(inout Half h, uint n_points)
     h.n_points = n_points;
 }
 
+#if BACKTRACK
 // Points that a half keeps that came to a bad end after n points, 0: it is given up. Three times with as many points as
 // it had at most, less one; then less two, and so on.
 uint points_to_keep(inout Half h, uint n)
@@ -100,3 +101,4 @@ bool half_returns(inout Half h, inout uint end)
     h.draw.step = (keep + 1u) | (times + 1u) << STEP_RETURNS_SHIFT | (step & STEP_BACKWARD);
     return true;
 }
+#endif

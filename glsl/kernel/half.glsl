@@ -1,7 +1,7 @@
 // A half-streamline on its way: how it starts, how it goes on by one drawn direction, and where its points go.
 #include <guide>
 
-#if BACKTRACK
+#if TAKES_BACK
 #define POOL_ACCESS restrict // points that are taken back are read again
 #else
 #define POOL_ACCESS writeonly
@@ -75,7 +75,7 @@ uint next_block()
 // Where the record of a block begins.
 uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * block; }
 
-#if BACKTRACK
+#if TAKES_BACK
 #include "kernel/backtrack.glsl"
 #endif
 
@@ -83,7 +83,7 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 bool half_store(inout Half h, vec3 q)
 {
     uint in_block = h.n_points % POOL_BLOCK;
-#if BACKTRACK
+#if TAKES_BACK
     if (in_block == 0u) h.block = block_behind(h);
 #else
     if (in_block == 0u) h.block = next_block();
@@ -157,16 +157,23 @@ uint half_move(inout Half h, vec3 q, vec3 next)
     h.d = next;
     h.n_points++;
 #endif
-#if BACKTRACK
+#if TAKES_BACK
     if (stored) note_arrival(h);
 #endif
     h.draw.step++;
     return !stored ? HALF_LOST : h.n_points >= params.max_steps ? GLS_END_MAX_LENGTH : GUIDE_GO_ON;
 }
 
+#if PARTICLES
+#include "kernel/particles.glsl"
+#endif
+
 // Takes one step along next, or ends. False if the half has ended; its state is written then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
+#if PARTICLES
+    if (filter_is_on(h)) return filter_advance(h, outcome, next);
+#endif
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
@@ -226,6 +233,9 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         if (half_returns(h, end)) return true;
         moves = moves && end != GLS_END_BACKTRACK;
     }
+#endif
+#if PARTICLES
+    if (end_is_bad(end) && filter_may_begin(h, outcome)) return filter_begin(h, outcome, q, next);
 #endif
     if (moves) {
         uint moved = half_move(h, q, next);

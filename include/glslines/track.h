@@ -106,6 +106,8 @@ typedef enum gls_odf_interpolation {
  *   probe_quality x pmf_threshold.
  * - seed_unidirectional: where neither a direction nor tissue decides, the side that is tracked is drawn at random.
  * - backtrack: only with boot, prob, ifod1 or ifod2 and tissue of the rule act; not with stop_at_all.
+ * - pft: only with prob or det and tissue of the rule pve or cmc; not with backtrack nor stop_at_all. What pft_back and
+ *   pft_front have of steps, each rounded up, is 64 at most.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
  * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.

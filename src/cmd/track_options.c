@@ -155,11 +155,13 @@ static void settle(gls_job_options *o, const cmd_arguments *arguments)
         if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &settled);
 }
 
-/* Options that the getter does not have. */
+/* Options that the getter does not have, or that are of particle filtering alone. */
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
 {
     char text[256];
     for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->user == GLS_FOR_PFT && !o->track.pft && cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
                        row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4;

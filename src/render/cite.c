@@ -8,9 +8,9 @@
 #include "util/status.h"
 #include "workflow/sidecar.h"
 
-static const char *const all_keys[] = {"tensor", "opdt",      "csa",        "csd",      "msmt", "boot",
-                                       "ptt",    "ifod2",     "ifod1",      "fact",     "eudx", "act",
-                                       "sift2",  "tensordet", "tensorprob", "nulldist1"};
+static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",     "boot",
+                                       "ptt",    "ifod2", "ifod1",     "fact",       "eudx",     "act",
+                                       "pft",    "sift2", "tensordet", "tensorprob", "nulldist1"};
 
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
 {
@@ -49,6 +49,7 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
         add(key, &n, "tensor");
     if (cJSON_IsString(at(sidecar, "parameters", "act")) || cJSON_IsString(at(sidecar, "parameters", "pve_wm")))
         add(key, &n, "act");
+    if (cJSON_IsTrue(at(sidecar, "parameters", "pft"))) add(key, &n, "pft");
     if (cJSON_IsTrue(at(sidecar, "parameters", "weights"))) add(key, &n, "sift2");
     return n;
 }

@@ -13,6 +13,8 @@
 gls_status gls_track_params_check(const gls_track_params *params);
 /* Whether halves of such a run can be taken back. */
 gls_status gls_track_backtrack_check(const gls_track_params *params);
+/* Whether halves of such a run can be filtered by particles. */
+gls_status gls_track_pft_check(const gls_track_params *params);
 /* Parameters have been checked. */
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input);
 

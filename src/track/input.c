@@ -3,6 +3,7 @@
 #include "image/tissue.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
+#include "track/guide/guide.h"
 #include "track/params.h"
 #include "util/status.h"
 
@@ -14,6 +15,31 @@ gls_status gls_track_backtrack_check(const gls_track_params *params)
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --stop: what was met would be taken back");
+    return GLS_OK;
+}
+
+gls_status gls_track_pft_check(const gls_track_params *params)
+{
+    if (!gls_getter_of(params)->filters)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: the direction getter %s has no particles: give --dg prob or det",
+                        gls_getter_of(params)->name);
+    if (params->backtrack) return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other");
+    if (params->stop_at_all)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop: what was met would be taken back");
+    return GLS_OK;
+}
+
+static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
+{
+    const double steps =
+        gls_filter_steps(params->pft_back, params->step_size) + gls_filter_steps(params->pft_front, params->step_size);
+    if (!tissue || tissue->rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "pft: needs tissue, and its rule pve or cmc");
+    if (steps > FILTER_MOST_STEPS)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--pft-back %g and --pft-front %g mm are %.0f steps of %g mm: %u at most; give a longer "
+                        "--step-size, or less of them",
+                        params->pft_back, params->pft_front, steps, params->step_size, FILTER_MOST_STEPS);
     return GLS_OK;
 }
 
@@ -41,6 +67,11 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         gls_status status = gls_track_backtrack_check(params);
         if (status == GLS_OK && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
             status = gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
+        if (status != GLS_OK) return status;
+    }
+    if (params->pft) {
+        gls_status status = gls_track_pft_check(params);
+        if (status == GLS_OK) status = check_filter(params, input->tissue);
         if (status != GLS_OK) return status;
     }
     return gls_getter_of(params)->check(params, input);

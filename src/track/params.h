@@ -68,7 +68,7 @@ typedef enum gls_param_user {
     GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
-    GLS_FOR_RK4, /* tensordet, tensorprob */
+    GLS_FOR_RK4,             /* tensordet, tensorprob */
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
     GLS_FOR_CSD,             /* csd is fitted */
@@ -80,7 +80,8 @@ typedef enum gls_param_user {
     GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
     GLS_FOR_SEED_LIST,       /* seeds are given */
     GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
-    GLS_FOR_TISSUE           /* there is an image of tissue */
+    GLS_FOR_TISSUE,          /* there is an image of tissue */
+    GLS_FOR_PFT              /* particle filtering */
 } gls_param_user;
 /* Whether no step of a getter is drawn. */
 bool gls_getter_is_deterministic(gls_direction_getter dg);

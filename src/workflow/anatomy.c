@@ -18,25 +18,38 @@
 
 static gls_status check_tissue(const gls_job_options *o)
 {
-    bool maps = o->pve_wm || o->pve_gm || o->pve_csf, tissue = o->act || maps;
+    bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
+         tissue = o->act || fractions || maps;
     const gls_track_params *t = &o->track;
-    if (o->act && (maps || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
-    if (maps && !(o->pve_wm && o->pve_gm && o->pve_csf))
+    if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
+    if (maps && (o->act || fractions || o->pve_sgm))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
+    if (maps && !(o->map_include && o->map_exclude))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
+    if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
+    if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
-    if (o->pve_sgm && !maps) return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
-    const char *lone = o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
-                       : t->backtrack                     ? "backtrack"
-                       : t->crop_at_gmwmi                 ? "crop-at-gmwmi"
-                       : t->keep_all_ends                 ? "keep-all-ends"
-                       : o->seed_gmwmi                    ? "seed-gmwmi"
-                                                          : NULL;
-    if (lone && !tissue) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others", lone);
+    if (o->pve_sgm && !fractions)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
+    const char *lone = t->pft                               ? "pft"
+                       : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
+                       : t->backtrack                       ? "backtrack"
+                       : t->crop_at_gmwmi                   ? "crop-at-gmwmi"
+                       : t->keep_all_ends                   ? "keep-all-ends"
+                       : o->seed_gmwmi                      ? "seed-gmwmi"
+                                                            : NULL;
+    if (lone && !tissue)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
+                        t->pft ? ", or --map-include and --map-exclude" : "");
+    if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
                         t->backtrack ? "backtrack" : "crop-at-gmwmi");
     if (t->backtrack && t->keep_all_ends)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
-    gls_status status = t->backtrack ? gls_track_backtrack_check(t) : GLS_OK;
+    gls_status status = t->backtrack ? gls_track_backtrack_check(t) : t->pft ? gls_track_pft_check(t) : GLS_OK;
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
@@ -104,12 +117,30 @@ static gls_status join_maps(const gls_study *input, gls_image **image)
     return status;
 }
 
+/* The same from the probabilities of good and bad ends, as grey matter and CSF. */
+static gls_status join_ends(const gls_job_options *o, gls_image **image)
+{
+    gls_image *include = NULL, *exclude = NULL, *rest = NULL;
+    gls_status status = gls_image_read(o->map_include, GLS_IMAGE_3D, &include);
+    if (!status) status = gls_image_read_on_grid(&include->grid, o->map_include, o->map_exclude, &exclude);
+    if (!status) status = gls_image_create(&include->grid, 1, &rest);
+    const size_t n = status ? 0 : gls_grid_voxels(&include->grid);
+    for (size_t v = 0; v < n; v++) rest->data[v] = fmaxf(0, 1 - include->data[v] - exclude->data[v]);
+    if (!status) status = gls_tissue_join(rest, include, exclude, NULL, image);
+    gls_image_destroy(include);
+    gls_image_destroy(exclude);
+    gls_image_destroy(rest);
+    return status;
+}
+
 gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
 {
-    const char *name = o->act ? o->act : o->pve_wm;
+    const char *name = gls_tissue_file(o);
     gls_image *image = NULL;
     if (!name) return GLS_OK;
-    gls_status status = o->act ? gls_image_read(o->act, GLS_IMAGE_ANY, &image) : join_maps(input, &image);
+    gls_status status = o->act           ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
+                        : o->map_include ? join_ends(o, &image)
+                                         : join_maps(input, &image);
     if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
     if (!status) status = gls_tissue_check(input->tissue, input->mask);
     gls_image_destroy(image);

@@ -161,9 +161,12 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;
     }
-    if (o->act || o->pve_wm) {
+    if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
+    if (gls_tissue_file(o)) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
-        if (!is_given(given, "min-length")) o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;
+        const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
+        if (!is_given(given, "min-length") && !keeps_length)
+            o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;
         if (o->track.dg == GLS_DG_SEEDTEST) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && gls_getter_act_cutoff(o->track.dg) > 0)
             o->track.fod_cutoff = gls_getter_act_cutoff(o->track.dg);
@@ -222,6 +225,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.peaks = o->peaks;
     d.act = o->act;
     d.pve_wm = o->pve_wm;
+    d.map_include = o->map_include;
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
     if (is_given(given, "select")) d.track.select = o->track.select;
@@ -239,7 +243,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    d.sh = d.odf = d.act = d.pve_wm = NULL;
+    d.sh = d.odf = d.act = d.pve_wm = d.map_include = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
     return d;
@@ -358,9 +362,10 @@ const gls_preset_info *gls_preset_get(int preset)
         [GLS_PRESET_PYAFQ] = {"pyafq", "track() of pyAFQ 3.4",
                               "streamlines end by FA 0.1; pyAFQ ends them by a probability of white matter: --fa WM "
                               "--fa-threshold 0.4"},
-        [GLS_PRESET_TRACTOFLOW] = {"tractoflow", "local tracking of TractoFlow, 2019",
-                                   "streamlines end by FA 0.1; TractoFlow ends them at a mask of white matter: "
-                                   "--tracking-mask WM; they are not compressed"},
+        [GLS_PRESET_TRACTOFLOW] = {"tractoflow",
+                                   "tracking of TractoFlow, 2019: local, or with --pft by particle filtering",
+                                   "without --pft streamlines end by FA 0.1; TractoFlow ends them at a mask of white "
+                                   "matter: --tracking-mask WM; they are not compressed: --compress 0.2"},
     };
     return &info[preset];
 }

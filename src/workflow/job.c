@@ -60,7 +60,7 @@ static gls_status check_inputs(const gls_job_options *o)
                         o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
     bool places = o->roi || gls_seeds_need_no_region(o),
-         tissue_alone = (o->act || o->pve_wm) && o->track.stop_threshold < 0;
+         tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "

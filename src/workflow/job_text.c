@@ -56,7 +56,7 @@ static void print_tissue(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     char word[8];
-    print_name(text, "tissue", o->act ? o->act : o->pve_wm);
+    print_name(text, "tissue", gls_tissue_file(o));
     gls_text_printf(
         text, ", rule %s\n",
         gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));

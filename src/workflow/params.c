@@ -147,6 +147,11 @@ const char *gls_directions_option(const gls_job_options *o)
     return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : NULL;
 }
 
+const char *gls_tissue_file(const gls_job_options *o)
+{
+    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include;
+}
+
 bool gls_along_peaks(const gls_job_options *o)
 {
     return gls_getter_source_of(o->track.dg) == GLS_FROM_PEAKS;
@@ -237,7 +242,8 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
     case GLS_FOR_SEED_LIST: return o->seeds != NULL;
     case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
-    case GLS_FOR_TISSUE: return o->act || o->pve_wm;
+    case GLS_FOR_TISSUE: return gls_tissue_file(o) != NULL;
+    case GLS_FOR_PFT: return o->track.pft;
     }
     return true;
 }

@@ -55,6 +55,8 @@ gls_model_options gls_model_options_default(gls_model_kind model);
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* The option that gives the directions, "sh", "odf" or "peaks", in place of a model; NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
+/* The first file of tissue; NULL: none is given. */
+const char *gls_tissue_file(const gls_job_options *options);
 /* What the direction getter needs: peaks, given or of ODFs; ODFs, if only for their peaks, given or of a model; the
  * series on the device; a model that is fitted. */
 bool gls_along_peaks(const gls_job_options *options);

@@ -40,6 +40,8 @@ void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FIL
         [GLS_FILE_PVE_GM] = "pve_gm",
         [GLS_FILE_PVE_CSF] = "pve_csf",
         [GLS_FILE_PVE_SGM] = "pve_sgm",
+        [GLS_FILE_MAP_INCLUDE] = "map_include",
+        [GLS_FILE_MAP_EXCLUDE] = "map_exclude",
         [GLS_FILE_SEED_REJECTION] = "seed_rejection",
         [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
     };
@@ -66,6 +68,8 @@ void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FIL
     file[GLS_FILE_PVE_GM].path = options->pve_gm;
     file[GLS_FILE_PVE_CSF].path = options->pve_csf;
     file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
+    file[GLS_FILE_MAP_INCLUDE].path = options->map_include;
+    file[GLS_FILE_MAP_EXCLUDE].path = options->map_exclude;
     file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
     if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
     gls_study_peak_files(options, file);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks TCK files: tck.py same A B FRACTION (of streamlines alike to 0.1 mm), tck.py along FILE X Y Z (all steps parallel to this world direction).
+tck.py ends FILE A B prints how many streamlines there are, and of how many the two ends are the first points with x below A and above B.
 Exits with 1 where a check fails. Standard library only."""
 import math
 import re
@@ -36,4 +37,11 @@ def along(path, *direction):
     return len(steps) > 0 and min(cosines) > 0.9999
 
 
-sys.exit(0 if {"same": same, "along": along}[sys.argv[1]](*sys.argv[2:]) else 1)
+def ends(path, below, above):
+    lines = read(path)
+    first = lambda before, x: before >= float(below) > x or before <= float(above) < x
+    print(len(lines), sum(first(line[1][0], line[0][0]) and first(line[-2][0], line[-1][0]) for line in lines))
+    return True
+
+
+sys.exit(0 if {"same": same, "along": along, "ends": ends}[sys.argv[1]](*sys.argv[2:]) else 1)

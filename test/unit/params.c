@@ -36,6 +36,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_SEED_LIST: o.seeds = "seeds.txt"; break;
     case GLS_FOR_SEED_GRID: o.seed_grid = 2; break;
     case GLS_FOR_TISSUE: o.act = "5tt.nii"; break;
+    case GLS_FOR_PFT: o.track.pft = true; break;
     default: break;
     }
     return o;

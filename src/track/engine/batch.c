@@ -126,7 +126,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parce
 static uint32_t round_capacity(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
-    double blocks_per_line = 2 * (c->points_per_line / 2 / POOL_BLOCK + 1);
+    double blocks_per_line = 2 * (c->points_per_line / 2 / POOL_BLOCK + 1 + plan->guide.filter_blocks);
     double lines = 0.8 * plan->pool_blocks / blocks_per_line;
     uint32_t capacity = lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
@@ -236,6 +236,13 @@ static void look_at_crop(gls_batch *c, const gls_crop *crop)
     c->direction = crop->direction;
 }
 
+/* Turns for each step of a half, about: every other half is filtered. */
+static double filter_cost(const gls_batch *c)
+{
+    const gls_guide_plan *guide = &c->engine->plan.guide;
+    return 1 + guide->particles * (guide->filter_back + guide->filter_front) / c->points_per_line;
+}
+
 /* Its directions, unless they are there. */
 static gls_status end_crop(gls_batch *c, gls_crop *crop)
 {
@@ -248,7 +255,7 @@ static gls_status end_crop(gls_batch *c, gls_crop *crop)
     c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, crop->first);
     if (!c->engine->plan.staged)
         gls_pace_guess(&c->track_pace, &c->initial_pace,
-                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
+                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost * filter_cost(c));
     return status;
 }
 

@@ -310,11 +310,16 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
 #define MOST_CANDIDATES 8192.0
 
 /* Turns in which of halves that are on their way one at least ends or fills a block. Those that may be taken back, with
- * the blocks that they have, draw at most BACKTRACK_DRAWS directions for each of their steps. */
+ * the blocks that they have, draw at most BACKTRACK_DRAWS directions for each of their steps; those that are filtered
+ * go all steps and as many as their particles after each run. */
 static double most_turns(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;
-    const double steps = plan->guide.backtracks ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps : POOL_BLOCK;
+    const gls_guide_plan *g = &plan->guide;
+    const double run = plan->max_steps + (double)g->particles * (g->filter_back + g->filter_front),
+                 steps = g->particles > 0 ? (t->params.pft_trials + 1.0) * run
+                         : g->backtracks  ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps
+                                          : POOL_BLOCK;
     return (steps + 1) * plan->substeps * (MOST_CANDIDATES + t->params.fod_trials);
 }
 

@@ -117,7 +117,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the gathered points need a seed for each line besides the pool's */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
-    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK);
+    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
                      : p.in_flight       ? DEFAULT_BATCH_IN_FLIGHT
@@ -137,7 +137,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
                         "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
                         "the maximum length",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
-    uint64_t wanted = batch * TYPICAL_POINTS_PER_SEED / POOL_BLOCK;
+    const uint64_t typical = TYPICAL_POINTS_PER_SEED / POOL_BLOCK;
+    uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
     if (wanted < needed) wanted = needed;
     blocks = min_u64(blocks, wanted);
     uint64_t state_bytes = sizeof(gls_state_header) + 4 * gls_half_words(&p, 2 * lines);

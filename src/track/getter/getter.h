@@ -60,6 +60,7 @@ typedef struct gls_getter {
     bool own_end;       /* it ends halves itself: without a stop map of the user's own they go through all voxels */
     bool one_lane; /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
     bool ordered;  /* hardware is faster if streamlines that are near each other are tracked together */
+    bool filters;  /* directions are vertices, and each draw answers: halves can be filtered by particles */
     bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
     gls_getter_source source;
     uint32_t has;             /* users of parameters that it is one of: sum of GLS_GETTER_HAS() */

@@ -4,6 +4,8 @@
 #ifndef GLS_TRACK_GUIDE_GUIDE_H
 #define GLS_TRACK_GUIDE_GUIDE_H
 
+#include <math.h>
+
 #include <glslines/track.h>
 
 #include "track/shader/defines.h"
@@ -26,8 +28,10 @@ typedef struct gls_guide_plan {
      * matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;
-    bool backtracks;      /* halves that ended badly are taken back */
-    uint32_t backtrack;   /* its words, behind all others */
+    bool backtracks;    /* halves that ended badly are taken back */
+    uint32_t backtrack; /* its words, behind all others */
+    /* Or filtered by particles: how many, their steps, and the blocks of the pool in which they lie. */
+    uint32_t particles, filter_back, filter_front, filter_blocks;
     uint32_t block_words; /* of the record of a block of the pool */
 } gls_guide_plan;
 
@@ -75,6 +79,12 @@ struct gls_guide_kind {
      * sets their bits of *met. With the memory as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
+
+/* Steps of particles over a length. */
+static inline double gls_filter_steps(double length, double step)
+{
+    return ceil(length / step * (1 - 1e-9));
+}
 
 /* The guide that the parameters and the input ask for. */
 gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,

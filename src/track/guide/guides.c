@@ -37,7 +37,15 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
     gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, in front of the field's");
     gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "that the guide remembers of a half");
     gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for the amplitude along the last step");
-    gls_define_int(defines, "BACKTRACK", plan->backtracks, "halves that ended badly are taken back");
+    gls_define_int(defines, "TAKES_BACK", plan->backtracks, "halves that ended badly are taken back");
+    gls_define_int(defines, "BACKTRACK", plan->backtracks && plan->particles == 0, "and that is all");
+    gls_define_int(defines, "PARTICLES", plan->particles, "filter halves that ended badly");
+    if (plan->particles > 0) {
+        gls_define_int(defines, "FILTER_BACK", plan->filter_back, "steps that particles begin before the end");
+        gls_define_int(defines, "FILTER_FRONT", plan->filter_front, "and go beyond it");
+        gls_define_int(defines, "FILTER_BLOCKS", plan->filter_blocks, "of the pool for the particles of a half");
+        gls_define_int(defines, "FILTER_TRIALS", params->pft_trials, "runs of the filter, at most, of a half");
+    }
     gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack, "words of what is known of that");
     gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block");
     gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);

@@ -50,6 +50,18 @@ static void take_backtrack_words(gls_guide_plan *plan)
     plan->n_words += BACKTRACK_WORDS;
 }
 
+static void plan_filter(const gls_track_params *params, gls_guide_plan *plan)
+{
+    plan->backtracks = true;
+    plan->backtrack = plan->n_words;
+    plan->n_words += FILTER_WORDS;
+    plan->particles = (uint32_t)params->pft_particles;
+    plan->filter_back = (uint32_t)gls_filter_steps(params->pft_back, params->step_size);
+    plan->filter_front = (uint32_t)gls_filter_steps(params->pft_front, params->step_size);
+    const uint32_t words = plan->particles * (plan->filter_back + plan->filter_front + FILTER_STATE);
+    plan->filter_blocks = (words + 3 * POOL_BLOCK - 1) / (3 * POOL_BLOCK);
+}
+
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -65,6 +77,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     plan->bytes += voxels_of(t) * (t->single ? 4 : 2) * (has_path(t) ? 5 : 4);
     take_words(t, has_regions(input) && gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED), plan);
     if (params->backtrack) take_backtrack_words(plan);
+    if (params->pft) plan_filter(params, plan);
     return status;
 }
 
@@ -152,6 +165,8 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     gls_define_int(d, "GUIDE_LEFT_MET", plan->left_met, "as before");
     gls_define_float(d, "CMC_POWER", params->step_size / ((side[0] + side[1] + side[2]) / 3),
                      "voxels that a step is long");
+    gls_define_int(d, "FILTER_WHITE", params->pft && params->pft_min_wm > 0, "good ends depend on white matter");
+    gls_define_float(d, "FILTER_MIN_WHITE", params->pft_min_wm, "of some point before");
     define_map(d, t);
 }
 

@@ -1,0 +1,295 @@
+// Particle filtering (Girard et al. 2014): a half that came to a bad end goes some steps back, and particles go from
+// there, each one step after the other. Those that come near bad ends lose weight and are drawn less often. One of them
+// is taken in the end, and the half goes on where it stands. Every turn of the loop draws the direction of one
+// particle, as of any half.
+//
+// The particles of a half lie in blocks of the pool: for each step and particle the word of the step, then for each
+// particle three words of its position, the word of its vertex, its weight, and how it stands: the particle that it was
+// in the step before, its end, its steps, and how often it was drawn.
+
+const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
+           FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
+// Of the word of a step: its vertex, VERTEX_FLIPPED, and the particle's parent
+const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 24u;
+const uint N_PARTICLES = uint(PARTICLES), MOST_BACK = uint(FILTER_BACK), MOST_FRONT = uint(FILTER_FRONT),
+           STORE_BLOCKS = uint(FILTER_BLOCKS);
+
+bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
+uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]; }
+
+// Words of the pool.
+uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)] - 1u) * POOL_BLOCK * 3u; }
+uint way_word(uint base, uint step, uint particle) { return base + step * N_PARTICLES + particle; }
+uint particle_word(uint base, uint particle)
+{
+    return base + (MOST_BACK + MOST_FRONT) * N_PARTICLES + particle * FILTER_STATE;
+}
+const uint PARTICLE_VERTEX = 3u, PARTICLE_WEIGHT = 4u, PARTICLE_STATE = 5u;
+
+float particle_weight(uint base, uint k) { return uintBitsToFloat(pool[particle_word(base, k) + PARTICLE_WEIGHT]); }
+uint particle_state(uint base, uint k) { return pool[particle_word(base, k) + PARTICLE_STATE]; }
+bool particle_goes(uint stand) { return (stand & FILTER_END) >> FILTER_END_SHIFT == GUIDE_GO_ON; }
+
+void set_particle(uint at, vec3 p, uint vertex, float weight, uint stand)
+{
+    for (int a = 0; a < 3; a++) pool[at + uint(a)] = floatBitsToUint(p[a]);
+    pool[at + PARTICLE_VERTEX] = vertex;
+    pool[at + PARTICLE_WEIGHT] = floatBitsToUint(weight);
+    pool[at + PARTICLE_STATE] = stand;
+}
+
+// The vertex of a direction, and its sense.
+uint signed_vertex(uint vertex, vec3 d)
+{
+    return vertex | (dot(vertex_direction(vertex), d) < 0.0 ? VERTEX_FLIPPED : 0u);
+}
+
+vec3 signed_direction(uint word)
+{
+    vec3 d = vertex_direction(word & WAY_VERTEX);
+    return (word & VERTEX_FLIPPED) != 0u ? -d : d;
+}
+
+// The numbers that are drawn at a step of a run differ from those of the half, and of every other run.
+uint filter_step(Half h, uint step)
+{
+    return (h.n_points + step + 1u) | filter_runs(h) << STEP_RETURNS_SHIFT | (h.draw.step & STEP_BACKWARD);
+}
+
+// A number between 0 and 1 of those that a run draws at a step for its particles as a whole.
+float filter_uniform(Half h, uint step, uint block, uint i)
+{
+    uvec4 word = draw_block(Draw(0u, filter_step(h, step), h.draw.seed_lo, h.draw.seed_hi), block + i / 4u);
+    return float(word[i % 4u] >> 8) * (1.0 / 16777216.0);
+}
+
+// The particle that u, between 0 and the sum of weights, falls on.
+uint particle_at(uint base, float u)
+{
+    float sum = 0.0;
+    uint found = 0u;
+    for (uint k = 0u; k < N_PARTICLES; k++) {
+        float weight = particle_weight(base, k);
+        if (weight > 0.0 && sum <= u) found = k;
+        sum += weight;
+    }
+    return found;
+}
+
+float weight_sum(uint base)
+{
+    float sum = 0.0;
+    for (uint k = 0u; k < N_PARTICLES; k++) sum += particle_weight(base, k);
+    return sum;
+}
+
+// Draws all particles again, in proportion to their weights. Those that are drawn stay; where one is drawn more than
+// once, it takes the places of others that are not.
+void resample(Half h, uint base, uint step, float total)
+{
+    for (uint i = 0u; i < N_PARTICLES; i++) {
+        uint k = particle_at(base, filter_uniform(h, step, FILTER_RESAMPLE, i) * total);
+        pool[particle_word(base, k) + PARTICLE_STATE] += FILTER_DRAWN;
+    }
+    uint source = 0u;
+    for (uint k = 0u; k < N_PARTICLES; k++) {
+        if (particle_state(base, k) >> FILTER_DRAWN_SHIFT != 0u) continue;
+        while (particle_state(base, source) >> FILTER_DRAWN_SHIFT < 2u) source++;
+        uint from = particle_word(base, source), to = particle_word(base, k);
+        pool[from + PARTICLE_STATE] -= FILTER_DRAWN;
+        for (uint w = 0u; w <= PARTICLE_VERTEX; w++) pool[to + w] = pool[from + w];
+        pool[to + PARTICLE_STATE] = (pool[from + PARTICLE_STATE] & (FILTER_END | FILTER_MADE)) | source | FILTER_DRAWN;
+    }
+    for (uint k = 0u; k < N_PARTICLES; k++) {
+        uint at = particle_word(base, k);
+        pool[at + PARTICLE_STATE] &= FILTER_DRAWN - 1u;
+        pool[at + PARTICLE_WEIGHT] = floatBitsToUint(1.0 / float(N_PARTICLES));
+    }
+}
+
+// All particles have made their step.
+void end_filter_step(Half h, uint base, uint step)
+{
+    float sum = weight_sum(base), squares = 0.0;
+    if (!(sum > 0.0)) return;
+    for (uint k = 0u; k < N_PARTICLES; k++) {
+        uint at = particle_word(base, k) + PARTICLE_WEIGHT;
+        float weight = uintBitsToFloat(pool[at]) / sum;
+        pool[at] = floatBitsToUint(weight);
+        squares += weight * weight;
+    }
+    if (1.0 / squares < float(N_PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
+}
+
+// Notes the step of a particle.
+void note_particle(Half h, uint base, uint step, uint k, uint end, vec3 q, vec3 next, float bad)
+{
+    uint at = particle_word(base, k), stand = pool[at + PARTICLE_STATE], vertex = signed_vertex(h.aux.x, next);
+    float weight = uintBitsToFloat(pool[at + PARTICLE_WEIGHT]);
+    pool[way_word(base, step, k)] = vertex | (stand & FILTER_PARENT) << WAY_PARENT_SHIFT;
+    uint made = end == GLS_END_NO_DIRECTION ? (stand & FILTER_MADE) >> FILTER_MADE_SHIFT : step + 1u;
+    bool dead = end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
+    weight = dead ? 0.0 : weight * (1.0 - bad);
+    if (weight < 1e-16) weight = 0.0;
+    if (end == GLS_END_CSF && weight > 0.0) end = GUIDE_GO_ON;
+    set_particle(at, q, vertex, weight, k | end << FILTER_END_SHIFT | made << FILTER_MADE_SHIFT);
+}
+
+bool any_particle_goes(uint base)
+{
+    bool any = false;
+    for (uint k = 0u; k < N_PARTICLES; k++) any = any || particle_goes(particle_state(base, k));
+    return any;
+}
+
+// The particle behind k that goes on, in this step or the next one; FILTER_TURN of it, or 0: the run is over.
+uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
+{
+    for (;;) {
+        for (k++; k < N_PARTICLES; k++) {
+            uint at = particle_word(base, k) + PARTICLE_STATE, stand = pool[at];
+            if (particle_goes(stand)) return steps | step << FILTER_STEP_SHIFT | k << FILTER_PARTICLE_SHIFT;
+            pool[way_word(base, step, k)] = (stand & FILTER_PARENT) << WAY_PARENT_SHIFT;
+            pool[at] = (stand & ~FILTER_PARENT) | k;
+        }
+        end_filter_step(h, base, step);
+        step++;
+        if (step == steps || !any_particle_goes(base)) return 0u;
+        k = 0xffffffffu;
+    }
+}
+
+// The half takes the place of a particle that goes on.
+void become_particle(inout Half h, uint base, uint turn)
+{
+    uint k = turn >> FILTER_PARTICLE_SHIFT, at = particle_word(base, k);
+    h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = turn;
+    for (int a = 0; a < 3; a++) h.p[a] = uintBitsToFloat(pool_word(at + uint(a)));
+    uint vertex = pool_word(at + PARTICLE_VERTEX);
+    h.d = signed_direction(vertex);
+    h.aux = uvec3(vertex & WAY_VERTEX, 0u, 0u);
+    h.attempt = k + 1u;
+    h.draw.step = filter_step(h, turn >> FILTER_STEP_SHIFT & 0xffu);
+}
+
+// One of the particles, drawn by weight, and the words of its steps in turn, which come to lie in the places of the
+// first particle; answers how it stands.
+uint choose_particle(Half h, uint base, uint n_steps)
+{
+    float sum = weight_sum(base);
+    uint k = sum > 0.0 ? particle_at(base, filter_uniform(h, n_steps, FILTER_CHOICE, 0u) * sum) : 0u;
+    uint stand = particle_state(base, k);
+    k = stand & FILTER_PARENT;
+    for (uint step = n_steps; step-- > 0u;) {
+        uint word = pool[way_word(base, step, k)];
+        pool[way_word(base, step, 0u)] = word;
+        k = (word & WAY_PARENT) >> WAY_PARENT_SHIFT;
+    }
+    return stand;
+}
+
+// The half goes on as a particle did, but for its last point, which is its own only where that is a good end: from
+// there it goes on with numbers of its own. False if it has ended.
+bool filter_end(inout Half h, uint base, uint n_steps)
+{
+    uint stand = 0u;
+    if (LANE == 0) stand = choose_particle(h, base, n_steps);
+    stand = lane_lead(stand);
+    uint end = (stand & FILTER_END) >> FILTER_END_SHIFT, made = (stand & FILTER_MADE) >> FILTER_MADE_SHIFT;
+    uint taken = end == GLS_END_CGM ? made : max(made, 1u) - 1u;
+    half_restore(h, h.n_points);
+    h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
+    h.attempt = 0u;
+    for (uint i = 0u; i < taken; i++) {
+        uint word = pool_word(way_word(base, i, 0u));
+        vec3 d = signed_direction(word & ~WAY_PARENT);
+        vec3 q = h.p + d * vec3(params.step_x, params.step_y, params.step_z);
+        uint region_end = guide_taken(q, h.n_points + 1u, h.memory);
+        h.aux.x = word & WAY_VERTEX;
+        if (half_move(h, q, d) == HALF_LOST) {
+            half_end(h, HALF_LOST);
+            return false;
+        }
+        if (region_end != GUIDE_GO_ON) {
+            end = region_end;
+            break;
+        }
+    }
+    h.draw.step = filter_step(h, 0u);
+    if (end == GUIDE_GO_ON) return true;
+    half_end(h, h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
+    return false;
+}
+
+// What a particle does with the direction that was drawn for it. False if the half has ended.
+bool filter_advance(inout Half h, uint outcome, vec3 next)
+{
+    uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
+         step = turn >> FILTER_STEP_SHIFT & 0xffu, k = turn >> FILTER_PARTICLE_SHIFT, base = filter_base(h);
+    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
+    float bad = 0.0;
+    uint end = GLS_END_NO_DIRECTION;
+    if (outcome == DIRECTION_FOUND)
+        end = inside(q) ? guide_particle(q, h.n_points + step + 1u, h.draw, bad) : GLS_END_OUTSIDE;
+    if (LANE == 0) {
+        note_particle(h, base, step, k, end, q, next, bad);
+        turn = next_particle(h, base, steps, step, k);
+    }
+    turn = lane_lead(turn);
+    step = lane_lead(step);
+    if (turn == 0u) return filter_end(h, base, step);
+    become_particle(h, base, turn);
+    return true;
+}
+
+// Points that a half has with the one that was a bad end.
+uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
+
+bool filter_may_begin(Half h, uint outcome)
+{
+    uint n = points_at_end(h, outcome);
+    return filter_runs(h) < uint(FILTER_TRIALS) && n >= 1u && n < params.max_steps;
+}
+
+// Blocks for the particles of a half, which keeps them. They hold no points of it.
+bool take_store(inout Half h)
+{
+    const int store = GUIDE_BACKTRACK + int(FILTER_STORE);
+    if (h.memory[store] != 0u) return true;
+    uint block = 0u;
+    if (lane_leads()) block = atomicAdd(pool_head, STORE_BLOCKS);
+    block = lane_lead(block);
+    h.memory[store] = block + 1u;
+    if (block + STORE_BLOCKS > params.pool_blocks) return false;
+    for (uint i = 0u; i < STORE_BLOCKS && LANE == 0; i++) state[block_record(block + i) + BLOCK_HALF] = NO_ITEM;
+    return true;
+}
+
+// The half comes to a bad end, at q unless it found no direction: particles go from some steps before it. The first
+// step stays: the other half began from it. False if the half has ended.
+bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
+{
+    uint n = points_at_end(h, outcome), back = min(n, MOST_BACK), left = params.max_steps - n;
+    uint front = min(MOST_FRONT, left > back + 1u ? left - back - 1u : 0u), end = GUIDE_GO_ON;
+    bool stored = true;
+    if (outcome == DIRECTION_FOUND) {
+        if (back == 1u) end = guide_taken(q, n, h.memory);
+        stored = half_move(h, q, next) != HALF_LOST;
+    }
+    if (stored && !take_store(h)) {
+        h.block = params.pool_blocks;
+        stored = false;
+    }
+    if (!stored || end != GUIDE_GO_ON) {
+        half_end(h, !stored ? HALF_LOST : h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
+        return false;
+    }
+    half_restore(h, n + 1u - back);
+    h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]++;
+    uint base = filter_base(h), vertex = signed_vertex(h.aux.x, h.d);
+    for (uint k = 0u; k < N_PARTICLES && LANE == 0; k++)
+        set_particle(particle_word(base, k), h.p, vertex, 1.0 / float(N_PARTICLES),
+                     k | GUIDE_GO_ON << FILTER_END_SHIFT);
+    become_particle(h, base, back + front);
+    return true;
+}

@@ -1,0 +1,86 @@
+# Particle filtering: scenes whose ends can be told, options that do not go with it, and the same bytes however a run is cut up. Sourced by run.sh.
+f=$work/pft
+mkdir -p "$f"
+# fibres along x through a slab where streamlines must not end, to grey matter beyond x = 25.5
+python3 - "$f" <<'PYTHON'
+import math, struct, sys
+out, nx, ny, nz = sys.argv[1], 30, 7, 7
+directions = [(1.0, 0.0, 0.0)]
+for i in range(60):
+    z, turn = (i + 0.5) / 60, 2.399963 * i
+    r = math.sqrt(1 - z * z)
+    directions.append((r * math.cos(turn), r * math.sin(turn), z))
+open(out + "/sphere.txt", "w").write("".join("%.9f %.9f %.9f\n" % d for d in directions))
+def write(name, volumes):
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<5h", head, 40, 4 if len(volumes) > 1 else 3, nx, ny, nz, len(volumes))
+    struct.pack_into("<2h", head, 70, 16, 32)
+    struct.pack_into("<4f", head, 76, 1, 1, 1, 1)
+    struct.pack_into("<f", head, 108, 352)
+    struct.pack_into("<2f", head, 112, 1, 0)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    for row in range(3): struct.pack_into("<4f", head, 280 + 16 * row, *[1.0 if a == row else 0.0 for a in range(4)])
+    head[344:348] = b"n+1\0"
+    open(out + "/" + name, "wb").write(bytes(head) + b"".join(struct.pack("<%df" % len(v), *v) for v in volumes))
+def along(value): return [value(x) for z in range(nz) for y in range(ny) for x in range(nx)]
+n = nx * ny * nz
+write("odf.nii", [[math.exp(40 * (d[0] ** 2 - 1))] * n for d in directions])
+write("one.nii", [[1.0] * n])
+write("roi.nii", [along(lambda x: float(x == 8))])
+write("grey.nii", [along(lambda x: float(x >= 26 or x <= 2))])
+for name, value in (("thin", 0.7), ("solid", 1.0)): write(name + ".nii", [along(lambda x: value if 14 <= x <= 17 else 0.0)])
+# what prob meets: grey matter on all sides, and fluid that grows towards the end
+write("mixed_in.nii", [along(lambda x: 0.9 if x >= 26 or x <= 2 else 0.04)])
+write("mixed_out.nii", [along(lambda x: 0.0 if x < 10 or x > 20 else 0.05 * (x - 10))])
+PYTHON
+scene="--odf $f/odf.nii --sphere $f/sphere.txt --sh-frame image --fa $f/one.nii --roi $f/roi.nii --step-size 0.5mm --max-angle 30 --min-length 1 --max-length 60 --precision float"
+slab="$scene --seed-grid 1 --dg det --act-rule pve --map-include $f/grey.nii"
+# ends FILE: streamlines, and how many of them end at the first points beyond both borders of grey matter
+ends() {
+    python3 "$here/tck.py" ends "$1" 2.5 25.5
+}
+succeeds track $slab --map-exclude "$f/thin.nii" -o plain.tck
+says "streamlines  0"
+clean
+succeeds track $slab --map-exclude "$f/thin.nii" --pft -o thin.tck
+[ "$(ends "$work/out/thin.tck")" = "49 49" ] || note "streamlines behind a slab of 0.7: $(ends "$work/out/thin.tck"), not 49 49"
+clean
+# each run of the filter goes two points beyond the bad end: six of them to cross
+succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-trials 2 -o few.tck
+says "streamlines  0"
+clean
+succeeds track $slab --map-exclude "$f/solid.nii" --pft -o solid.tck
+says "streamlines  0"
+clean
+# nothing but a half that met pure white matter may end
+succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-min-wm 1 -o white.tck
+[ "$(ends "$work/out/white.tck")" = "49 49" ] || note "pure white matter was met: $(ends "$work/out/white.tck")"
+clean
+
+chance="$scene --dg prob --nseeds 300 --pft --map-include $f/mixed_in.nii --map-exclude $f/mixed_out.nii --include 26,3,3,6"
+succeeds track $chance -o "$f/one.tck" -q
+grep -q '"act_rule":[[:space:]]*"cmc"' "$f/one.json" || note "--pft takes another rule than cmc"
+for how in "--chunk-size 7" "--device llvmpipe --ngpus 2 --chunk-size 40" "--mapping group"; do
+    succeeds track $chance $how -o again.tck --force -q
+    require cmp "$work/out/again.tck" "$f/one.tck"
+done
+clean
+for part in 1 2 3; do succeeds track $chance --shard "$part/3" -o "$f/part.tck" -q; done
+succeeds merge -o "$f/merged.tck" "$f"/part_shard-?of3.tck
+require cmp "$f/merged.tck" "$f/one.tck"
+succeeds track $chance --pft-trials 1 -o trials.tck -q
+cmp -s "$work/out/trials.tck" "$f/one.tck" && note "one trial is as good as twenty"
+succeeds track $chance --select 20 --density density.nii --dry-run
+clean
+
+fails 2 "needs --act FILE" track $scene --dg prob --pft
+fails 2 "both are needed" track $scene --dg prob --pft --map-include "$f/grey.nii"
+fails 2 "not with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
+fails 2 "is for --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"
+fails 2 "give --dg prob or det" track ${slab%--dg det*} --dg ptt --map-include "$f/grey.nii" --map-exclude "$f/thin.nii" --pft
+fails 2 "exclude each other" track $slab --map-exclude "$f/thin.nii" --act "$f/grey.nii"
+fails 2 "64 at most" track $slab --map-exclude "$f/thin.nii" --pft --pft-back 40
+fails 2 "not with --stop" track $slab --map-exclude "$f/thin.nii" --pft --stop --include 26,3,3,2
+fails 2 "must be 1 to 64" track $slab --map-exclude "$f/thin.nii" --pft --pft-particles 65
+fails 2 "needs --pft" track $slab --map-exclude "$f/thin.nii" --pft-front 2
