@@ -1,6 +1,6 @@
 /* Kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/nonneg.h"
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define ENOUGH_GAP 1e-15     /* mean complementarity, of the square of the largest unconstrained amplitude */
 #define ENOUGH_RESIDUAL 1e-9 /* of the dual equations, of that amplitude */
 #define BOUNDARY 0.99        /* least part of the way to the nearest bound that a step goes */
-#define LEAST_PIVOT 1e-11    /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
+#define MIN_ACTIVE_PIVOT 1e-11    /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
 #define HELD 1e30            /* added to the values of active rows */
 #define FLOAT_NOISE 2e-7     /* of values in float32, of the length of y_u */
 
@@ -48,7 +48,7 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
     size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;
     size_t vectors = 8 * rows + 4 * plan->padded + (plan->padded + 1) * (plan->padded + 2) / 2;
     size_t interior = lanes * vectors + (2 * plan->padded + rows) * GLS_NONNEG_BLOCK;
-    size_t active = plan->most_active * (plan->most_active + 5) + 2 * plan->wide + 2 * plan->stride;
+    size_t active = plan->max_active * (plan->max_active + 5) + 2 * plan->wide + 2 * plan->stride;
     return (interior + 8 + active) * sizeof(double) + 64;
 }
 

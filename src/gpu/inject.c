@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "util/copies.h"
+#include "util/threads.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #define MAX_RULES 32
 
@@ -102,7 +102,7 @@ gls_status gls_inject_read_environment(void)
     if (strcmp(text ? text : "", environment ? environment : "") != 0) {
         status = set_locked(text);
         free(environment);
-        environment = status == GLS_OK && text ? strdup(text) : NULL;
+        environment = !status && text ? strdup(text) : NULL;
     }
     pthread_mutex_unlock(&lock);
     return status;

@@ -1,4 +1,4 @@
-#include "gpu/probe.h"
+#include "gpu/drivers.h"
 
 #include <dirent.h>
 #include <link.h>
@@ -10,15 +10,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "util/child.h"
-#include "util/copies.h"
+#include "util/threads.h"
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/kept.h"
-#include "util/log.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/numbers.h"
+#include "util/text.h"
 
 #define MAX_FAILURES 16
 #define SECONDS 30 /* for a driver: some start a GPU up first */
@@ -225,7 +222,7 @@ typedef struct trial {
     bool ended;
 } trial;
 
-static void tell_finding(void *user, bool usable, const char *line)
+static void write_finding(void *user, bool usable, const char *line)
 {
     dprintf(*(int *)user, "finding\t%d\t%s\n", usable, line);
 }
@@ -235,7 +232,7 @@ static void try_all(void *user, int fd)
 {
     const trial *t = user;
     steps_to = fd;
-    size_t n = t->search(t->list, t->capacity, t->api, tell_finding, &fd);
+    size_t n = t->search(t->list, t->capacity, t->api, write_finding, &fd);
     dprintf(fd, "end\t%zu\n", n);
 }
 
@@ -308,7 +305,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     double seconds;
     *done = false;
     gls_status status = read_seconds(&seconds);
-    if (status != GLS_OK || seconds == 0 || (known && !anew)) return status;
+    if (status || seconds == 0 || (known && !anew)) return status;
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;

@@ -10,11 +10,11 @@
 #include "tracts/grouped.h"
 #include "tracts/lines.h"
 #include "tracts/nodes.h"
-#include "util/affine.h"
-#include "util/format.h"
-#include "util/output.h"
-#include "util/parallel.h"
-#include "util/record.h"
+#include "util/maths.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/threads.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -356,7 +356,7 @@ static void put_header(const gls_connectome *c, const char *const *names, char s
 {
     for (size_t k = 0; k < gls_connectome_size(c); k++) {
         gls_text_append(row, &separator, 1);
-        gls_field_put(row, names[k], separator);
+        gls_field_append(row, names[k], separator);
     }
     gls_text_append(row, "\n", 1);
 }
@@ -375,7 +375,7 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
     output.group = group;
     if (names) put_header(c, names, separator, &row);
     for (size_t i = 0; i < n && !status; i++) {
-        if (names) gls_field_put(&row, names[i], separator);
+        if (names) gls_field_append(&row, names[i], separator);
         for (size_t k = 0; k < n; k++) {
             double value = gls_connectome_value(c, i, k);
             if (k > 0 || names) gls_text_append(&row, &separator, 1);

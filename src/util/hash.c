@@ -1,4 +1,4 @@
-#include "util/hash.h"
+#include "util/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include <zlib.h>
 
-#include "util/input.h"
 #include "util/status.h"
 
 uint64_t gls_hash(const void *data, size_t bytes)
@@ -69,3 +69,22 @@ char *gls_hash_text(uint64_t hash, char text[17])
     snprintf(text, 17, "%016" PRIx64, hash);
     return text;
 }
+
+uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes)
+{
+    return (uint32_t)crc32_combine(first, second, (z_off_t)bytes);
+}
+
+#ifdef GLS_HAVE_ISAL
+#include <isa-l/crc.h>
+
+uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    return crc32_gzip_refl(crc, data, bytes);
+}
+#else
+uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    return (uint32_t)crc32_z(crc, data, bytes);
+}
+#endif

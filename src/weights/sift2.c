@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
-#include "util/memory.h"
-#include "util/clock.h"
 #include "util/status.h"
-#include "util/trace.h"
+#include "util/allocation.h"
+#include "util/clock.h"
 #include "weights/inside.h"
 #include "weights/solver.h"
 

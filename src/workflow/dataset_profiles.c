@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/record.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/text_tables.h"
 #include "workflow/dataset_select.h"
 #include "workflow/json.h"
 
@@ -197,7 +195,7 @@ static gls_status add_columns(study *s, const profiles *t)
 
 static void put_cell(study *s, const char *cell)
 {
-    gls_field_put(&s->output, cell, ',');
+    gls_field_append(&s->output, cell, ',');
     gls_text_puts(&s->output, ",");
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tractogram/tractogram.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
 #include "workflow/merge_maps.h"
 #include "workflow/merge_sidecar.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/json.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/sidecar.h"

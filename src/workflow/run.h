@@ -3,8 +3,8 @@
 #ifndef GLS_WORKFLOW_RUN_H
 #define GLS_WORKFLOW_RUN_H
 
-#include "util/log.h"
-#include "util/output.h"
+#include "util/status.h"
+#include "util/output_file.h"
 #include "workflow/inputs.h"
 
 struct cJSON;

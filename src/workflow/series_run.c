@@ -3,7 +3,7 @@
 #include <cJSON.h>
 #include <stdlib.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "workflow/json.h"

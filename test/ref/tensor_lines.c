@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "track/shader/packed.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 /* --- the fit ---------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include <glslines/glslines.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "workflow/defaults.h"
 #include "workflow/params.h"
 

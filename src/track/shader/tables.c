@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
+#include "image/formats.h"
 #include "util/status.h"
 
 static uint32_t *table_words(gls_tables *s, size_t n)

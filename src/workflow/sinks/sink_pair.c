@@ -5,10 +5,8 @@
 #include <stdlib.h>
 
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "util/threads.h"
-#include "util/trace.h"
 #include "workflow/sinks/sinks.h"
 
 typedef struct pair {

@@ -8,9 +8,7 @@
 #include <glslines/odf.h>
 
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
-#include "util/trace.h"
 #include "workflow/fod.h"
 #include "workflow/job_state.h"
 #include "workflow/params.h"

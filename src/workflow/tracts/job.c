@@ -8,15 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tractogram/reader.h"
+#include "tractogram/readers.h"
 #include "tracts/bundles.h"
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/plain.h"
-#include "util/record.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
 #include "workflow/json.h"
 #include "workflow/sidecar.h"
 
@@ -229,7 +228,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
 {
     gls_text all = {0};
     if (text->begun) gls_text_append(&all, &text->separator, 1);
-    gls_field_put(&all, field, text->separator);
+    gls_field_append(&all, field, text->separator);
     const size_t n = all.length;
     text->begun = true;
     put_line(text, gls_text_take(&all), n);
