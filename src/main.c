@@ -13,10 +13,9 @@
 #include "cmd/message.h"
 #include "options/options.h"
 #include "util/clock.h"
-#include "util/log.h"
-#include "util/memory.h"
-#include "util/plain.h"
 #include "util/status.h"
+#include "util/allocation.h"
+#include "util/text.h"
 
 #define NOTIFY_SECONDS 60
 

@@ -123,12 +123,12 @@ code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || tr
 code $library | { grep -vE '^src/util/child\.c:[0-9]+: .*\b_exit\(' || true; } | { grep -E '\b(exit|_exit|abort|printf|puts|putchar|perror) *\(|\b(v?fprintf|fputs|fputc|fwrite) *\([^;]*std(out|err)' || true; } | expect_none "the library neither prints nor exits"
 { grep -rn 'gl_GlobalInvocationID' src || true; } | expect_none "no shader text in C"
 
-# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/plain.h and json.h
+# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/text.h and json.h
 locale_calls='strto(d|f|ld)(_l)?|atof|is(alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit)|to(lower|upper)'
 locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?printf|(new|use|set)locale|localeconv|cJSON_(Print|Parse)[A-Za-z]*"
 # shellcheck disable=SC2086
 {
-    code $(find src -name '*.[ch]' -not -name plain.c -not -path src/util/json.c) | grep -E "(^|[^A-Za-z_])($locale_calls) *\(" || true
+    code $(find src -name '*.[ch]' -not -name plain.c -not -path src/util/json_text.c) | grep -E "(^|[^A-Za-z_])($locale_calls) *\(" || true
     # calls of printf()'s family, whole, that print a number with a point; the program alone prints, and sets no locale
     grep -rPzo '\n[^\n]*(?<!\w)(s|sn|as|d|f)printf(\((?:[^"()]|"(?:[^"\\]|\\.)*"|(?2))*\))' src --include='*.[ch]' --exclude=plain.c |
         tr '\n\0' ' \n' | sed -E 's/" *PRI[a-zA-Z0-9]+/d"/g; s/%%//g' | { grep -E "%[-+ #0-9.*']*[hlL]*[aefgAEFG]" || true; }

@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon et al. 2011): the GLSL twin of src/util/philox.h.
+// Philox4x32-10 (Salmon et al. 2011): the GLSL twin of src/util/maths.h.
 uvec4 philox(uvec4 counter, uvec2 key)
 {
     for (int i = 0; i < 10; i++) {

@@ -8,7 +8,7 @@
 #include <glslines/glslines.h>
 
 #include "track/engine/timed.h"
-#include "util/log.h"
+#include "util/status.h"
 #include "workflow/study.h"
 
 #define BENCH_MAX_REPEAT 100

@@ -6,7 +6,6 @@
 
 #include "bench/bench.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 
 /* Loops stay far below the 65536 turns after which llvmpipe ends a kernel. */

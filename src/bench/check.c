@@ -8,9 +8,8 @@
 
 #include <glslines/glslines.h>
 
-#include "util/child.h"
-#include "util/format.h"
-#include "util/log.h"
+#include "util/threads.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/checked.h"
 #include "workflow/known_scene.h"

@@ -10,8 +10,7 @@
 #include "track/run/journaled.h"
 #include "tracts/visited.h"
 #include "util/clock.h"
-#include "util/hash.h"
-#include "util/log.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "workflow/known_scene.h"
 

@@ -3,7 +3,6 @@
 
 #include "bench/bench.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/anatomy.h"
 

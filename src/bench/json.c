@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "tractogram/pieces.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "tractogram/writers.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"

@@ -6,11 +6,9 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "tractogram/pieces.h"
+#include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
-#include "util/trace.h"
 #include "workflow/params.h"
 
 const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",

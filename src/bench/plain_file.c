@@ -6,8 +6,8 @@
 
 #include "bench/bench.h"
 #include "util/clock.h"
-#include "util/output.h"
-#include "util/parallel.h"
+#include "util/output_file.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define PIECE ((size_t)16 << 20)

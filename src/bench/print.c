@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "tractogram/pieces.h"
-#include "util/format.h"
-#include "util/plain.h"
+#include "tractogram/writers.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "workflow/params.h"
 
 enum { LABEL = 26, CELL = 25 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/parse.h"
-#include "util/quantile.h"
+#include "util/numbers.h"
+#include "util/maths.h"
 
 bench_spread bench_spread_of(const double *value, int n)
 {

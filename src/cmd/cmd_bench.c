@@ -5,7 +5,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
-#include "util/trace.h"
+#include "util/clock.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
 

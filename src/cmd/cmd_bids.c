@@ -6,8 +6,8 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
-#include "render/dataset_run.h"
-#include "util/parse.h"
+#include "render/illustrate.h"
+#include "util/numbers.h"
 #include "workflow/dataset.h"
 #include "workflow/dataset_names.h"
 

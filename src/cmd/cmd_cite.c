@@ -2,7 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
-#include "render/cite.h"
+#include "render/report_parts.h"
 
 typedef struct cite_options {
     cmd_common common;

@@ -10,7 +10,7 @@
 #include "cmd/message.h"
 #include "options/options.h"
 #include "track/params.h"
-#include "util/json.h"
+#include "util/json_text.h"
 #include "workflow/devices.h"
 #include "workflow/doctor.h"
 

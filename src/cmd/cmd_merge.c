@@ -5,7 +5,7 @@
 #include "cmd/message.h"
 #include "options/options.h"
 #include "util/clock.h"
-#include "util/format.h"
+#include "util/numbers.h"
 
 typedef struct merge_values {
     cmd_common common;

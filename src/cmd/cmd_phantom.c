@@ -7,8 +7,8 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
-#include "phantom/describe.h"
-#include "util/log.h"
+#include "phantom/parts.h"
+#include "util/status.h"
 #include "workflow/dataset_phantom.h"
 
 typedef struct phantom_options {

@@ -4,7 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/tract.h"
-#include "util/format.h"
+#include "util/numbers.h"
 
 typedef struct report_values {
     cmd_common common;

@@ -5,7 +5,7 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
-#include "util/trace.h"
+#include "util/clock.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json.h"
+#include "util/json_text.h"
 #include "util/status.h"
 
 #define FORMAT 1 /* of the events */

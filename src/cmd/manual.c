@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 
 const manual_topic *manual_topic_find(const char *name, size_t n)
 {

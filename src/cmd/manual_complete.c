@@ -1,7 +1,7 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
 #include "cmd/commands.h"
 #include "cmd/manual.h"
-#include "util/plain.h"
+#include "util/text.h"
 
 #include <string.h>
 

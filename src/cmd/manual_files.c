@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 /* Makes the folders above the file. */
 static bool make_folders(char *path)

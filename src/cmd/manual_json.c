@@ -2,7 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/manual.h"
-#include "util/json.h"
+#include "util/json_text.h"
 
 #include <glslines/common.h>
 

@@ -2,7 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/manual.h"
-#include "util/plain.h"
+#include "util/text.h"
 
 #include <glslines/common.h>
 

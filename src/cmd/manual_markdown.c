@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 
 enum { MAX_COLUMNS = 24 };
 

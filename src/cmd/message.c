@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/escape.h"
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 cmd_exit cmd_exit_from_status(gls_status status)

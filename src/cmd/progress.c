@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/text.h"
 
 static void begin_progress(cmd_progress *progress)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "util/log.h"
+#include "util/status.h"
 #include "workflow/devices.h"
 
 void track_options_default(void *values)

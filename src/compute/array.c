@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compute/convert.h"
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/clock.h"
 
 bool gls_device_available(void)

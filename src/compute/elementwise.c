@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "compute/array.h"
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
-#include "util/plain.h"
 #include "util/text.h"
 #include "util/clock.h"
 

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 
 #include "compute/array.h"
-#include "gpu/handle.h"
-#include "gpu/host.h"
+#include "gpu/objects.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
-#include "util/blas.h"
+#include "util/threads.h"
 #include "util/clock.h"
 #include "util/lapack.h"
 

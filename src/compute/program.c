@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "compute/array.h"
-#include "gpu/cache.h"
-#include "gpu/handle.h"
-#include "gpu/host.h"
+#include "gpu/device_cache.h"
+#include "gpu/objects.h"
 #include "util/text.h"
 #include "util/clock.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "compute/array.h"
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 
 struct gls_unified {
     gls_array *array;

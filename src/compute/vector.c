@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "compute/array.h"
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/clock.h"
 
 typedef struct operation {

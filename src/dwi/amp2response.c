@@ -1,4 +1,4 @@
-#include "dwi/amp2response.h"
+#include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
 

@@ -1,4 +1,4 @@
-#include "dwi/blocks.h"
+#include "dwi/voxel_sets.h"
 
 #include "util/status.h"
 

@@ -2,13 +2,11 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/blocks.h"
+#include "dwi/voxel_sets.h"
 #include "dwi/csd_plan.h"
-#include "dwi/csd_shell.h"
-#include "dwi/msmt_plan.h"
-#include "util/log.h"
-#include "util/blas.h"
+#include "dwi/nonneg.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <stdatomic.h>

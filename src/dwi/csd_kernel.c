@@ -1,6 +1,6 @@
 /* Deconvolution kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/csd_plan.h"
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,11 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/qball_algebra.h"
-#include "util/blas.h"
+#include "dwi/odf_parts.h"
+#include "util/threads.h"
 #include "util/lapack.h"
-#include "util/log.h"
-#include "util/memory.h"
 #include "util/status.h"
+#include "util/allocation.h"
 
 #include <float.h>
 #include <math.h>

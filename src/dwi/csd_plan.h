@@ -1,10 +1,14 @@
-/* Inside the deconvolution: what is common to all voxels, and the iteration of a block of voxels. */
+/* Inside single-shell deconvolution. */
 #ifndef GLS_DWI_CSD_PLAN_H
 #define GLS_DWI_CSD_PLAN_H
 
 #include <glslines/csd.h>
+#include <glslines/gradients.h>
+#include <glslines/image.h>
 
-#include "util/cpu.h"
+#include "util/threads.h"
+
+/* --- Inside the deconvolution: what is common to all voxels, and the iteration of a block of voxels. */
 
 enum {
     GLS_CSD_TILE = 8,  /* rows and columns of a tile of a symmetric matrix */
@@ -53,5 +57,16 @@ typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, 
 
 /* By gls_cpu_level(): the last is the fastest. */
 extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
+
+/* --- Inside the deconvolution: tables of one shell. */
+
+/* The series has the volumes, and the table b0s and one shell: weighted b-values of one shell, or within 1 % or
+ * 20 s/mm2 of each other. what names the caller in messages. */
+gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
+                                const size_t *volume);
+
+/* The highest even order, at most highest and at least 2, whose coefficients are no more than the weighted directions
+ * of the table; a direction and its opposite count once. */
+int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions);
 
 #endif

@@ -1,11 +1,10 @@
 /* Which shell is deconvolved. */
-#include "dwi/csd_shell.h"
+#include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>
 #include <glslines/sh.h>
 
 #include "dwi/gradients_table.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <math.h>

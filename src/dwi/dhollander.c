@@ -2,14 +2,11 @@
  * which single precision and the sequence of thresholds decide which voxels are taken. */
 #include <glslines/responses.h>
 
-#include "dwi/amp2response.h"
-#include "dwi/dhollander_wm.h"
-#include "dwi/morphology.h"
-#include "dwi/tensor_axes.h"
-#include "dwi/threshold.h"
-#include "util/log.h"
-#include "util/quantile.h"
+#include "dwi/response_parts.h"
+#include "dwi/voxel_sets.h"
+#include "dwi/tensor_plan.h"
 #include "util/status.h"
+#include "util/maths.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* Which voxels hold one bundle of white matter (Dhollander et al. 2019). */
-#include "dwi/dhollander_wm.h"
+#include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
 #include <glslines/sphere.h>
 
-#include "dwi/msmt_plan.h"
-#include "dwi/peak_climb.h"
-#include "dwi/threshold.h"
-#include "util/quantile.h"
+#include "dwi/nonneg.h"
+#include "dwi/odf_parts.h"
+#include "dwi/voxel_sets.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
-#include "dwi/units.h"
-#include "util/table.h"
-#include "util/affine.h"
-#include "util/log.h"
+#include "util/tables.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/mif.h"
+#include "image/formats.h"
 #include "util/file.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/json_text.h"
 #include "util/status.h"
-#include "util/table.h"
+#include "util/text.h"
+#include "util/tables.h"
 
 #define MAX_JSON ((size_t)256 << 20)
 #define NORM_TOLERANCE 0.01

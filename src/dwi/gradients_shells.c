@@ -2,9 +2,8 @@
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
-#include "util/log.h"
-#include "util/plain.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <stdio.h>

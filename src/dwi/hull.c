@@ -1,6 +1,6 @@
-#include "dwi/hull.h"
+#include "dwi/sphere_data.h"
 
-#include "util/philox.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

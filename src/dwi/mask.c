@@ -1,9 +1,7 @@
 /* Where the brain is, and where to seed. */
 #include <glslines/normalise.h>
 
-#include "dwi/morphology.h"
-#include "dwi/threshold.h"
-#include "util/log.h"
+#include "dwi/voxel_sets.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -2,15 +2,13 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/blocks.h"
+#include "dwi/voxel_sets.h"
 #include "dwi/gradients_table.h"
-#include "dwi/msmt_plan.h"
-#include "dwi/nonneg_device.h"
-#include "gpu/handle.h"
-#include "util/affine.h"
-#include "util/blas.h"
+#include "dwi/nonneg.h"
+#include "gpu/objects.h"
+#include "util/maths.h"
+#include "util/threads.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
-#include "dwi/msmt_plan.h"
+#include "dwi/nonneg.h"
 
 #include <glslines/sh.h>
 
 #include "dwi/gradients_table.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Slices of voxels go to the device one after the other; while it works on one, the CPU gathers the next. */
-#include "dwi/nonneg_device.h"
+#include "dwi/nonneg.h"
 
-#include "dwi/blocks.h"
+#include "dwi/voxel_sets.h"
 #include "util/clock.h"
 #include "util/status.h"
 

@@ -1,6 +1,6 @@
 /* Kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/nonneg.h"
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <string.h>

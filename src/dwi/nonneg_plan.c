@@ -1,9 +1,9 @@
 /* What is common to all voxels of a least-squares problem with inequalities. */
 #include "dwi/nonneg.h"
 
-#include "util/blas.h"
+#include "util/threads.h"
 #include "util/lapack.h"
-#include "util/memory.h"
+#include "util/allocation.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
 #include <glslines/normalise.h>
 
-#include "util/affine.h"
-#include "util/blas.h"
+#include "util/maths.h"
+#include "util/threads.h"
 #include "util/lapack.h"
-#include "util/log.h"
-#include "util/quantile.h"
 #include "util/status.h"
 
 #include <math.h>

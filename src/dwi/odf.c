@@ -1,10 +1,9 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "image/image.h"
-#include "util/table.h"
-#include "util/affine.h"
-#include "util/log.h"
+#include "image/formats.h"
+#include "util/tables.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <float.h>

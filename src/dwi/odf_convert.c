@@ -2,9 +2,8 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "dwi/qball_algebra.h"
-#include "image/image.h"
-#include "util/affine.h"
+#include "image/formats.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

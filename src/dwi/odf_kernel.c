@@ -1,6 +1,6 @@
 /* ODF kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/odf_parts.h"
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #include <string.h>
 

@@ -1,10 +1,13 @@
-/* Inside of ODF sources. */
+/* Inside of ODF sources: kernels of blocks of voxels, maxima, least squares of q-ball models. */
 #ifndef GLS_DWI_ODF_PARTS_H
 #define GLS_DWI_ODF_PARTS_H
 
+#include <glslines/common.h>
 #include <glslines/odf.h>
 
-#include "util/cpu.h"
+#include "util/threads.h"
+
+/* --- Inside of ODF sources. */
 
 enum {
     GLS_ODF_BLOCK = 64, /* voxels that a kernel takes at a time */
@@ -48,5 +51,19 @@ typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stor
 
 /* By gls_cpu_level(): the last is the fastest. */
 extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
+
+/* --- Maxima of spherical functions between the directions of a sphere. */
+
+/* Moves the unit vector u to the maximum near it of a function of GLS_SH_DESCOTEAUX07_LEGACY coefficients, by Newton's
+ * method in the tangent plane; returns the amplitude there. Where the function is not curved down it stays. */
+double gls_peak_climb(int order, const double *sh, double u[3]);
+
+/* --- Least squares behind the q-ball models. */
+
+/* inverse = (B'B + diag(penalty)^2)^-1 B' for B n x k, n > k, all row-major (inverse is k x n), by a QR factorisation
+ * of B above diag(penalty). leverage (n values, may be NULL) gets the diagonal of B inverse. GLS_ERR_INPUT if the
+ * columns are not independent. */
+gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse,
+                             double *leverage);
 
 #endif

@@ -2,7 +2,7 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "image/image.h"
+#include "image/formats.h"
 #include "util/status.h"
 
 #include <math.h>

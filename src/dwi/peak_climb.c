@@ -1,4 +1,4 @@
-#include "dwi/peak_climb.h"
+#include "dwi/odf_parts.h"
 
 #include <glslines/sh.h>
 

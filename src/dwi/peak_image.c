@@ -8,8 +8,7 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "dwi/peak_climb.h"
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };

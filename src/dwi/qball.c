@@ -2,10 +2,9 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/qball_algebra.h"
-#include "util/log.h"
-#include "util/blas.h"
+#include "dwi/odf_parts.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-#include "dwi/qball_algebra.h"
+#include "dwi/odf_parts.h"
 
-#include "util/blas.h"
+#include "util/threads.h"
 #include "util/lapack.h"
 #include "util/status.h"
 

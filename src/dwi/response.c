@@ -4,13 +4,12 @@
 #include <glslines/sh.h>
 #include <glslines/tensor.h>
 
-#include "dwi/csd_shell.h"
-#include "dwi/units.h"
-#include "image/image.h"
+#include "dwi/csd_plan.h"
+#include "dwi/gradients_table.h"
+#include "image/formats.h"
 #include "util/lapack.h"
-#include "util/log.h"
-#include "util/blas.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,11 +2,9 @@
 #include <glslines/csd.h>
 
 #include "dwi/gradients_table.h"
-#include "util/table.h"
-#include "dwi/response_file.h"
-#include "dwi/units.h"
-#include "util/output.h"
-#include "util/log.h"
+#include "util/tables.h"
+#include "dwi/response_parts.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -1,12 +1,9 @@
 /* Responses of single bundles: of one shell from the highest FA, of all shells from given voxels. */
-#include "dwi/single_response.h"
+#include "dwi/response_parts.h"
 
-#include "dwi/amp2response.h"
-#include "dwi/dhollander_wm.h"
 #include "dwi/gradients_table.h"
-#include "dwi/morphology.h"
-#include "dwi/tensor_axes.h"
-#include "util/log.h"
+#include "dwi/voxel_sets.h"
+#include "dwi/tensor_plan.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
 #include <glslines/tensor.h>
 
 #include "dwi/tensor_plan.h"
-#include "util/log.h"
-#include "util/blas.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <omp.h>

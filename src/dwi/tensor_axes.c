@@ -1,7 +1,6 @@
-#include "dwi/tensor_axes.h"
-
 #include "dwi/tensor_plan.h"
-#include "util/blas.h"
+
+#include "util/threads.h"
 #include "util/lapack.h"
 #include "util/status.h"
 

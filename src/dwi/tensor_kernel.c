@@ -1,6 +1,6 @@
 /* Tensor kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/tensor_plan.h"
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #include <math.h>
 

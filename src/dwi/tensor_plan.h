@@ -1,10 +1,12 @@
-/* Inside the tensor module: what is common to all voxels, and the fits of a few voxels at a time. */
+/* Inside the tensor fit. */
 #ifndef GLS_DWI_TENSOR_PLAN_H
 #define GLS_DWI_TENSOR_PLAN_H
 
 #include <glslines/gradients.h>
 
-#include "util/cpu.h"
+#include "util/threads.h"
+
+/* --- Inside the tensor module: what is common to all voxels, and the fits of a few voxels at a time. */
 
 /* Parameters: Dxx Dxy Dyy Dxz Dyz Dzz -ln(S0). */
 enum {
@@ -54,5 +56,12 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
 void gls_tensor_eigenvalues(const double d[6], double evals[3]);
 /* Fractional anisotropy, 0 .. 1; 0 for three zeros. */
 double gls_tensor_fa(const double evals[3]);
+
+/* --- FA and direction of the tensors of some voxels, fitted as MRtrix3's dwi2tensor does. */
+
+/* Weighted least squares of the logarithm with the signal as weight, then twice with the prediction as weight, over all
+ * volumes. fa[i] and axis[i] (unit vector along the voxel axes) of voxel[i]. */
+gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
+                           float *fa, double (*axis)[3]);
 
 #endif

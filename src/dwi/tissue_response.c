@@ -2,14 +2,12 @@
 #include <glslines/msmt.h>
 
 #include "dwi/gradients_table.h"
-#include "dwi/response_file.h"
+#include "dwi/response_parts.h"
 #include "util/file.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/plain.h"
 #include "util/status.h"
-#include "util/table.h"
+#include "util/output_file.h"
 #include "util/text.h"
+#include "util/tables.h"
 
 #include <math.h>
 #include <stdio.h>

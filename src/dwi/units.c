@@ -1,9 +1,9 @@
-#include "dwi/units.h"
+#include "dwi/gradients_table.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* mm2/s: free water at 37 degrees has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are 1e-4.

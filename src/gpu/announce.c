@@ -1,4 +1,4 @@
-#include "gpu/announce.h"
+#include "gpu/objects.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,11 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/cache.h"
-#include "gpu/handle.h"
+#include "gpu/device_cache.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
-#include "util/kept.h"
+#include "util/output_file.h"
 
 typedef struct gls_announced {
     char *source;

@@ -1,15 +1,13 @@
 /* Buffers and textures. */
-#include "gpu/cache.h"
-#include "gpu/handle.h"
+#include "gpu/device_cache.h"
+#include "gpu/objects.h"
 #include "gpu/internal.h"
-#include "gpu/receipt.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/float16.h"
-#include "util/log.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)

@@ -1,7 +1,6 @@
 /* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform. */
 #include "gpu/internal.h"
-#include "gpu/probe.h"
-#include "gpu/visible.h"
+#include "gpu/drivers.h"
 
 #include <dlfcn.h>
 #include <dirent.h>
@@ -15,10 +14,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/copies.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/threads.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Mesa keeps what it found out about some processors. LeakSanitizer cannot be told by name to pass over that: the
  * driver is no longer loaded when it looks. */

@@ -1,12 +1,9 @@
-#include "gpu/fetch.h"
+#include "gpu/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/handle.h"
 #include "gpu/internal.h"
-#include "gpu/receipt.h"
-#include "util/log.h"
 #include "util/status.h"
 
 struct gls_fetch {

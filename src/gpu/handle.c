@@ -1,12 +1,12 @@
 /* The register of live handles: a hash table of addresses, open addressing with linear probing. */
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/copies.h"
-#include "util/log.h"
+#include "util/threads.h"
+#include "util/status.h"
 
 /* Leaks matter to who develops a program; in a release build they are lines for those who ask for them. */
 #ifdef NDEBUG

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "util/copies.h"
+#include "util/threads.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #define MAX_RULES 32
 

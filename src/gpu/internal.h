@@ -13,6 +13,8 @@
 #include "gpu/source.h"
 #include "util/text.h"
 
+/* --- Shared by the files of src/gpu only: the one place where GL and EGL are visible. */
+
 /* The library that the dispatcher takes OpenGL from, and its package. */
 #ifdef GLS_EPOXY_OPENS_LIBGL
 #define GLS_NEEDS_LIBGL true
@@ -46,7 +48,7 @@ typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
     EGLDeviceEXT egl_device;
-    char place[64];   /* as gpu/probe.h names it */
+    char place[64];   /* as gpu/drivers.h names it */
     bool last_resort; /* for a renderer on the CPU, where no other place leads to any device */
 } gls_candidate;
 
@@ -90,7 +92,7 @@ struct gls_device {
     bool never_wait;
     gls_text messages;                   /* of the driver, on the kernel that is being compiled */
     bool told_of_half;                   /* that single precision is kept as half */
-    struct gls_shared_program *programs; /* of gpu/cache.h */
+    struct gls_shared_program *programs; /* of gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
     uint64_t n_runs;                 /* of kernels so far, and of what gls_order_note() notes */
@@ -101,7 +103,7 @@ struct gls_device {
     double ahead;          /* of the host's clock before its own */
     struct gls_span *span; /* not yet in the timeline */
     size_t n_spans;
-    bool with_receipts; /* of gpu/receipt.h; with the next three, the GL's names and where one is mapped */
+    bool with_receipts; /* of gpu/internal.h; with the next three, the GL's names and where one is mapped */
     GLuint receipts, receipts_copy;
     const uint8_t *receipts_mapped;
     uint32_t n_groups, n_seen; /* work groups so far, modulo 2^32, and those whose receipts were looked for */
@@ -223,5 +225,26 @@ void gls_span_end(gls_device *device);
 void gls_spans_take(gls_device *device, bool all);
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
+
+/* --- Receipts: each work group of each kernel adds one to a counter of the device when it is done. Drivers of small
+ * boards take a kernel that is at work for too long from the GPU, and some of them say nothing of it; what that kernel
+ * was to write is then whatever was there before. Where the host reads what kernels wrote it reads the counter, too,
+ * and a device whose kernels did not all come to their end counts as lost. */
+
+/* Makes the counter of a new device, unless its driver offers none: kernels then give no receipts. The device must be
+ * held for this and all that follows. */
+void gls_receipts_open(gls_device *device);
+/* A kernel was given to the driver, or should have been. */
+void gls_receipts_expect(gls_device *device, const uint32_t groups[3]);
+/* The driver said that it did not take the last kernel, which had so many groups. */
+void gls_receipts_forgive(gls_device *device, const uint32_t groups[3]);
+/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should
+ * be then. */
+uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset);
+/* Such a copy has come. GLS_ERR_LOST, and so is the device, if it is too small; what starts the message. */
+gls_status gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
+/* The same for all kernels so far, for which it waits. What the driver itself says of a failure is to be asked first.
+ */
+gls_status gls_receipts_verify(gls_device *device, const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /* Kernels: compilation, arguments, dispatch. */
-#include "gpu/cache.h"
-#include "gpu/handle.h"
+#include "gpu/device_cache.h"
+#include "gpu/objects.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/receipt.h"
+#include "gpu/internal.h"
 #include "gpu/source.h"
 #include "util/clock.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/plain.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/text.h"
 
 static void log_source(const char *label, const char *text)
 {

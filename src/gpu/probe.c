@@ -1,4 +1,4 @@
-#include "gpu/probe.h"
+#include "gpu/drivers.h"
 
 #include <dirent.h>
 #include <link.h>
@@ -10,15 +10,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "util/child.h"
-#include "util/copies.h"
+#include "util/threads.h"
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/kept.h"
-#include "util/log.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/numbers.h"
+#include "util/text.h"
 
 #define MAX_FAILURES 16
 #define SECONDS 30 /* for a driver: some start a GPU up first */

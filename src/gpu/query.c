@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #ifndef GL_SUBGROUP_SIZE_KHR
 #define GL_SUBGROUP_SIZE_KHR 0x9532
@@ -150,6 +150,6 @@ void gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    info->apart = true; /* as OpenGL says; see gpu/renderers.h */
+    info->apart = true; /* as OpenGL says; see gpu/drivers.h */
     gls_limits_force(info, gls_test_variable("GLSLINES_FORCE_LIMITS"));
 }

@@ -1,11 +1,10 @@
-#include "gpu/receipt.h"
+#include "gpu/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 void gls_receipts_open(gls_device *device)
 {

@@ -1,11 +1,10 @@
-#include "gpu/renderers.h"
+#include "gpu/drivers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
-#include "util/log.h"
 #include "util/status.h"
 
 /* Parts of names. A renderer on another one, as zink on lavapipe, has both in its name. */

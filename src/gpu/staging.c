@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define PIECE ((size_t)16 << 20)

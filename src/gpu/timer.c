@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/clock.h"
-#include "util/trace.h"
 
 /* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take.
  */

@@ -1,6 +1,6 @@
 /* CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and SLURM_JOB_GPUS number the GPUs of a node in
  * orders of their own, which OpenGL does not know: PCI addresses join them. */
-#include "gpu/visible.h"
+#include "gpu/drivers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 
 #define MAX_GPUS 64
 

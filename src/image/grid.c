@@ -1,8 +1,7 @@
-#include "image/image.h"
-#include "util/affine.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "image/formats.h"
+#include "util/maths.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <stdio.h>

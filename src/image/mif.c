@@ -1,12 +1,10 @@
 /* Values of MRtrix images, which lie in any order of axes. */
-#include "image/mif.h"
+#include "image/formats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
-#include "image/stream.h"
-#include "util/float16.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #define BLOCK_VALUES ((size_t)1 << 16) /* whole bytes of bits */

@@ -1,5 +1,5 @@
 /* Headers of MRtrix images: lines "key: value" between "mrtrix image" and "END". */
-#include "image/mif.h"
+#include "image/formats.h"
 
 #include <math.h>
 #include <nifti2_io.h>
@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/stream.h"
-#include "util/mrtrix.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/tables.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #define MAGIC "mrtrix image"

@@ -1,5 +1,4 @@
-#include "image/nifti.h"
-#include "util/log.h"
+#include "image/formats.h"
 #include "util/status.h"
 
 #include <math.h>

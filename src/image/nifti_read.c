@@ -1,8 +1,5 @@
-#include "image/image.h"
-#include "image/mif.h"
-#include "image/nifti.h"
-#include "image/nifti_stream.h"
-#include "util/plain.h"
+#include "image/formats.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "image/nifti_stream.h"
+#include "image/formats.h"
 
 #include <pthread.h>
 #include <stdio.h>

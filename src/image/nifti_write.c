@@ -1,5 +1,5 @@
-#include "image/nifti.h"
-#include "util/plain.h"
+#include "image/formats.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <nifti2_io.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
-#include "util/affine.h"
+#include "image/region_set.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel)

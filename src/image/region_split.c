@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
-#include "util/affine.h"
+#include "image/region_set.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Marks the blob of a voxel with a number; returns its size. stack has room for all voxels. */

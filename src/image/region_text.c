@@ -4,9 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/regions.h"
-#include "util/format.h"
-#include "util/parse.h"
+#include "image/region_set.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 

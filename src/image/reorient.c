@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
-#include "util/log.h"
+#include "image/formats.h"
 #include "util/status.h"
 
 /* For each axis of the wanted grid the axis of the image, and whether it runs the other way. */

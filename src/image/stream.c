@@ -1,4 +1,4 @@
-#include "image/stream.h"
+#include "image/formats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "util/input.h"
+#include "util/file.h"
 #include "util/status.h"
 
 /* --- Unpacking of gzip members: by ISA-L where it was built in, which is several times as fast, else by zlib. */

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/tissue.h"
-#include "util/affine.h"
-#include "util/log.h"
+#include "image/tissue_image.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* mm on either side of a seed, where the sense of its direction is found. */

@@ -1,4 +1,4 @@
-#include "image/values.h"
+#include "image/formats.h"
 
 #include <math.h>
 #include <nifti1.h>

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/text.h"
 
 /* Names without dashes, for `glslines track` and `fit`. The table in src/doc/coming-from.md is made of these rows. */
 static const struct {

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "workflow/defaults.h"
 
 int cmd_terminal_width(FILE *stream)

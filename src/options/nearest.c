@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/log.h"
+#include "util/status.h"
 
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b; both shorter than 64. */
 static int edit_distance(const char *a, const char *b)

@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/format.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/text.h"
 
 typedef struct parser {
     const cmd_command *command;

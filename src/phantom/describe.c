@@ -1,11 +1,10 @@
 /* What a phantom's files hold, in words. */
-#include "phantom/describe.h"
+#include "phantom/parts.h"
 
 #include <stdlib.h>
 
-#include "util/escape.h"
-#include "util/format.h"
 #include "util/text.h"
+#include "util/numbers.h"
 
 static uint64_t count_voxels(const gls_image *image)
 {

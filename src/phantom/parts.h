@@ -1,9 +1,11 @@
-/* Parts of the phantom. Anatomy and tubes live in a reference frame: RAS, mm of a brain 172 mm long, origin at the
- * centre of the head. */
+/* Parts of the phantom. */
 #ifndef GLS_PHANTOM_PARTS_H
 #define GLS_PHANTOM_PARTS_H
 
 #include <glslines/phantom.h>
+
+/* --- Parts of the phantom. Anatomy and tubes live in a reference frame: RAS, mm of a brain 172 mm long, origin at the
+ * centre of the head. */
 
 /* Half extents of the head in the reference frame. */
 #define PHANTOM_HEAD_X 72.0
@@ -69,5 +71,41 @@ typedef struct phantom_scan {
 /* Fills the row that begins at voxel number first in all volumes of dwi; scratch has room for row->n_fibres + 2 row->n
  * floats. */
 void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t first, float *scratch, gls_image *dwi);
+
+/* --- What is in a voxel of the phantom: tissues and fibres by sampling it at 27 points. */
+
+typedef struct phantom_scene {
+    const phantom_tube *tube;
+    size_t n_tubes;
+    double scale[3];      /* reference frame to world */
+    double map[3][4];     /* voxel to reference frame */
+    double offset[27][3]; /* of the sample points from the voxel's centre, reference frame */
+    double radius;        /* of the sphere that holds them */
+    gls_phantom *phantom; /* whose images are filled */
+} phantom_scene;
+
+void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
+                            const double scale[3]);
+
+/* Storage of a row for gls_phantom_row_sample() and the scratch of gls_phantom_signal(). */
+typedef struct phantom_bench {
+    phantom_row row;
+    float *scratch;
+    uint16_t *slab; /* candidate slabs of all tubes, one after another */
+    struct phantom_share *share;
+} phantom_bench;
+
+/* False if memory ran out; finish it in either case. */
+bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene);
+void gls_phantom_bench_finish(phantom_bench *bench);
+
+/* Samples the voxels (., y, z): fills bench->row and these voxels of the phantom's mask, roi, tissue, peaks and
+ * bundles. */
+void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_bench *bench);
+
+/* --- What a phantom's files hold, in words. */
+
+/* Of what gls_phantom_write() wrote to this directory; from malloc, NULL: out of memory. */
+char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
 
 #endif

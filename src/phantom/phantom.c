@@ -6,8 +6,7 @@
 #include <glslines/tissue.h>
 
 #include "phantom/parts.h"
-#include "phantom/voxels.h"
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* --- Gradient directions: points that repel each other and each other's antipodes.  */

@@ -2,7 +2,7 @@
  * polynomials so that compilers can vectorise the loops (those of the C library set errno) and every machine gives the
  * same noise. */
 #include "phantom/parts.h"
-#include "util/philox.h"
+#include "util/maths.h"
 #include <math.h>
 #include <string.h>
 

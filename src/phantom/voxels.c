@@ -1,5 +1,5 @@
-#include "phantom/voxels.h"
-#include "util/affine.h"
+#include "phantom/parts.h"
+#include "util/maths.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

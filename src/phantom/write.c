@@ -1,8 +1,8 @@
 /* Writes a phantom: all of its files get their names together, so that a full disk leaves nothing behind. */
 #include <glslines/phantom.h>
-#include "image/nifti.h"
-#include "util/output.h"
-#include "util/plain.h"
+#include "image/formats.h"
+#include "util/output_file.h"
+#include "util/text.h"
 #include "util/status.h"
 #include <errno.h>
 #include <stdio.h>

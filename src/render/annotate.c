@@ -1,10 +1,10 @@
-#include "render/annotate.h"
+#include "render/studio.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 
 double gls_label_size(uint32_t width, uint32_t height)
 {

@@ -1,10 +1,9 @@
-#include "render/canvas.h"
+#include "render/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/font.h"
 #include "util/status.h"
 
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour)

@@ -1,10 +1,9 @@
-#include "render/cite.h"
+#include "render/report_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/page.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
 

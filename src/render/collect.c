@@ -1,11 +1,10 @@
-#include "render/collect.h"
+#include "render/studio.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
 #include "util/text.h"
 

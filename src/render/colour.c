@@ -1,4 +1,4 @@
-#include "render/colour.h"
+#include "render/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>

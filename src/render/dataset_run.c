@@ -1,6 +1,6 @@
 /* The units of a data set, each in its turn. With several at a time each is tracked by a process of its own, so that a
  * driver that breaks down takes one unit with it and no other. */
-#include "render/dataset_run.h"
+#include "render/illustrate.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,11 +15,10 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
-#include "render/cite.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/record.h"
+#include "render/report_parts.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/tables.h"
 #include "util/text.h"
 #include "workflow/dataset_log.h"
 

@@ -7,12 +7,11 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
-#include "render/report.h"
-#include "util/format.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/plain.h"
+#include "render/report_parts.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/text.h"
 #include "workflow/done.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"

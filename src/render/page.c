@@ -1,9 +1,9 @@
-#include "render/page.h"
+#include "render/report_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "util/escape.h"
+#include "util/text.h"
 
 const char *gls_page_part(const char *name)
 {

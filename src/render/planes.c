@@ -1,11 +1,10 @@
-#include "render/planes.h"
+#include "render/scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/colour.h"
-#include "util/affine.h"
-#include "util/quantile.h"
+#include "render/drawing.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Depths lie around this, so that all are positive. */

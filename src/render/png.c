@@ -1,11 +1,11 @@
-#include "render/png.h"
+#include "render/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "util/crc.h"
+#include "util/file.h"
 #include "util/status.h"
 
 /* --- 256 colours for a picture: the box with the most pixels times its longest side is halved at its median, again and

@@ -1,13 +1,10 @@
-#include "render/raster.h"
+#include "render/studio.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/layout.h"
-#include "render/planes.h"
 #include "render/scene.h"
-#include "render/view.h"
 #include "util/status.h"
 
 /* --- From streamlines in world space to segments on a strip of a picture.  */

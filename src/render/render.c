@@ -9,13 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "render/png.h"
+#include "render/drawing.h"
 #include "render/studio.h"
 #include "util/option.h"
-#include "util/output.h"
-#include "util/plain.h"
-#include "util/status.h"
+#include "util/output_file.h"
 #include "util/text.h"
+#include "util/status.h"
 #include "workflow/output.h"
 
 gls_render_options gls_render_options_default(void)

@@ -1,4 +1,4 @@
-#include "render/report.h"
+#include "render/report_parts.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -11,10 +11,10 @@
 #include <glslines/filters.h>
 
 #include "util/file.h"
-#include "util/format.h"
+#include "util/numbers.h"
 #include "util/option.h"
-#include "util/output.h"
-#include "util/plain.h"
+#include "util/output_file.h"
+#include "util/text.h"
 #include "util/status.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"

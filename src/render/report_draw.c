@@ -7,12 +7,12 @@
 #include <glslines/filters.h>
 #include <glslines/render.h>
 
-#include "render/png.h"
-#include "render/report.h"
+#include "render/drawing.h"
+#include "render/report_parts.h"
 #include "render/studio.h"
-#include "util/affine.h"
-#include "util/format.h"
-#include "util/plain.h"
+#include "util/maths.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "util/status.h"
 
 /* mm by which lines of the 3-D view may differ from those of the file. */

@@ -5,12 +5,11 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "render/report.h"
-#include "util/escape.h"
-#include "util/json.h"
-#include "util/plain.h"
+#include "render/report_parts.h"
+#include "util/text.h"
+#include "util/json_text.h"
 #include "workflow/dataset_names.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/json.h"
 

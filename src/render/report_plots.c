@@ -7,8 +7,8 @@
 
 #include <glslines/gradients.h>
 
-#include "render/report.h"
-#include "util/format.h"
+#include "render/report_parts.h"
+#include "util/numbers.h"
 #include "workflow/json.h"
 
 #define BINS 40

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "render/cite.h"
-#include "render/report.h"
-#include "util/format.h"
-#include "util/json.h"
+#include "render/report_parts.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
 

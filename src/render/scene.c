@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/planes.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)

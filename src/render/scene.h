@@ -1,10 +1,48 @@
-/* The streamlines of a picture in memory: points, and a colour for each. */
+/* What a picture shows: cameras, streamlines, slices, and the options that choose them. */
 #ifndef GLS_RENDER_SCENE_H
 #define GLS_RENDER_SCENE_H
 
+#include <glslines/image.h>
+#include <glslines/render.h>
 #include <glslines/streamlines.h>
 
-#include "render/colour.h"
+#include "render/drawing.h"
+
+/* --- Where the viewer of a picture stands: orthographic cameras, their names and letters, and the scale at which all
+ * of them show everything. */
+
+/* Samples of a pixel along each axis. */
+#define GLS_SAMPLES 2
+
+/* Unit vectors in world space; right x up = toward. */
+typedef struct gls_camera {
+    double right[3], up[3];
+    double toward[3]; /* from what is seen to the viewer */
+    double centre[3]; /* world mm, in the middle of the picture */
+    double scale;     /* pixels a mm */
+    uint32_t width, height;
+    double low[3], high[3]; /* world mm: what lies outside this box is cut off */
+} gls_camera;
+
+/* The box of a picture, world mm. */
+typedef struct gls_box {
+    double low[3], high[3];
+} gls_box;
+
+/* Directions of a camera named superior, inferior, anterior, posterior, left or right, after where the viewer stands;
+ * false: no such name. */
+bool gls_camera_stand(gls_camera *camera, const char *name);
+/* The viewer stands in front, `azimuth` degrees towards the right side of the body and `elevation` degrees up. */
+void gls_camera_turn(gls_camera *camera, double azimuth, double elevation);
+/* The anatomical direction of a vector, e.g. "L" or, where it is oblique, "LA"; room for 4 characters. */
+void gls_letters(const double direction[3], char letters[4]);
+
+/* Pixels a mm with which the box fits into width x height less margin on all sides. */
+double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin);
+/* The box around the outer faces of a grid's voxels. */
+void gls_box_of_grid(const gls_grid *grid, gls_box *box);
+
+/* --- The streamlines of a picture in memory: points, and a colour for each. */
 
 typedef struct gls_scene {
     size_t n_lines, n_points;
@@ -49,5 +87,83 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
 /* The values below which the shares low and high of the scene's values lie; 0 and 1 where there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
 void gls_scene_finish(gls_scene *scene);
+
+/* --- Slices of an image behind and between streamlines. */
+
+/* An image that is sampled in world space, linearly; outside it is NAN. */
+typedef struct gls_sampler {
+    const gls_image *image; /* volume 0 */
+    double to_voxel[3][4];
+} gls_sampler;
+void gls_sampler_init(gls_sampler *sampler, const gls_image *image);
+float gls_sampler_at(const gls_sampler *sampler, const float world[3]);
+
+/* The values of an image that are shown black and white. */
+typedef struct gls_window {
+    double low, high;
+} gls_window;
+/* The 2nd and 98th percentile of the values that are neither 0 nor NaN; *flat: the image has one value only. */
+gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
+
+/* Which planes a view has. */
+typedef struct gls_planes {
+    const gls_sampler *sampler;
+    gls_window window;
+    double at[3];           /* world mm: planes x = at[0], y = at[1], z = at[2] */
+    bool shown[3];          /* by axis */
+    bool is_behind;         /* behind all streamlines, whatever its depth */
+    double low[3], high[3]; /* world mm: planes end there */
+} gls_planes;
+
+/* Depth of a point on the picture, in sixteenths of a sample. */
+int64_t gls_depth_of(const gls_camera *camera, const double world[3]);
+/* Depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of samples, which may lie above or below
+ * the picture. */
+void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
+                     uint32_t *colour);
+
+/* --- What a picture is to show: the options of gls_render_files(), read and checked. */
+
+#define GLS_MAX_TILES 128
+#define GLS_MAX_NAMED 256
+
+/* One view. */
+typedef struct gls_tile {
+    char name[24]; /* as on the picture */
+    gls_camera camera;
+    int slab_axis; /* -1: no slab */
+    int slab;      /* its number, from 0 */
+} gls_tile;
+
+typedef struct gls_named_colour {
+    char name[64];
+    uint32_t colour;
+} gls_named_colour;
+
+typedef struct gls_render_plan {
+    const gls_render_options *options;
+    gls_tile tile[GLS_MAX_TILES];
+    size_t n_tiles;
+    uint32_t width, height; /* of a tile */
+    uint32_t columns;
+    int n_slabs;
+    double slab_mm; /* thickness; 0: two voxels of the image, or 4 mm */
+    gls_colouring colouring;
+    const char *name; /* of the group or column, path of the map */
+    uint32_t colour;
+    enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
+    double fit_mm;
+    enum { GLS_PLANES_CENTRE, GLS_PLANES_NONE, GLS_PLANES_AT } planes;
+    double planes_at[3];
+    uint32_t background; /* with alpha */
+    uint32_t ink;        /* of labels, with alpha */
+    double azimuth, elevation;
+    gls_named_colour *named;
+    size_t n_named;
+} gls_render_plan;
+
+/* n: files. GLS_ERR_ARGUMENT names the option that is wrong. */
+gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
+void gls_render_plan_finish(gls_render_plan *plan);
 
 #endif

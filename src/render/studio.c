@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/format.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 /* Lines are a pixel wide. */

@@ -1,9 +1,9 @@
-#include "render/view.h"
+#include "render/scene.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "util/affine.h"
+#include "util/maths.h"
 
 static const struct {
     const char *name;

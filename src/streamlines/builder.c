@@ -1,11 +1,10 @@
-#include "streamlines/builder.h"
+#include "streamlines/filter_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/spline.h"
-#include "util/float16.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 void gls_builder_init(gls_builder *b, const gls_sink *next)

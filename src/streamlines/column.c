@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/float16.h"
+#include "util/maths.h"
 
 const gls_column *gls_column_find(const gls_column *columns, size_t n, const char *name)
 {

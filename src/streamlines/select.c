@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/builder.h"
-#include "streamlines/sets.h"
+#include "streamlines/filter_parts.h"
 #include "util/status.h"
 
 #define LENGTH_SLACK 1e-4 /* mm */

@@ -1,11 +1,11 @@
 /* Random keys of streamlines, and sets of streamlines as hashes of their rounded points. */
-#include "streamlines/sets.h"
+#include "streamlines/filter_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "util/hash.h"
-#include "util/philox.h"
+#include "util/file.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 uint64_t gls_random_key(uint64_t seed, uint64_t place)

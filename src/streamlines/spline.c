@@ -1,4 +1,4 @@
-#include "streamlines/spline.h"
+#include "streamlines/filter_parts.h"
 
 static void spline_weights(float mu, float w[4])
 {

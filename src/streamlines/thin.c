@@ -1,4 +1,4 @@
-#include "streamlines/thin.h"
+#include "streamlines/filter_parts.h"
 
 #include <math.h>
 #include <stdbool.h>

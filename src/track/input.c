@@ -1,6 +1,6 @@
 /* The input of a tracker: what every direction getter needs, and its own. */
-#include "image/regions.h"
-#include "image/tissue.h"
+#include "image/region_set.h"
+#include "image/tissue_image.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "track/params.h"

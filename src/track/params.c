@@ -2,7 +2,7 @@
 #include "track/params.h"
 #include "track/check.h"
 
-#include "util/format.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 /* One row of the tracker itself is TRACK_ROW(type, field, name, unit, range, default). */

@@ -1,9 +1,7 @@
 #include "track/seeds.h"
 
-#include "util/table.h"
-#include "util/affine.h"
-#include "util/log.h"
-#include "util/philox.h"
+#include "util/tables.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/tissue.h"
-#include "util/affine.h"
-#include "util/format.h"
-#include "util/philox.h"
+#include "image/tissue_image.h"
+#include "util/maths.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 /* Places that are tried for a seed on the interface. */

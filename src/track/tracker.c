@@ -7,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu/handle.h"
-#include "util/log.h"
+#include "gpu/objects.h"
 #include "util/status.h"
 #include "util/threads.h"
 

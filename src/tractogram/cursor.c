@@ -1,4 +1,4 @@
-#include "tractogram/cursor.h"
+#include "tractogram/readers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,8 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "util/crc.h"
-#include "util/input.h"
+#include "util/file.h"
 #include "util/status.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)

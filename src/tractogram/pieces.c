@@ -1,12 +1,12 @@
-#include "tractogram/pieces.h"
+#include "tractogram/writers.h"
 
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/crc.h"
-#include "util/parallel.h"
+#include "util/file.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 /* A piece that one thread checks and writes stays in its cache meanwhile; among several threads each writes long enough

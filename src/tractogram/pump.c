@@ -1,6 +1,6 @@
 /* Hands all streamlines of a file to a sink. With more than one thread the next ones are read, unpacked and checked by
  * a thread of their own while the sink works on the last ones; where somebody asked for it, before there is a sink. */
-#include "tractogram/reader.h"
+#include "tractogram/readers.h"
 
 #include <omp.h>
 #include <pthread.h>

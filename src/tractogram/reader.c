@@ -1,5 +1,5 @@
 /* Opens tractograms of every format by their content, and hands on their streamlines. */
-#include "tractogram/reader.h"
+#include "tractogram/readers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/input.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #define MEMORY ((size_t)64 << 20) /* of the values of one kind in one call, where one row is not larger */
 

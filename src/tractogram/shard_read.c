@@ -1,8 +1,7 @@
-#include "tractogram/shard_read.h"
+#include "tractogram/shards.h"
 
 #include <string.h>
 
-#include "tractogram/shard.h"
 #include "util/status.h"
 
 /* Streamlines of a shard have the columns of the tracker; in TRX files also what `track` samples, and groups of what it

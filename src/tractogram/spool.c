@@ -1,4 +1,4 @@
-#include "tractogram/spool.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
 
 #include <errno.h>

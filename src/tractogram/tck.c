@@ -1,6 +1,6 @@
 /* MRtrix3 tracks: text header, float triplets in world mm, NaN after each streamline, Inf at the end. */
-#include "tractogram/tractogram.h"
-#include "util/plain.h"
+#include "tractogram/writers.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <inttypes.h>

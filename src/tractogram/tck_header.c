@@ -1,13 +1,13 @@
-#include "tractogram/tck_header.h"
+#include "tractogram/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "util/input.h"
-#include "util/mrtrix.h"
-#include "util/plain.h"
+#include "util/file.h"
+#include "util/tables.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #define MAX_HEADER ((size_t)16 << 20)

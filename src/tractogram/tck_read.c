@@ -1,11 +1,11 @@
 /* Reads MRtrix3's tracks: a text header, then triplets of float32 or float64 in either byte order, NaN after each
  * streamline, Inf at the end. */
-#include "tractogram/reader.h"
-#include "tractogram/shard.h"
-#include "tractogram/tck_header.h"
-#include "tractogram/tractogram.h"
-#include "util/input.h"
-#include "util/parse.h"
+#include "tractogram/readers.h"
+#include "tractogram/shards.h"
+#include "tractogram/formats.h"
+#include "tractogram/writers.h"
+#include "util/file.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What the writers of all formats have in common. */
-#include "util/crc.h"
-#include "tractogram/tractogram.h"
-#include "util/plain.h"
+#include "util/file.h"
+#include "tractogram/writers.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* TrackVis version 2: binary header of 1000 bytes, voxel mm with the origin at the corner of the first voxel. */
-#include "tractogram/tractogram.h"
-#include "tractogram/trk.h"
-#include "util/affine.h"
-#include "util/log.h"
+#include "tractogram/writers.h"
+#include "tractogram/formats.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>

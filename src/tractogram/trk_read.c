@@ -1,9 +1,9 @@
 /* Reads TrackVis files of versions 1 to 3 and both byte orders. */
-#include "tractogram/reader.h"
-#include "tractogram/shard.h"
-#include "tractogram/trk.h"
-#include "util/affine.h"
-#include "util/plain.h"
+#include "tractogram/readers.h"
+#include "tractogram/shards.h"
+#include "tractogram/formats.h"
+#include "util/maths.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <math.h>

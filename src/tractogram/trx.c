@@ -1,14 +1,11 @@
 /* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which
  * header.json and both local headers are written at the end; the other arrays, a small part, are spooled and follow. */
-#include "util/crc.h"
-#include "util/float16.h"
-#include "tractogram/spool.h"
-#include "tractogram/tractogram.h"
-#include "tractogram/trx_parts.h"
-#include "tractogram/zip.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/file.h"
+#include "util/maths.h"
+#include "tractogram/writers.h"
+#include "tractogram/formats.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

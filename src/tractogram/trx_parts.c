@@ -1,4 +1,4 @@
-#include "tractogram/trx_parts.h"
+#include "tractogram/formats.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tractogram/cursor.h"
-#include "tractogram/zip.h"
-#include "util/input.h"
+#include "tractogram/readers.h"
+#include "util/file.h"
 #include "util/status.h"
 
 /* --- Reads the directory of a ZIP archive of any program. ---------------- */

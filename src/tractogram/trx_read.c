@@ -1,5 +1,5 @@
 /* Reads TRX: arrays side by side, each from its own place in the archive or folder. */
-#include "tractogram/trx_parts.h"
+#include "tractogram/formats.h"
 
 #include <cJSON.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/float16.h"
-#include "util/json.h"
+#include "util/maths.h"
+#include "util/json_text.h"
 #include "util/status.h"
 
 #define MAX_JSON ((uint64_t)16 << 20)

@@ -1,8 +1,7 @@
 /* VTK legacy polydata, version 4.2, BINARY: points in world mm (SPACE=RAS), then lines, values per streamline and per
  * point. Points go straight to the file, all else to scratch files until the streamlines are over. */
-#include "tractogram/spool.h"
-#include "tractogram/tractogram.h"
-#include "util/float16.h"
+#include "tractogram/writers.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5: one pass over the file finds its arrays,
  * then each is read from its own place. */
-#include "tractogram/vtk_scan.h"
+#include "tractogram/formats.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #define BLOCK 1024

@@ -1,10 +1,10 @@
-#include "tractogram/vtk_scan.h"
+#include "tractogram/formats.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 /* The next byte without taking it, or -1 at the end or after a failure. */

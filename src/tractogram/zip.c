@@ -1,4 +1,4 @@
-#include "tractogram/zip.h"
+#include "tractogram/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

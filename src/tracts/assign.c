@@ -8,8 +8,8 @@
 
 #include <glslines/image.h>
 
-#include "util/affine.h"
-#include "util/memory.h"
+#include "util/maths.h"
+#include "util/allocation.h"
 #include "util/status.h"
 
 /* --- The region ahead of the end of a streamline: the forward search of tck2connectome. */

@@ -5,7 +5,7 @@
 
 #include "tracts/bundles.h"
 #include "tracts/lines.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #define MAX_TURNS 10

@@ -7,12 +7,11 @@
 
 #include "tracts/bundle_row.h"
 #include "util/file.h"
-#include "util/json.h"
-#include "util/parse.h"
-#include "util/plain.h"
-#include "util/record.h"
-#include "util/status.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/text.h"
+#include "util/tables.h"
+#include "util/status.h"
 
 /* --- scilpy's JSON of bundles: an object of objects, whose keys become the cells of rows. */
 

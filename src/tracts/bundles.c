@@ -7,11 +7,11 @@
 
 #include <glslines/select.h>
 
-#include "streamlines/builder.h"
+#include "streamlines/filter_parts.h"
 #include "tracts/bundle_rules.h"
 #include "tracts/lines.h"
-#include "util/parallel.h"
-#include "util/quantile.h"
+#include "util/threads.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* --- Which one of several bundles a streamline belongs to, where it may belong to one only: the nearest. */

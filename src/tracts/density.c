@@ -10,7 +10,7 @@
 #include "tracts/density_state.h"
 #include "tracts/lines.h"
 #include "tracts/visited.h"
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 /* Fixed point of mm without weights: sums up to 1e9 mm. */

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "tracts/density_state.h"
 #include "tracts/grouped.h"
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 static int64_t narrow_at(const gls_density *d, size_t i)

@@ -5,7 +5,7 @@
 #include <glslines/connectome.h>
 #include <glslines/density.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 gls_status gls_density_write_grouped(const gls_density *density, const char *path, bool overwrite,
                                      gls_output_group *group);

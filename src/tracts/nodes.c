@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "image/regions.h"
+#include "image/region_set.h"
 #include "util/status.h"
 
 #define MAX_LABEL 16777216

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Doubles from 0 on are in the order of their bits, which are divided evenly: in the first pass those from 2^-16 to

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/builder.h"
+#include "streamlines/filter_parts.h"
 #include "tracts/lines.h"
 #include "tracts/rois.h"
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 typedef struct reshaper reshaper;

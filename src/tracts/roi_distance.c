@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tracts/walk.h"
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* The box of the voxels that the widened region will have. */

@@ -2,7 +2,7 @@
 #ifndef GLS_TRACTS_ROI_DISTANCE_H
 #define GLS_TRACTS_ROI_DISTANCE_H
 
-#include "image/regions.h"
+#include "image/region_set.h"
 
 /* Of one region, as it was before it was widened. */
 typedef struct gls_roi_distance {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tracts/walk.h"
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -8,9 +8,8 @@
 
 #include "tracts/sample_line.h"
 #include "tracts/visits.h"
-#include "util/affine.h"
-#include "util/parallel.h"
-#include "util/quantile.h"
+#include "util/maths.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define SAME_WEIGHT 1e-9 /* of the whole: half of the weight lies on each side of a value's edge */

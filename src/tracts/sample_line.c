@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "util/cpu.h"
+#include "util/threads.h"
 
 enum { BLOCK = 128 };
 

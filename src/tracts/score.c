@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #define MAX_DISTANCE 16

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/builder.h"
+#include "streamlines/filter_parts.h"
 #include "tracts/rois.h"
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define LENGTH_SLACK 1e-4 /* mm */

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
+#include "image/region_set.h"
 #include "tracts/lines.h"
 #include "tracts/ranks.h"
 #include "tracts/visits.h"
-#include "util/affine.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #define PI 3.14159265358979323846

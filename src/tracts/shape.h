@@ -10,7 +10,7 @@ typedef struct gls_lengths {
     uint64_t n, points, empty;         /* empty: without points, which count nowhere else */
     double weight;                     /* sum of weights; n without */
     double mean, sd;                   /* weighted; sd as tckstats: divisor (n - 1) / n times the sum of weights */
-    double min, q25, median, q75, max; /* without weights; quartiles as numpy's, see util/quantile.h */
+    double min, q25, median, q75, max; /* without weights; quartiles as numpy's, see util/maths.h */
     double step;                       /* median of the steps, to 1 part in 4,000 */
 } gls_lengths;
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/affine.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */

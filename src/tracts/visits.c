@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/spline.h"
-#include "util/affine.h"
+#include "streamlines/filter_parts.h"
+#include "util/maths.h"
 
 /* --- Lengths along the spline as tckmap -precise has them: the streamline is upsampled, and where it leaves a voxel,
  * the face is found by halving until both sides lie within 0.005 of a voxel. With a step over a million voxels it has

@@ -7,8 +7,8 @@
 
 #include <glslines/sample.h>
 
-#include "streamlines/builder.h"
-#include "util/affine.h"
+#include "streamlines/filter_parts.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 typedef struct warper {

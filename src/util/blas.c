@@ -1,4 +1,4 @@
-#include "util/blas.h"
+#include "util/threads.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,12 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "util/copies.h"
 #include "util/lapack.h"
-#include "util/log.h"
-#include "util/memory.h"
-#include "util/plain.h"
 #include "util/status.h"
+#include "util/allocation.h"
+#include "util/text.h"
 
 /* What OpenBLAS maps for a thread at a time (its BUFFER_SIZE on x86-64, the largest of all), and a page or two. */
 #define THREAD_BYTES (((size_t)128 << 20) + ((size_t)1 << 20))

@@ -1,4 +1,4 @@
-#include "util/child.h"
+#include "util/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

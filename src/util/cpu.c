@@ -1,4 +1,4 @@
-#include "util/cpu.h"
+#include "util/threads.h"
 
 #if GLS_CPU_HAS_LEVELS
 #include <cpuid.h>

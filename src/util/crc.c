@@ -1,4 +1,4 @@
-#include "util/crc.h"
+#include "util/file.h"
 
 #include <zlib.h>
 

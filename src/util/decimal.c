@@ -1,7 +1,7 @@
 /* A double is a whole number m of 53 bits times 2^-s. With n digits it is the whole number next to m 10^q / 2^s, where
  * q is the digits behind the point; for the numbers that are taken here m 10^q has less than 128 bits, so that all is
  * exact. */
-#include "util/decimal.h"
+#include "util/numbers.h"
 
 #include <math.h>
 #include <stdbool.h>

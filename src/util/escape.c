@@ -1,11 +1,10 @@
-#include "util/escape.h"
+#include "util/text.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
 
 size_t gls_utf8_bytes(const char *text)
 {

@@ -1,5 +1,5 @@
-#include "util/float16.h"
-#include "util/cpu.h"
+#include "util/maths.h"
+#include "util/threads.h"
 
 #include <string.h>
 

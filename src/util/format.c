@@ -1,4 +1,4 @@
-#include "util/format.h"
+#include "util/numbers.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/decimal.h"
-#include "util/plain.h"
+#include "util/text.h"
 
 char *gls_format_count(uint64_t n, char *buffer, size_t size)
 {

@@ -1,4 +1,4 @@
-#include "util/hash.h"
+#include "util/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "util/input.h"
 #include "util/status.h"
 
 uint64_t gls_hash(const void *data, size_t bytes)

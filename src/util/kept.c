@@ -1,4 +1,4 @@
-#include "util/kept.h"
+#include "util/output_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/output.h"
 #include "util/status.h"
 
 /* Whether a folder is the user's own, the link that may lead to it as well; one that is not there yet will be. */

@@ -1,4 +1,4 @@
-#include "util/log.h"
+#include "util/status.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/copies.h"
-#include "util/escape.h"
-#include "util/plain.h"
-#include "util/status.h"
+#include "util/threads.h"
+#include "util/text.h"
 
 static struct {
     pthread_mutex_t lock;

@@ -1,10 +1,10 @@
-#include "util/mrtrix.h"
+#include "util/tables.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "util/status.h"
 
 static bool is_blank(char c)

@@ -10,7 +10,7 @@
 
 #include <glslines/params_fields.h>
 
-#include "util/format.h"
+#include "util/numbers.h"
 
 /* What an option takes, and the C type of its value. */
 typedef enum gls_kind {

@@ -1,10 +1,9 @@
-#include "util/parallel.h"
+#include "util/threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "util/copies.h"
 
 typedef struct job {
     gls_parallel_task task;

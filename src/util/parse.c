@@ -1,4 +1,4 @@
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 
 bool gls_parse_double(const char *text, double *value)
 {

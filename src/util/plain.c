@@ -1,4 +1,4 @@
-#include "util/plain.h"
+#include "util/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "util/quantile.h"
+#include "util/maths.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "util/record.h"
+#include "util/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/escape.h"
+#include "util/text.h"
 
 /* Takes over the field, which is UTF-8. */
 static void put(gls_text *out, gls_text *field, char separator)

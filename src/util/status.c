@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/escape.h"
-#include "util/plain.h"
+#include "util/text.h"
 
 static _Thread_local char last_error[GLS_MESSAGE_BYTES];
 

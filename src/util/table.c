@@ -1,6 +1,6 @@
-#include "util/table.h"
+#include "util/tables.h"
 #include "util/file.h"
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
 
 void gls_text_append(gls_text *text, const char *data, size_t length)
 {

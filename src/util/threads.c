@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/blas.h"
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 #define MAX_THREADS 4096

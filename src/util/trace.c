@@ -1,4 +1,4 @@
-#include "util/trace.h"
+#include "util/clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/clock.h"
-#include "util/copies.h"
-#include "util/json.h"
+#include "util/threads.h"
+#include "util/json_text.h"
 
 typedef struct phase {
     char name[48];

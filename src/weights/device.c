@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
 #include "weights/solver.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "util/status.h"
 #include "weights/fixels.h"
 

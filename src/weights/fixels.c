@@ -10,8 +10,7 @@
 #include <glslines/common.h>
 #include <glslines/sh.h>
 
-#include "util/cpu.h"
-#include "util/log.h"
+#include "util/threads.h"
 #include "util/status.h"
 #include "weights/sphere.h"
 

@@ -4,7 +4,7 @@
 
 #include <glslines/fixels.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 #include "weights/segment.h"
 
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread takes at once */

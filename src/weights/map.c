@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/fetch.h"
+#include "gpu/objects.h"
 #include "util/status.h"
 
 #define MAX_GROUPS_X 32768u

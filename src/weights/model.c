@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define MAX_PARTS 64

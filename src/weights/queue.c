@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/handle.h"
-#include "util/log.h"
+#include "gpu/objects.h"
 #include "util/status.h"
 #include "weights/map.h"
 

@@ -6,11 +6,9 @@
 #include <glslines/responses.h>
 #include <glslines/tissue.h>
 
-#include "dwi/amp2response.h"
+#include "dwi/response_parts.h"
 #include "dwi/gradients_table.h"
-#include "dwi/single_response.h"
-#include "dwi/tensor_axes.h"
-#include "util/log.h"
+#include "dwi/tensor_plan.h"
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, FEWEST_SHELLS = 3 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/parallel.h"
+#include "util/allocation.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */

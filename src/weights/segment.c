@@ -7,7 +7,7 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/peak_climb.h"
+#include "dwi/odf_parts.h"
 
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 

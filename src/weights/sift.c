@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/hash.h"
-#include "util/log.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "weights/inside.h"
 

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
-#include "util/memory.h"
 #include "util/status.h"
+#include "util/allocation.h"
 #include "weights/inside.h"
 #include "weights/solver.h"
 

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-#include "util/affine.h"
-#include "util/log.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };

@@ -8,10 +8,9 @@
 #include <glslines/odf.h>
 #include <glslines/sh.h>
 
-#include "dwi/morphology.h"
-#include "dwi/msmt_plan.h"
-#include "dwi/single_response.h"
-#include "util/log.h"
+#include "dwi/voxel_sets.h"
+#include "dwi/nonneg.h"
+#include "dwi/response_parts.h"
 #include "util/status.h"
 
 enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };

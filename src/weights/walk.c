@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
+#include "util/allocation.h"
 #include "weights/sphere.h"
 #include "weights/shared.h"
 

@@ -4,10 +4,9 @@
 
 #include <glslines/weights.h>
 
-#include "gpu/handle.h"
-#include "util/affine.h"
+#include "gpu/objects.h"
+#include "util/maths.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "weights/inside.h"
 

@@ -8,8 +8,8 @@
 #include <glslines/glslines.h>
 
 #include "track/params.h"
-#include "util/format.h"
-#include "util/json.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "workflow/params.h"
 
 typedef struct row {

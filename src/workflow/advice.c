@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "track/params.h"
-#include "util/log.h"
-#include "util/quantile.h"
+#include "util/status.h"
+#include "util/maths.h"
 #include "workflow/params.h"
 
 /* Parts of streamlines, and of seed voxels, above which something is likely wrong. */

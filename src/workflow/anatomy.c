@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
+#include "image/region_set.h"
 #include "track/check.h"
-#include "util/format.h"
-#include "util/log.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/params.h"
 

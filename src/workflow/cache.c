@@ -7,13 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/nifti.h"
-#include "util/format.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/kept.h"
-#include "util/log.h"
-#include "util/output.h"
+#include "image/formats.h"
+#include "util/numbers.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/json.h"
 

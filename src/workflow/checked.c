@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/json.h"
-#include "util/kept.h"
-#include "util/log.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #define MAX_BYTES (1 << 20)
 

@@ -7,11 +7,9 @@
 #include <sys/stat.h>
 
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/output.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/output_file.h"
 #include "workflow/dataset_done.h"
 #include "workflow/dataset_names.h"
 #include "workflow/json.h"

@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/output.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/output_file.h"
 #include "workflow/dataset.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)

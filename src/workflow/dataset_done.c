@@ -10,10 +10,9 @@
 
 #include "tracts/bundles.h"
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/output.h"
-#include "util/parse.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"

@@ -4,7 +4,7 @@
 
 #include <cJSON.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 #include "workflow/dataset.h"
 
 /* {"options", "inputs"}: each option that the result depends on, as it was given, files by a hash of what is in them;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/json.h"
-#include "util/plain.h"
+#include "util/json_text.h"
+#include "util/text.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 

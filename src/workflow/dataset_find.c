@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 #include "workflow/dataset_select.h"

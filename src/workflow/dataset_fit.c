@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json.h"
-#include "util/output.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/params.h"
 #include "workflow/series.h"

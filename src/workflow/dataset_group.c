@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/format.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/text.h"
 #include "workflow/dataset_names.h"
 #include "workflow/dataset_select.h"
 

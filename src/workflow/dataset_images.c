@@ -7,9 +7,8 @@
 
 #include <glslines/tensor.h>
 
-#include "image/image.h"
-#include "util/affine.h"
-#include "util/log.h"
+#include "image/formats.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "workflow/series.h"
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/plain.h"
-#include "util/record.h"
+#include "util/text.h"
+#include "util/tables.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 

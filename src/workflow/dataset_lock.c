@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 /* Whether the file still has its name: who held the lock before may have removed it. */

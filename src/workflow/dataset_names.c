@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/plain.h"
+#include "util/text.h"
 #include "util/status.h"
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)

@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/input.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/output.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/output_file.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 #include "workflow/dataset_names.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset_names.h"

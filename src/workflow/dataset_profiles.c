@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 
 #include "util/file.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/record.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/tables.h"
 #include "workflow/dataset_select.h"
 #include "workflow/json.h"
 

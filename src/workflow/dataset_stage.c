@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/log.h"
-#include "util/output.h"
 #include "util/status.h"
+#include "util/output_file.h"
 #include "workflow/dataset_done.h"
 #include "workflow/dataset_lock.h"
 #include "workflow/job_outputs.h"

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/format.h"
-#include "util/log.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
 #include "workflow/json.h"
 
 /* Sets of presets, getters and models, as defaults.def names them. */

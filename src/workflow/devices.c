@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 /* Length of the first name of the list. */

@@ -12,13 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu/renderers.h"
-#include "util/escape.h"
-#include "util/file.h"
-#include "util/input.h"
-#include "util/json.h"
-#include "util/plain.h"
+#include "gpu/drivers.h"
 #include "util/text.h"
+#include "util/file.h"
+#include "util/json_text.h"
 
 /* Findings and advice in the order in which they come. */
 static cJSON *findings(cJSON *report, const char *section)

@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/regions.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "image/region_set.h"
+#include "util/file.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/done.h"
 #include "workflow/job_outputs.h"

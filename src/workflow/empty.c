@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/format.h"
-#include "util/log.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/params.h"
 

@@ -6,8 +6,7 @@
 #include <glslines/odf.h>
 
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/log.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "weights/tissue.h"
 #include "workflow/params.h"

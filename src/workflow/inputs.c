@@ -9,11 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/mif.h"
-#include "image/nifti.h"
-#include "tractogram/reader.h"
+#include "image/formats.h"
+#include "tractogram/readers.h"
 #include "util/file.h"
-#include "util/hash.h"
 #include "util/status.h"
 
 #define MAX_DEPTH 8 /* of folders in a folder: a TRX folder has 2 */

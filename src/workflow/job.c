@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "track/engine/visitor_kernel.h"
 #include "track/run/journaled.h"
-#include "tractogram/tractogram.h"
+#include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/output.h"
-#include "util/parse.h"
+#include "util/output_file.h"
+#include "util/numbers.h"
 #include "util/status.h"
-#include "util/trace.h"
 #include "workflow/advice.h"
 #include "workflow/anatomy.h"
 #include "workflow/defaults.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tractogram/tractogram.h"
-#include "util/output.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "tractogram/writers.h"
+#include "util/output_file.h"
+#include "util/numbers.h"
+#include "util/text.h"
 #include "util/status.h"
 #include "workflow/job_outputs.h"
 #include "workflow/job_state.h"

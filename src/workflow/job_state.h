@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "util/log.h"
+#include "util/status.h"
 #include "workflow/devices.h"
 #include "workflow/inputs.h"
 #include "workflow/shard.h"

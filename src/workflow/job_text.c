@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "image/regions.h"
-#include "util/escape.h"
-#include "util/format.h"
-#include "util/log.h"
-#include "util/parse.h"
+#include "image/region_set.h"
 #include "util/text.h"
+#include "util/numbers.h"
+#include "util/status.h"
 #include "workflow/defaults.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"

@@ -10,13 +10,11 @@
 
 #include <glslines/odf.h>
 
-#include "util/blas.h"
+#include "util/threads.h"
 #include "util/file.h"
-#include "util/format.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
+#include "util/text.h"
 
 static cJSON *number(double v)
 {

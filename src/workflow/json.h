@@ -4,7 +4,7 @@
 
 #include <cJSON.h>
 
-#include "util/log.h"
+#include "util/status.h"
 #include "workflow/series.h"
 
 /* The shortest decimal that reads back as the same double; null where it is not finite. */

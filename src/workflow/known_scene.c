@@ -5,7 +5,6 @@
 
 #include <glslines/glslines.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 enum { N_SEEDS = 48 };

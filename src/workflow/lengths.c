@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tracts/lines.h"
-#include "util/parallel.h"
+#include "util/threads.h"
 #include "util/status.h"
 
 /* 65 m: what is longer counts as so long in the median. */

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "track/run/journaled.h"
-#include "util/format.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/threads.h"
 #include "workflow/study.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tractogram/tractogram.h"
-#include "util/output.h"
+#include "tractogram/writers.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/merge_maps.h"
 #include "workflow/merge_sidecar.h"

@@ -8,15 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "util/file.h"
-#include "util/format.h"
-#include "util/input.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/numbers.h"
 #include "util/status.h"
-#include "util/table.h"
 #include "util/text.h"
+#include "util/tables.h"
 #include "workflow/json.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"

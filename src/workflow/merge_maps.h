@@ -4,7 +4,7 @@
 
 #include <glslines/workflow.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 /* Whether the name is that of such a map: .nii, .nii.gz, .csv, .tsv. */
 bool gls_is_map_name(const char *path);

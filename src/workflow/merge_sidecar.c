@@ -8,12 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/format.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/parse.h"
-#include "util/plain.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/json.h"
 #include "workflow/lengths.h"
 #include "workflow/params.h"

@@ -6,8 +6,8 @@
 
 #include <glslines/workflow.h>
 
-#include "util/log.h"
-#include "util/output.h"
+#include "util/status.h"
+#include "util/output_file.h"
 
 /* A shard and its sidecar. */
 typedef struct gls_merge_shard {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "util/log.h"
+#include "util/status.h"
 #include "workflow/devices.h"
 #include "workflow/model.h"
 #include "workflow/params.h"

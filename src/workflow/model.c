@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/csd_shell.h"
-#include "dwi/units.h"
+#include "dwi/csd_plan.h"
+#include "dwi/gradients_table.h"
 #include "workflow/cache.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 #include "util/status.h"
 
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,

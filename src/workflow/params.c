@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/format.h"
-#include "util/hash.h"
-#include "util/json.h"
-#include "util/parse.h"
+#include "util/numbers.h"
+#include "util/file.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/json.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "workflow/plan.h"
-#include "util/json.h"
+#include "util/json_text.h"
 #include "workflow/json.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"

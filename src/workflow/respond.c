@@ -6,12 +6,11 @@
 
 #include <glslines/responses.h>
 
-#include "dwi/response_file.h"
-#include "image/nifti.h"
+#include "dwi/response_parts.h"
+#include "image/formats.h"
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/model.h"

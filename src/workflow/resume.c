@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 char *gls_resume_name(const char *output)

@@ -4,7 +4,7 @@
 #define GLS_WORKFLOW_RESUME_H
 
 #include "track/run/journal.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include "workflow/job_state.h"
 
 /* The journal's name; from malloc, NULL: no memory. */

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
-#include "gpu/handle.h"
-#include "gpu/renderers.h"
+#include "gpu/objects.h"
+#include "gpu/drivers.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "track/tracker.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/checked.h"
 #include "workflow/known_scene.h"

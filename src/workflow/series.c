@@ -7,8 +7,7 @@
 
 #include <glslines/normalise.h>
 
-#include "image/image.h"
-#include "util/log.h"
+#include "image/formats.h"
 #include "util/status.h"
 
 #define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/mif.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "image/formats.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #define MAX_ANGLE 0.5  /* degrees between two tables; rounding to three digits stays below it */
 #define MAX_BVAL 20.0  /* s/mm2, and ... */

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
-#include "util/format.h"
-#include "util/hash.h"
-#include "util/parse.h"
+#include "util/numbers.h"
+#include "util/file.h"
 #include "workflow/params.h"
 
 #define MAX_HASHES 32

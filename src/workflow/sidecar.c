@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "util/json_text.h"
 #include "util/status.h"
-#include "util/trace.h"
+#include "util/clock.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
 

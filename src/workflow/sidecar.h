@@ -5,7 +5,7 @@
 #include <cJSON.h>
 
 #include "util/file.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include "workflow/inputs.h"
 
 /* The member that tells of a run's files: an object of each by its role, see workflow/written.h. */

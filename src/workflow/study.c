@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
+#include "image/formats.h"
 #include "util/clock.h"
 #include "workflow/anatomy.h"
 #include "workflow/cache.h"
 #include "workflow/params.h"
-#include "util/log.h"
 #include "util/status.h"
-#include "util/format.h"
-#include "util/trace.h"
+#include "util/numbers.h"
 
 #define SEED_FA 0.2 /* of a region of seeds that is made from FA */
 

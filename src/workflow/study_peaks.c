@@ -4,13 +4,12 @@
 
 #include <glslines/peaks.h>
 
-#include "image/image.h"
+#include "image/formats.h"
 #include "util/clock.h"
 #include "util/file.h"
-#include "util/format.h"
-#include "util/log.h"
-#include "util/plain.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/params.h"
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)

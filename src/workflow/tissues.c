@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/units.h"
-#include "util/log.h"
-#include "util/quantile.h"
+#include "dwi/gradients_table.h"
 #include "util/status.h"
+#include "util/maths.h"
 #include "workflow/cache.h"
 #include "workflow/json.h"
 

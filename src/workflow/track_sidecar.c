@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "image/regions.h"
-#include "util/hash.h"
-#include "util/json.h"
+#include "image/region_set.h"
+#include "util/file.h"
+#include "util/json_text.h"
 #include "track/params.h"
 #include "util/status.h"
 #include "workflow/json.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
 #include "weights/inside.h"
 

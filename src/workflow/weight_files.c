@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/decimal.h"
-#include "util/format.h"
-#include "util/log.h"
-#include "util/output.h"
-#include "util/parallel.h"
-#include "util/plain.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/output_file.h"
+#include "util/threads.h"
 #include "util/text.h"
 #include "weights/fixels.h"
 #include "workflow/json.h"

@@ -8,7 +8,7 @@
 #include <glslines/weights.h>
 #include <glslines/workflow.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 /* Names of the columns of a tractogram with weights. */
 #define GLS_DPS_WEIGHTS "sift2_weights"

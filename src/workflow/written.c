@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/hash.h"
-#include "util/input.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "workflow/json.h"
 

@@ -4,7 +4,7 @@
 
 #include <cJSON.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 /* Adds size and checksum to an entry: "xxh3_64", or of a large file "xxh3_64_of_parts", which tells files of two runs
  * apart and takes no time. GLS_ERR_INPUT: it cannot be read. */

@@ -11,7 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/stats.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/params.h"

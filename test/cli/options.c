@@ -13,8 +13,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
-#include "util/format.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 typedef struct values {
     cmd_common common;

@@ -4,7 +4,7 @@
 
 #include "file.h"
 #include "track/run/journal.h"
-#include "util/hash.h"
+#include "util/file.h"
 
 #define RECORD_NUMBERS 14                                  /* magic, six numbers, six hashes of arrays, its own */
 #define COMPLETION_NUMBERS (3 + 2 * GLS_JOURNAL_MAX_FILES) /* magic, how many files, theirs, its hash */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "image/mif.h"
-#include "util/plain.h"
+#include "image/formats.h"
+#include "util/text.h"
 
 static volatile float sink;
 

@@ -3,7 +3,7 @@
 #include <glslines/msmt.h>
 
 #include "folder.h"
-#include "render/plan.h"
+#include "render/scene.h"
 #include "workflow/tracts/edges.h"
 #include "workflow/tracts/names.h"
 

@@ -1,5 +1,5 @@
 /* Any bytes as a table of numbers: an error or rows x cols values, never a crash. */
-#include "util/table.h"
+#include "util/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

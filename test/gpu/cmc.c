@@ -13,7 +13,7 @@
 #include "collect.h"
 #include "gpu.h"
 #include "track/engine/passes.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 enum { NX = 80, NY = 8, NZ = 8, SEEDS = 600 };
 static const double rng_seed = 5;

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "gpu.h"
-#include "gpu/host.h"
+#include "gpu/objects.h"
 
 static gls_device *device;
 

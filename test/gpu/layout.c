@@ -9,7 +9,7 @@
 #include <epoxy/gl.h>
 
 #include "gpu.h"
-#include "gpu/cache.h"
+#include "gpu/device_cache.h"
 #include <glslines/track.h>
 
 #include "track/shader/layout.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "gpu/fetch.h"
+#include "gpu/objects.h"
 #include "gpu/internal.h"
 #include "util/clock.h"
 

@@ -9,7 +9,7 @@
 #include <glslines/peaks.h>
 #include <glslines/sh.h>
 
-#include "util/philox.h"
+#include "util/maths.h"
 
 typedef struct ref_boot {
     const series *s;

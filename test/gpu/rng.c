@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 #define N 20000
 

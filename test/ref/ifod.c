@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "track/shader/packed.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 #define STEP_BACKWARD 0x80000000u
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "track/shader/packed.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 static double dot(const double a[3], const double b[3])
 {

@@ -7,7 +7,7 @@
 
 #include "ref/ptt.h"
 #include "track/getter/ptt_tables.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 typedef struct scene {
     gls_image *given, *stop; /* given: amplitudes on both ends of each pair */

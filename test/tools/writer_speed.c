@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tractogram/pieces.h"
-#include "util/parallel.h"
+#include "tractogram/writers.h"
+#include "util/threads.h"
 
 /* Streamlines of a parcel, and parcels that take turns. */
 enum { LINES = 56000, PARCELS = 2, PLAIN_BYTES = 16 << 20, MOST_TIMES = 32 };

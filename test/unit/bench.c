@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "bench/stats.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 
 static void expect_spread(const double *value, int n, double median, double min, double max)
 {

@@ -17,8 +17,8 @@
 
 #include <glslines/glslines.h>
 
-#include "util/log.h"
-#include "util/parallel.h"
+#include "util/status.h"
+#include "util/threads.h"
 
 static pthread_barrier_t reached, copied; /* a callback, the copy is made */
 static atomic_bool in_copy;

@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
-#include "util/decimal.h"
-#include "util/format.h"
-#include "util/philox.h"
+#include "util/numbers.h"
+#include "util/maths.h"
 
 /* The fewest digits, 15 to 17, that read back; NULL where the text has an exponent. */
 static const char *print_slowly(double v, char text[64])

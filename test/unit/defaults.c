@@ -9,7 +9,7 @@
 
 #include <glslines/glslines.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "workflow/defaults.h"
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})

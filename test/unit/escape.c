@@ -9,11 +9,10 @@
 
 #include <glslines/log.h>
 
-#include "util/escape.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/record.h"
+#include "util/text.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/tables.h"
 
 /* Names with all that may go wrong. */
 static const char *const names[] = {"",

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "dwi/hull.h"
-#include "util/philox.h"
+#include "dwi/sphere_data.h"
+#include "util/maths.h"
 #include <glslines/common.h>
 
 #define MAX_POINTS 60

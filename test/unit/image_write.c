@@ -7,7 +7,7 @@
 
 #include "files.h"
 #include "util/file.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include <glslines/image.h>
 #include <math.h>
 #include <nifti1.h>

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/input.h"
 
 static char path[64];
 static atomic_int asked, patience;

@@ -13,7 +13,7 @@
 #include <glslines/tractogram.h>
 
 #include "files.h"
-#include "util/input.h"
+#include "util/file.h"
 #include "workflow/inputs.h"
 
 /* --- what is opened ------------------------------------------------------- */

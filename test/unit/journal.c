@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "track/run/journal.h"
-#include "util/hash.h"
+#include "util/file.h"
 
 #define N_PARCELS 5
 #define SEEDS_EACH 10

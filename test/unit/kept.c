@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "util/kept.h"
+#include "util/output_file.h"
 #include "workflow/cache.h"
 #include "workflow/json.h"
 #include "workflow/written.h"

@@ -7,8 +7,8 @@
 
 #include "files.h"
 #include "lines.h"
-#include "tractogram/shard.h"
-#include "util/float16.h"
+#include "tractogram/shards.h"
+#include "util/maths.h"
 #include <glslines/merge.h>
 #include <math.h>
 

@@ -14,8 +14,7 @@
 
 #include <glslines/gradients.h>
 
-#include "image/image.h"
-#include "image/mif.h"
+#include "image/formats.h"
 
 static const char head[] = "mrtrix image\ndim: 2,3,2\nvox: 2,1.5,3\nlayout: -0,+2,+1\ndatatype: UInt8\n"
                            "transform: 1, 0, 0, -5\ntransform: 0, 1, 0, 3\ntransform: 0, 0, 1, 7\n"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "util/output.h"
+#include "util/output_file.h"
 #include <glslines/common.h>
 
 static void assert_text(const char *name, const char *text)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "util/parallel.h"
+#include "util/threads.h"
 
 enum { ITEMS = 1000, THREADS = 3 };
 

@@ -10,7 +10,7 @@
 
 #include <glslines/peaks.h>
 
-#include "util/philox.h"
+#include "util/maths.h"
 
 #define MAX_VERTICES 724
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "util/philox.h"
+#include "util/maths.h"
 
 static void known_answers(void **state)
 {

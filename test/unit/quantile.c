@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "tracts/shape.h"
-#include "util/quantile.h"
+#include "util/maths.h"
 
 static bool near(double a, double b)
 {

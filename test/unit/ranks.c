@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tracts/ranks.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 enum { MOST = 60000 };
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "files.h"
-#include "image/regions.h"
+#include "image/region_set.h"
 
 static gls_grid grid;
 static gls_image *mask;

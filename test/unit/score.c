@@ -12,7 +12,7 @@
 
 #include <glslines/score.h>
 
-#include "util/affine.h"
+#include "util/maths.h"
 
 #define MAX_LINE 4096
 

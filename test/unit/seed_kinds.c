@@ -13,8 +13,8 @@
 #include <glslines/seeds.h>
 #include <glslines/tissue.h>
 
-#include "image/tissue.h"
-#include "util/affine.h"
+#include "image/tissue_image.h"
+#include "util/maths.h"
 
 enum { N = 20, COUNT = 20000 };
 

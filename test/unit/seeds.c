@@ -13,7 +13,7 @@
 #include <glslines/log.h>
 #include <glslines/seeds.h>
 
-#include "util/philox.h"
+#include "util/maths.h"
 
 enum { NX = 9, NY = 7, NZ = 5, NV = NX * NY * NZ };
 

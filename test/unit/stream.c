@@ -13,7 +13,7 @@
 
 #include <glslines/common.h>
 
-#include "image/stream.h"
+#include "image/formats.h"
 
 static char path[] = "/tmp/gls_stream_XXXXXX";
 

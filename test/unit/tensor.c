@@ -2,7 +2,7 @@
 #include <glslines/tensor.h>
 
 #include "dwi/tensor_plan.h"
-#include "util/philox.h"
+#include "util/maths.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "util/text.h"
 
 static void test_lengths(void **state)

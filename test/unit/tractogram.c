@@ -8,10 +8,10 @@
 
 #include "files.h"
 #include "lines.h"
-#include "util/crc.h"
-#include "util/float16.h"
-#include "tractogram/tractogram.h"
-#include "tractogram/zip.h"
+#include "util/file.h"
+#include "util/maths.h"
+#include "tractogram/writers.h"
+#include "tractogram/formats.h"
 #include <glslines/tractogram.h>
 #include <locale.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 file(GLOB paths ${DIRECTORY}/report.*)
 list(SORT paths)
 list(APPEND paths ${CITATION})
-set(text "#include \"render/page.h\"\n\n")
+set(text "#include \"render/report_parts.h\"\n\n")
 set(table "")
 set(i 0)
 foreach(path ${paths})

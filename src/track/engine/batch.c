@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "track/engine/batch_state.h"
 #include "track/engine/gather.h"
 #include "track/engine/lines.h"
@@ -13,9 +13,7 @@
 #include "track/engine/refine.h"
 #include "track/engine/retries.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
-#include "util/trace.h"
 
 /* --- Counts, on the device, the voxels that the streamlines of a round visit.  */
 

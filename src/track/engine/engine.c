@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 
 static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)

@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
-#include "gpu/fetch.h"
+#include "gpu/objects.h"
 #include "track/engine/kernels.h"
 #include "track/engine/timed.h"
 #include "track/engine/visitor_kernel.h"

@@ -1,8 +1,7 @@
 #include "track/engine/gather.h"
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/clock.h"
-#include "util/trace.h"
 
 gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points)
 {

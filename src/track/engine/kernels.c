@@ -1,7 +1,6 @@
 #include "track/engine/kernels.h"
 
-#include "gpu/announce.h"
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "util/status.h"
 
 /* The grid, the sphere, and what the loop of a half needs: the same for all direction getters. */

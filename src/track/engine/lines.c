@@ -5,8 +5,8 @@
 
 #include "track/engine/passes.h"
 #include "track/shader/packed.h"
-#include "util/parallel.h"
-#include "util/philox.h"
+#include "util/threads.h"
+#include "util/maths.h"
 
 /* A vertex whose direction is the other way round. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)

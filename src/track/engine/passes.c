@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "track/shader/packed.h"
 #include "util/clock.h"
 #include "util/status.h"

@@ -3,8 +3,8 @@
 #include <omp.h>
 
 #include "track/engine/lines.h"
-#include "util/affine.h"
-#include "util/parallel.h"
+#include "util/maths.h"
+#include "util/threads.h"
 
 static bool is_unfinished(uint32_t state)
 {

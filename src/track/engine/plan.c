@@ -6,7 +6,7 @@
 
 #include "track/getter/getters.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
-#include "image/tissue.h"
-#include "streamlines/thin.h"
-#include "util/affine.h"
+#include "image/region_set.h"
+#include "image/tissue_image.h"
+#include "streamlines/filter_parts.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Largest distance between points that compression leaves, mm. */

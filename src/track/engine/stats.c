@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/quantile.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 static gls_status make(gls_track_histogram *h, uint64_t most)

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/announce.h"
-#include "gpu/handle.h"
-#include "util/log.h"
+#include "gpu/objects.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 /* The map of each round goes to the host: with more voxels that costs as much as it saves. */
 #define MOST_VOXELS ((size_t)1 << 20)

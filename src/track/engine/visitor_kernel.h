@@ -5,7 +5,7 @@
 
 #include <glslines/image.h>
 
-#include "gpu/fetch.h"
+#include "gpu/objects.h"
 #include "track/shader/layout.h"
 
 typedef struct gls_visitor {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/float16.h"
+#include "util/maths.h"
 #include "util/status.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 
 /* What is computed and sent at a time, at least one layer of the grid. */
 #define SLAB_BYTES ((uint64_t)64 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/float16.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
+#include "image/region_set.h"
 #include "track/guide/region_rules.h"
 #include "track/guide/stop_map.h"
 #include "util/status.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/tissue.h"
+#include "image/tissue_image.h"
 #include "track/guide/region_rules.h"
 #include "track/guide/stop_map.h"
 #include "util/status.h"

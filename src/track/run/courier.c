@@ -7,7 +7,6 @@
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"
-#include "util/trace.h"
 
 /* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that
  * they share, and one besides for what is due. */

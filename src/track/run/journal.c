@@ -11,7 +11,6 @@
 
 #include "util/clock.h"
 #include "util/file.h"
-#include "util/hash.h"
 #include "util/status.h"
 
 #define MAGIC "GLSJRNL1"

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "track/engine/refine.h"
 #include "track/run/journaled.h"
 #include "track/run/worker.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "util/threads.h"
 

@@ -5,14 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/handle.h"
+#include "gpu/objects.h"
 #include "track/engine/batch.h"
 #include "track/engine/refine.h"
 #include "util/clock.h"
-#include "util/log.h"
-#include "util/plain.h"
 #include "util/status.h"
-#include "util/trace.h"
+#include "util/text.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
 #define LEAST_ON_CPU 64

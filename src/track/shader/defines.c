@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain.h"
 #include "util/text.h"
 
 static void add(gls_define_list *list, const char *name, char *text, bool is_slot, const char *reason)

@@ -2,9 +2,9 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "image/image.h"
+#include "image/formats.h"
 #include "tracts/grouped.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 #include "workflow/json.h"

@@ -1,5 +1,5 @@
 /* track --density and --dec: how many streamlines visit each voxel, and in which directions they pass. */
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
 #include "util/status.h"

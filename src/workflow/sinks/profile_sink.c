@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
-#include "util/parse.h"
+#include "image/formats.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 #include "workflow/study.h"

@@ -3,8 +3,8 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "util/hash.h"
-#include "util/parse.h"
+#include "util/file.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 #include "workflow/json.h"

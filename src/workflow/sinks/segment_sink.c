@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tractogram/tractogram.h"
+#include "tractogram/writers.h"
 #include "tracts/bundles.h"
 #include "tracts/shape.h"
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 #include "workflow/json.h"

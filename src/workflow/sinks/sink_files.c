@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "tracts/bundles.h"
-#include "util/hash.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 

@@ -11,7 +11,7 @@
 #include <glslines/workflow.h>
 
 #include "track/engine/visited.h"
-#include "util/output.h"
+#include "util/output_file.h"
 
 struct cJSON;
 struct gls_sink_kind;

@@ -7,7 +7,6 @@
 
 #include <glslines/odf.h>
 
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/fod.h"
 #include "workflow/job_state.h"

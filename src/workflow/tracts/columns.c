@@ -6,12 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tractogram/reader.h"
+#include "tractogram/readers.h"
 #include "util/file.h"
-#include "util/input.h"
-#include "util/record.h"
+#include "util/tables.h"
 #include "util/status.h"
-#include "util/table.h"
 #include "util/text.h"
 
 #define MAX_BYTES ((size_t)1 << 33)

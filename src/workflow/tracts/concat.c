@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 #define SAME_PLACE 1e-4 /* mm */

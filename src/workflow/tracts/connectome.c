@@ -10,9 +10,8 @@
 #include <glslines/filters.h>
 
 #include "tracts/grouped.h"
-#include "util/log.h"
-#include "util/parse.h"
 #include "util/status.h"
+#include "util/numbers.h"
 #include "util/text.h"
 #include "workflow/json.h"
 #include "workflow/tracts/names.h"

@@ -7,9 +7,8 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "util/log.h"
-#include "streamlines/columns.h"
 #include "util/status.h"
+#include "streamlines/filter_parts.h"
 #include "workflow/tracts/columns.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"

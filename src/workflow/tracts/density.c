@@ -8,9 +8,8 @@
 #include <glslines/density.h>
 #include <glslines/sample.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "tracts/grouped.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/tracts/job.h"
 #include "workflow/tracts/step.h"

@@ -9,11 +9,10 @@
 #include <glslines/select.h>
 #include <glslines/summary.h>
 
-#include "util/affine.h"
-#include "util/log.h"
-#include "util/parse.h"
+#include "util/maths.h"
 #include "util/status.h"
-#include "util/table.h"
+#include "util/numbers.h"
+#include "util/tables.h"
 #include "workflow/json.h"
 #include "workflow/tracts/concat.h"
 #include "workflow/tracts/edges.h"

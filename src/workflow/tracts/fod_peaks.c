@@ -4,10 +4,9 @@
 
 #include <glslines/peaks.h>
 
-#include "image/nifti.h"
+#include "image/formats.h"
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/log.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/output.h"

@@ -8,15 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tractogram/reader.h"
+#include "tractogram/readers.h"
 #include "tracts/bundles.h"
 #include "util/clock.h"
-#include "util/format.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/plain.h"
-#include "util/record.h"
+#include "util/numbers.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/tables.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"

@@ -8,8 +8,8 @@
 #include <glslines/workflow.h>
 
 #include "track/params.h"
-#include "util/log.h"
-#include "util/output.h"
+#include "util/status.h"
+#include "util/output_file.h"
 #include "workflow/inputs.h"
 
 struct cJSON;

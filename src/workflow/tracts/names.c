@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/escape.h"
+#include "util/text.h"
 #include "util/file.h"
-#include "util/record.h"
+#include "util/tables.h"
 #include "util/status.h"
 
 #define MAX_BYTES ((size_t)64 << 20)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
+#include "image/region_set.h"
 #include "util/status.h"
 
 /* x, y or z */

@@ -6,8 +6,7 @@
 
 #include <glslines/bundles.h>
 
-#include "util/affine.h"
-#include "util/log.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/tracts/job.h"

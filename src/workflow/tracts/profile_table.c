@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/format.h"
-#include "util/log.h"
-#include "util/record.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/tables.h"
 #include "util/text.h"
 
 char *gls_profile_column(const char *path)

@@ -4,7 +4,7 @@
 
 #include <glslines/bundles.h>
 
-#include "util/output.h"
+#include "util/output_file.h"
 
 typedef struct gls_profile_table {
     const gls_image *const *image; /* of one volume or more each */

@@ -7,10 +7,9 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
-#include "tractogram/tractogram.h"
-#include "util/log.h"
-#include "util/parse.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
+#include "util/numbers.h"
 #include "workflow/tracts/sample_set.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 /* "dir/fa.nii.gz" -> "fa" */

@@ -7,7 +7,6 @@
 #include <glslines/filters.h>
 
 #include "tracts/shape.h"
-#include "util/log.h"
 #include "util/status.h"
 #include "workflow/tracts/segment_files.h"
 #include "workflow/tracts/tracts.h"

@@ -7,10 +7,9 @@
 
 #include <glslines/filters.h>
 
-#include "tractogram/reader.h"
-#include "tractogram/tractogram.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "tractogram/readers.h"
+#include "tractogram/writers.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/fod.h"
 #include "workflow/output.h"

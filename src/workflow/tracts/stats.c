@@ -6,8 +6,8 @@
 
 #include "tracts/lines.h"
 #include "tracts/shape.h"
-#include "util/format.h"
-#include "util/record.h"
+#include "util/numbers.h"
+#include "util/tables.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/tracts/step.h"

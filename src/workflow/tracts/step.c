@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "util/parse.h"
+#include "util/numbers.h"
 
 double gls_tract_step(const gls_tractogram_info *info, double otherwise)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tractogram/tractogram.h"
-#include "util/log.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
 #include "workflow/tracts/writer.h"
 

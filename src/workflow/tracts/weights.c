@@ -6,9 +6,9 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "streamlines/columns.h"
+#include "streamlines/filter_parts.h"
 #include "util/status.h"
-#include "util/table.h"
+#include "util/tables.h"
 #include "workflow/tracts/job.h"
 
 const char *gls_tract_weights_file(const char *text)

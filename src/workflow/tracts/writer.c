@@ -6,10 +6,9 @@
 
 #include <glslines/filters.h>
 
-#include "tractogram/tractogram.h"
-#include "util/log.h"
-#include "util/parse.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
+#include "util/numbers.h"
 #include "workflow/json.h"
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };

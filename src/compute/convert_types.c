@@ -1,0 +1,258 @@
+/* Types and their conversion: blocks of values are widened to double, int64_t or uint64_t, which hold every type
+ * without loss, and narrowed from there. */
+#include "compute/array.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/maths.h"
+#include "util/text.h"
+#include "util/status.h"
+
+#define BLOCK 1024
+
+static const gls_type stored[] = {
+    [GLS_TYPE_FLOAT16] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT32] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT64] = GLS_TYPE_FLOAT32,
+    [GLS_TYPE_INT8] = GLS_TYPE_INT32,      [GLS_TYPE_INT16] = GLS_TYPE_INT32,     [GLS_TYPE_INT32] = GLS_TYPE_INT32,
+    [GLS_TYPE_INT64] = GLS_TYPE_INT32,     [GLS_TYPE_UINT8] = GLS_TYPE_UINT32,    [GLS_TYPE_UINT16] = GLS_TYPE_UINT32,
+    [GLS_TYPE_UINT32] = GLS_TYPE_UINT32,   [GLS_TYPE_UINT64] = GLS_TYPE_UINT32,   [GLS_TYPE_BOOL] = GLS_TYPE_UINT32,
+};
+
+static bool is_type(gls_type type)
+{
+    return (unsigned)type < GLS_TYPE_COUNT;
+}
+
+gls_type gls_type_stored(gls_type type)
+{
+    return is_type(type) ? stored[type] : GLS_TYPE_UINT32;
+}
+
+/* --- widening ------------------------------------------------------------- */
+
+typedef enum wide_kind { WIDE_DOUBLE, WIDE_SIGNED, WIDE_UNSIGNED } wide_kind;
+
+/* A block of wide values, of one kind. */
+typedef union wide {
+    double d[BLOCK];
+    int64_t s[BLOCK];
+    uint64_t u[BLOCK];
+} wide;
+
+static double from_half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    double value;
+    if (exponent == 31)
+        value = mantissa ? NAN : INFINITY;
+    else
+        value = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    return bits & 0x8000 ? -value : value;
+}
+
+#define WIDEN(field, ctype)                                                \
+    for (size_t i = 0; i < n; i++) out->field[i] = ((const ctype *)in)[i]; \
+    break
+
+static wide_kind widen(const void *in, gls_type type, size_t n, wide *out)
+{
+    switch (type) {
+    case GLS_TYPE_FLOAT16:
+        for (size_t i = 0; i < n; i++) out->d[i] = from_half(((const uint16_t *)in)[i]);
+        return WIDE_DOUBLE;
+    case GLS_TYPE_FLOAT32:
+        for (size_t i = 0; i < n; i++) out->d[i] = ((const float *)in)[i];
+        return WIDE_DOUBLE;
+    case GLS_TYPE_FLOAT64: memcpy(out->d, in, n * sizeof(double)); return WIDE_DOUBLE;
+    case GLS_TYPE_INT8: WIDEN(s, int8_t);
+    case GLS_TYPE_INT16: WIDEN(s, int16_t);
+    case GLS_TYPE_INT32: WIDEN(s, int32_t);
+    case GLS_TYPE_INT64: WIDEN(s, int64_t);
+    case GLS_TYPE_UINT8: WIDEN(s, uint8_t);
+    case GLS_TYPE_UINT16: WIDEN(s, uint16_t);
+    case GLS_TYPE_UINT32: WIDEN(s, uint32_t);
+    case GLS_TYPE_UINT64: memcpy(out->u, in, n * sizeof(uint64_t)); return WIDE_UNSIGNED;
+    case GLS_TYPE_BOOL:
+        for (size_t i = 0; i < n; i++) out->s[i] = ((const uint8_t *)in)[i] != 0;
+        break;
+    }
+    return WIDE_SIGNED;
+}
+
+/* --- narrowing ------------------------------------------------------------ */
+
+/* Nearest binary16, ties to even, in one rounding. What leaves the range becomes infinite. */
+static uint16_t to_half(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double size = fabs(value);
+    if (isnan(value)) return sign | 0x7e00;
+    if (size >= 65520) return sign | 0x7c00;
+    int exponent = -14;
+    if (size >= 0x1p-14) frexp(size, &exponent), exponent--;
+    /* units of the last place: the carry of a mantissa that rounds up goes into the exponent by itself */
+    long units = (long)nearbyint(ldexp(size, 10 - exponent));
+    return sign | (uint16_t)(units + ((exponent + 14) << 10));
+}
+
+/* Each narrows n values and returns the index of the first that does not fit, n if all do. */
+#define NARROW_FLOATS(field)                                                                            \
+    switch (type) {                                                                                     \
+    case GLS_TYPE_FLOAT16:                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                                \
+            double value = (double)in->field[i];                                                        \
+            ((uint16_t *)out)[i] = to_half(value);                                                      \
+            if (isfinite(value) && fabs(value) >= 65520) return i;                                      \
+        }                                                                                               \
+        return n;                                                                                       \
+    case GLS_TYPE_FLOAT32:                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                                \
+            /* the largest float32 and half a unit */                                                   \
+            bool fits = !isfinite((double)in->field[i]) || fabs((double)in->field[i]) < 0x1.ffffffp127; \
+            if (!fits) return i;                                                                        \
+            ((float *)out)[i] = (float)in->field[i];                                                    \
+        }                                                                                               \
+        return n;                                                                                       \
+    case GLS_TYPE_FLOAT64:                                                                              \
+        for (size_t i = 0; i < n; i++) ((double *)out)[i] = (double)in->field[i];                       \
+        return n;                                                                                       \
+    case GLS_TYPE_BOOL:                                                                                 \
+        for (size_t i = 0; i < n; i++) ((uint8_t *)out)[i] = in->field[i] != 0;                         \
+        return n;                                                                                       \
+    default: break;                                                                                     \
+    }
+
+#define NARROW_INTEGERS(field, FITS)                                                          \
+    switch (type) {                                                                           \
+    case GLS_TYPE_INT8: NARROW(field, int8_t, FITS, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX);       \
+    case GLS_TYPE_INT16: NARROW(field, int16_t, FITS, -0x1p15, 0x1p15, INT16_MIN, INT16_MAX); \
+    case GLS_TYPE_INT32: NARROW(field, int32_t, FITS, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX); \
+    case GLS_TYPE_INT64: NARROW(field, int64_t, FITS, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX); \
+    case GLS_TYPE_UINT8: NARROW(field, uint8_t, FITS, 0, 0x1p8, 0, UINT8_MAX);                \
+    case GLS_TYPE_UINT16: NARROW(field, uint16_t, FITS, 0, 0x1p16, 0, UINT16_MAX);            \
+    case GLS_TYPE_UINT32: NARROW(field, uint32_t, FITS, 0, 0x1p32, 0, UINT32_MAX);            \
+    case GLS_TYPE_UINT64: NARROW(field, uint64_t, FITS, 0, 0x1p64, 0, UINT64_MAX);            \
+    default: break;                                                                           \
+    }                                                                                         \
+    return n
+
+/* low and end: the range as doubles, end excluded; min and max: as integers */
+#define NARROW(field, ctype, FITS, low, end, min, max)           \
+    for (size_t i = 0; i < n; i++) {                             \
+        if (!(FITS(in->field[i], low, end, min, max))) return i; \
+        ((ctype *)out)[i] = (ctype)in->field[i];                 \
+    }                                                            \
+    return n
+
+#define FITS_DOUBLE(x, low, end, min, max) ((x) >= (low) && (x) < (end) && (x) == trunc(x))
+#define FITS_SIGNED(x, low, end, min, max) \
+    (((min) == 0 ? (x) >= 0 : (x) >= (int64_t)(min)) && ((x) < 0 || (uint64_t)(x) <= (uint64_t)(max)))
+#define FITS_UNSIGNED(x, low, end, min, max) ((x) <= (uint64_t)(max))
+
+static size_t narrow_double(const wide *in, size_t n, void *out, gls_type type)
+{
+    NARROW_FLOATS(d);
+    NARROW_INTEGERS(d, FITS_DOUBLE);
+}
+
+static size_t narrow_signed(const wide *in, size_t n, void *out, gls_type type)
+{
+    NARROW_FLOATS(s);
+    NARROW_INTEGERS(s, FITS_SIGNED);
+}
+
+static size_t narrow_unsigned(const wide *in, size_t n, void *out, gls_type type)
+{
+    NARROW_FLOATS(u);
+    NARROW_INTEGERS(u, FITS_UNSIGNED);
+}
+
+static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_type type)
+{
+    switch (kind) {
+    case WIDE_DOUBLE: return narrow_double(in, n, out, type);
+    case WIDE_SIGNED: return narrow_signed(in, n, out, type);
+    case WIDE_UNSIGNED: break;
+    }
+    return narrow_unsigned(in, n, out, type);
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
+{
+    char value[40];
+    if (kind == WIDE_DOUBLE)
+        gls_snprintf(value, sizeof value, "%.17g", in->d[i]);
+    else if (kind == WIDE_SIGNED)
+        snprintf(value, sizeof value, "%" PRId64, in->s[i]);
+    else
+        snprintf(value, sizeof value, "%" PRIu64, in->u[i]);
+    bool fraction = kind == WIDE_DOUBLE && isfinite(in->d[i]) && in->d[i] != trunc(in->d[i]);
+    const char *why = fraction ? "is no whole number, as wanted for" : "is out of the range of";
+    return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, why, gls_type_name(type));
+}
+
+/* One block. */
+static gls_status convert_block(size_t number, size_t n, const void *from, gls_type from_type, void *to,
+                                gls_type to_type)
+{
+    wide values;
+    wide_kind kind = widen(from, from_type, n, &values);
+    size_t bad = narrow(&values, kind, n, to, to_type);
+    return bad < n ? refuse(&values, kind, bad, number + bad, to_type) : GLS_OK;
+}
+
+/* to NULL: only looks whether all values fit. */
+static gls_status convert(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
+                          gls_type to_type)
+{
+    uint64_t between[BLOCK], sink[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t part = n - at < BLOCK ? n - at : BLOCK;
+        const void *in = (const uint8_t *)from + at * gls_type_size(from_type);
+        void *out = to ? (uint8_t *)to + at * gls_type_size(to_type) : (void *)sink;
+        bool direct = from_type == via || via == to_type;
+        gls_status status =
+            convert_block(first + at, part, in, from_type, direct ? out : between, direct ? to_type : via);
+        if (status == GLS_OK && !direct) status = convert_block(first + at, part, between, via, out, to_type);
+        if (status != GLS_OK) return status;
+    }
+    return GLS_OK;
+}
+
+/* Whether every value of a type is one of another. */
+static bool always_fits(gls_type from, gls_type to)
+{
+    static const struct {
+        int digits; /* binary, of the value */
+        bool is_float, is_signed;
+    } t[] = {{11, true, true},   {24, true, true},   {53, true, true},   {7, false, true},
+             {15, false, true},  {31, false, true},  {63, false, true},  {8, false, false},
+             {16, false, false}, {32, false, false}, {64, false, false}, {1, false, false}};
+    if (to == GLS_TYPE_BOOL || (t[to].is_float && to != GLS_TYPE_FLOAT16 && !t[from].is_float)) return true;
+    return t[from].is_float == t[to].is_float && t[from].is_signed <= t[to].is_signed && t[from].digits <= t[to].digits;
+}
+
+gls_status gls_convert_via(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
+                           gls_type to_type)
+{
+    bool plain = from_type == via && via == to_type && from_type != GLS_TYPE_BOOL;
+    if (plain) {
+        memcpy(to, from, n * gls_type_size(to_type));
+        return GLS_OK;
+    }
+    if (!always_fits(from_type, via) || !always_fits(via, to_type)) {
+        gls_status status = convert(first, n, from, from_type, via, NULL, to_type);
+        if (status != GLS_OK) return status;
+    }
+    return convert(first, n, from, from_type, via, to, to_type);
+}
+
+gls_status gls_convert(size_t n, const void *from, gls_type from_type, void *to, gls_type to_type)
+{
+    GLS_REQUIRE(is_type(from_type) && is_type(to_type) && ((from && to) || n == 0));
+    return gls_convert_via(0, n, from, from_type, from_type, to, to_type);
+}

@@ -1,0 +1,238 @@
+#include "gpu/device_cache.h"
+
+#include "gpu/objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+/* Larger buffers are few and long-lived; what they hold is better given back. */
+#define MAX_POOLED_BUFFER ((size_t)16 << 20)
+#define MAX_POOLED_BYTES ((uint64_t)64 << 20)
+#define MAX_POOLED_BUFFERS 64
+#define MAX_IDLE_PROGRAMS 64
+
+typedef struct gls_pooled_buffer {
+    gls_buffer_kind kind;
+    size_t bytes;
+    GLuint name;
+    struct gls_pooled_buffer *next; /* most recently destroyed first */
+} pooled_buffer;
+
+/* --- programs ------------------------------------------------------------- */
+
+uint64_t gls_cache_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void free_program(gls_device *device, gls_shared_program *program)
+{
+    if (!device->lost && device->context != EGL_NO_CONTEXT) glDeleteProgram(program->name);
+    free(program->source);
+    free(program->slots);
+    free(program);
+}
+
+static gls_shared_program **find_link(gls_device *device, const gls_shared_program *program)
+{
+    gls_shared_program **link = &device->programs;
+    while (*link != program) link = &(*link)->next;
+    return link;
+}
+
+gls_shared_program *gls_cache_find_program(gls_device *device, const char *source)
+{
+    uint64_t hash = gls_cache_hash(source);
+    for (gls_shared_program **link = &device->programs, *p; (p = *link); link = &p->next) {
+        if (p->hash != hash || strcmp(p->source, source) != 0) continue;
+        *link = p->next;
+        p->next = device->programs;
+        device->programs = p;
+        if (p->references++ == 0) device->memory.n_cached_programs--;
+        return p;
+    }
+    return NULL;
+}
+
+bool gls_cache_has_program(const gls_device *device, const char *source)
+{
+    const gls_shared_program *p = device->programs;
+    while (p && strcmp(p->source, source) != 0) p = p->next;
+    return p != NULL;
+}
+
+static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interface, GLuint index)
+{
+    glGetProgramResourceName(program->name, interface, index, sizeof slot.name, NULL, slot.name);
+    program->slots[program->n_slots++] = slot;
+}
+
+/* What the linked program says of its uniforms and blocks. */
+static bool reflect(gls_shared_program *program)
+{
+    static const GLenum interfaces[] = {GL_UNIFORM, GL_SHADER_STORAGE_BLOCK, GL_UNIFORM_BLOCK};
+    GLint counts[3] = {0};
+    for (int k = 0; k < 3; k++) glGetProgramInterfaceiv(program->name, interfaces[k], GL_ACTIVE_RESOURCES, &counts[k]);
+    program->slots = calloc((size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2] + 1, sizeof *program->slots);
+    if (!program->slots) return false;
+    for (GLint i = 0; i < counts[0]; i++) {
+        static const GLenum wanted[] = {GL_BLOCK_INDEX, GL_LOCATION, GL_TYPE};
+        GLint found[3] = {0};
+        glGetProgramResourceiv(program->name, GL_UNIFORM, (GLuint)i, 3, wanted, 3, NULL, found);
+        if (found[0] >= 0 || found[1] < 0) continue; /* part of a block */
+        gls_slot slot = {.slot = (uint32_t)found[1]};
+        GLint unit = 0;
+        switch (found[2]) {
+        case GL_INT: slot.kind = GLS_ARG_INT; break;
+        case GL_UNSIGNED_INT: slot.kind = GLS_ARG_UINT; break;
+        case GL_FLOAT: slot.kind = GLS_ARG_FLOAT; break;
+        case GL_SAMPLER_3D:
+            glGetUniformiv(program->name, found[1], &unit);
+            slot.kind = GLS_ARG_TEXTURE;
+            slot.slot = (uint32_t)unit;
+            break;
+        default: continue; /* of a type that no argument has */
+        }
+        add_slot(program, slot, GL_UNIFORM, (GLuint)i);
+    }
+    for (int k = 1; k < 3; k++)
+        for (GLint i = 0; i < counts[k]; i++) {
+            static const GLenum wanted[] = {GL_BUFFER_BINDING, GL_BUFFER_DATA_SIZE};
+            GLint found[2] = {0};
+            glGetProgramResourceiv(program->name, interfaces[k], (GLuint)i, 2, wanted, 2, NULL, found);
+            gls_slot slot = {.kind = k == 1 ? GLS_ARG_BUFFER : GLS_ARG_UNIFORMS,
+                             .slot = (uint32_t)found[0],
+                             .bytes = (uint64_t)found[1]};
+            add_slot(program, slot, interfaces[k], (GLuint)i);
+        }
+    return true;
+}
+
+gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **out)
+{
+    gls_shared_program *program = calloc(1, sizeof *program);
+    if (!program) {
+        glDeleteProgram(name);
+        free(source);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
+    }
+    *program = (gls_shared_program){
+        .source = source, .hash = gls_cache_hash(source), .name = name, .references = 1, .next = device->programs};
+    if (!reflect(program)) {
+        free_program(device, program);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
+    }
+    device->programs = program;
+    *out = program;
+    return GLS_OK;
+}
+
+void gls_cache_release_program(gls_device *device, gls_shared_program *program)
+{
+    if (--program->references > 0) return;
+    if (device->memory.n_cached_programs++ < MAX_IDLE_PROGRAMS) return;
+    gls_shared_program *oldest = NULL;
+    for (gls_shared_program *p = device->programs; p; p = p->next)
+        if (p->references == 0) oldest = p;
+    *find_link(device, oldest) = oldest->next;
+    free_program(device, oldest);
+    device->memory.n_cached_programs--;
+}
+
+/* --- buffers -------------------------------------------------------------- */
+
+/* Takes one out of the list; its storage is the caller's. */
+static GLuint unlink_buffer(gls_device *device, pooled_buffer **link)
+{
+    pooled_buffer *taken = *link;
+    GLuint name = taken->name;
+    *link = taken->next;
+    device->memory.n_cached_buffers--;
+    device->memory.cached_bytes -= taken->bytes;
+    free(taken);
+    return name;
+}
+
+GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes)
+{
+    for (pooled_buffer **link = &device->pool; *link; link = &(*link)->next)
+        if ((*link)->kind == kind && (*link)->bytes == bytes) return unlink_buffer(device, link);
+    return 0;
+}
+
+static void drop_oldest(gls_device *device)
+{
+    pooled_buffer **link = &device->pool;
+    while ((*link)->next) link = &(*link)->next;
+    GLuint name = unlink_buffer(device, link);
+    glDeleteBuffers(1, &name);
+}
+
+bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes, GLuint name)
+{
+    pooled_buffer *kept = bytes <= MAX_POOLED_BUFFER && !device->lost ? malloc(sizeof *kept) : NULL;
+    if (!kept) return false;
+    const gls_device_memory *memory = &device->memory;
+    while (device->pool &&
+           (memory->cached_bytes + bytes > MAX_POOLED_BYTES || memory->n_cached_buffers >= MAX_POOLED_BUFFERS))
+        drop_oldest(device);
+    *kept = (pooled_buffer){kind, bytes, name, device->pool};
+    device->pool = kept;
+    device->memory.n_cached_buffers++;
+    device->memory.cached_bytes += bytes;
+    return true;
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+bool gls_cache_drop_buffers(gls_device *device)
+{
+    bool any = device->pool != NULL;
+    while (device->pool) {
+        GLuint name = unlink_buffer(device, &device->pool);
+        if (!device->lost) glDeleteBuffers(1, &name);
+    }
+    return any;
+}
+
+bool gls_cache_clear(gls_device *device)
+{
+    bool any = gls_cache_drop_buffers(device);
+    for (gls_shared_program **link = &device->programs; *link;) {
+        gls_shared_program *program = *link;
+        if (program->references > 0) {
+            link = &program->next;
+            continue;
+        }
+        *link = program->next;
+        free_program(device, program);
+        device->memory.n_cached_programs--;
+    }
+    return any;
+}
+
+gls_status gls_device_clear_cache(gls_device *device)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    gls_status status = gls_device_enter(device, "clearing the cache");
+    if (status != GLS_OK) return status;
+    gls_cache_clear(device);
+    status = gls_device_check(device, "clearing the cache");
+    gls_device_release(device);
+    return status;
+}
+
+void gls_cache_finish(gls_device *device)
+{
+    while (device->pool) unlink_buffer(device, &device->pool);
+    while (device->programs) {
+        gls_shared_program *program = device->programs;
+        device->programs = program->next;
+        free_program(device, program);
+    }
+}

@@ -1,0 +1,275 @@
+#include "render/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/file.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+#define VIEWS "superior, inferior, anterior, posterior, left, right, axial, coronal, sagittal, oblique, slab"
+
+static const char *const axes[3] = {"sagittal", "coronal", "axial"};
+
+/* Numbers of the foot's scale, and of the parts of lines that are seen, stay within what they are counted in. */
+#define FIT_LEAST 1e-3
+#define FIT_MOST 1e5
+#define MOST_PIXELS (UINT64_C(1) << 29)
+
+/* The next word of a list with a separator; *text moves behind it. */
+static bool next_word(const char **text, char separator, char *word, size_t size)
+{
+    const char *end = strchr(*text, separator);
+    size_t n = end ? (size_t)(end - *text) : strlen(*text);
+    if (n == 0 || n >= size) return false;
+    memcpy(word, *text, n);
+    word[n] = 0;
+    *text = end ? end + 1 : NULL;
+    return true;
+}
+
+static bool are_finite(const gls_numbers *numbers)
+{
+    for (int i = 0; i < numbers->n; i++)
+        if (!isfinite(numbers->value[i])) return false;
+    return true;
+}
+
+static bool read_numbers(const char *text, char separator, double *numbers, int n)
+{
+    char word[64];
+    for (int i = 0; i < n; i++)
+        if (!text || !next_word(&text, separator, word, sizeof word) || !gls_parse_double(word, &numbers[i]))
+            return false;
+    return text == NULL;
+}
+
+/* AXIS:N[:MM] */
+static gls_status read_slab(gls_render_plan *p, const char *text, int *axis)
+{
+    const char *rest = text;
+    char word[64];
+    double n = 0, mm = 0;
+    *axis = -1;
+    bool good = next_word(&rest, ':', word, sizeof word) && rest;
+    for (int a = 0; a < 3 && good; a++)
+        if (strcmp(word, axes[a]) == 0) *axis = a;
+    good = good && *axis >= 0 && next_word(&rest, ':', word, sizeof word) && gls_parse_double(word, &n);
+    if (good && rest) good = gls_parse_double(rest, &mm) && mm > 0;
+    if (!good || !(n >= 1 && n <= 64) || n != floor(n))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--slab: '%s' is not AXIS:N or AXIS:N:MM with axial, coronal or sagittal, and N from 1 to 64",
+                        text);
+    p->n_slabs = (int)n;
+    p->slab_mm = mm;
+    return GLS_OK;
+}
+
+/* Where the viewer of a slice stands. */
+static const char *slice_stand(const gls_render_options *o, int axis)
+{
+    bool radiological = o->convention == GLS_RENDER_RADIOLOGICAL;
+    if (axis == 0) return "left";
+    if (axis == 1) return radiological ? "anterior" : "posterior";
+    return radiological ? "inferior" : "superior";
+}
+
+static gls_tile *add_tile(gls_render_plan *p, const char *name)
+{
+    if (p->n_tiles == GLS_MAX_TILES) return NULL;
+    gls_tile *tile = &p->tile[p->n_tiles++];
+    *tile = (gls_tile){.slab_axis = -1};
+    snprintf(tile->name, sizeof tile->name, "%s", name);
+    return tile;
+}
+
+static gls_status add_view(gls_render_plan *p, const char *name)
+{
+    const gls_render_options *o = p->options;
+    int axis;
+    if (strcmp(name, "slab") == 0) {
+        gls_status status = read_slab(p, o->slab ? o->slab : gls_render_options_default().slab, &axis);
+        for (int i = 0; i < p->n_slabs && !status; i++) {
+            gls_tile *tile = add_tile(p, axes[axis]);
+            if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
+            tile->slab_axis = axis;
+            tile->slab = i;
+            gls_camera_stand(&tile->camera, slice_stand(o, axis));
+        }
+        return status;
+    }
+    gls_tile *tile = add_tile(p, name);
+    if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
+    if (gls_camera_stand(&tile->camera, name)) return GLS_OK;
+    for (axis = 0; axis < 3; axis++)
+        if (strcmp(name, axes[axis]) == 0) {
+            gls_camera_stand(&tile->camera, slice_stand(o, axis));
+            return GLS_OK;
+        }
+    if (strcmp(name, "oblique") != 0) return gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is none of %s", name, VIEWS);
+    gls_camera_turn(&tile->camera, p->azimuth, p->elevation);
+    return GLS_OK;
+}
+
+static gls_status read_views(gls_render_plan *p)
+{
+    const gls_render_options *o = p->options;
+    const char *views = o->views ? o->views : o->turn ? "posterior" : "superior,posterior,left", *rest = views;
+    char word[24];
+    const char *oblique = o->oblique ? o->oblique : gls_render_options_default().oblique;
+    double angles[2], size[2];
+    gls_status status = GLS_OK;
+    if (!read_numbers(oblique, ',', angles, 2) || !(fabs(angles[0]) <= 360) || !(fabs(angles[1]) <= 90))
+        return gls_fail(GLS_ERR_ARGUMENT, "--oblique: '%s' is not AZIMUTH,ELEVATION in degrees, to 360 and to 90",
+                        oblique);
+    p->azimuth = angles[0];
+    p->elevation = angles[1];
+    while (rest && !status)
+        status = next_word(&rest, ',', word, sizeof word)
+                     ? add_view(p, word)
+                     : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is no list of %s", views, VIEWS);
+    if (status) return status;
+    bool slabs = p->n_slabs > 0;
+    if (o->turn > 0 && p->n_tiles != 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "--turn: takes one view, got %zu: name it with --views", p->n_tiles);
+    if (o->turn > 0 && slabs) return gls_fail(GLS_ERR_ARGUMENT, "--turn: a slab cannot be turned");
+    const char *text = o->tile ? o->tile : slabs ? "400x400" : "800x800";
+    if (!read_numbers(text, 'x', size, 2) || !(size[0] >= 64 && size[0] <= 8192 && size[1] >= 64 && size[1] <= 8192) ||
+        size[0] != floor(size[0]) || size[1] != floor(size[1]))
+        return gls_fail(GLS_ERR_ARGUMENT, "--tile: '%s' is not WIDTHxHEIGHT in pixels, each from 64 to 8192", text);
+    p->width = (uint32_t)size[0];
+    p->height = (uint32_t)size[1];
+    p->columns = o->columns > 0 ? (uint32_t)o->columns : slabs ? 4 : (uint32_t)p->n_tiles;
+    if (p->columns > p->n_tiles) p->columns = (uint32_t)p->n_tiles;
+    uint64_t rows = (p->n_tiles + p->columns - 1) / p->columns;
+    if (rows * p->height > 65535 || (uint64_t)p->columns * p->width > 65535)
+        return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than 65535 pixels a side",
+                        p->n_tiles, text);
+    if (rows * p->height * p->columns * p->width > MOST_PIXELS)
+        return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than %llu pixels", p->n_tiles,
+                        text, (unsigned long long)MOST_PIXELS);
+    return GLS_OK;
+}
+
+static gls_status read_colouring(gls_render_plan *p, size_t n)
+{
+    static const struct {
+        const char *word;
+        gls_colouring colouring;
+        bool named;
+    } words[] = {{"direction", GLS_COLOUR_DIRECTION, false},
+                 {"end", GLS_COLOUR_END, false},
+                 {"length", GLS_COLOUR_LENGTH, false},
+                 {"bundle", GLS_COLOUR_BUNDLE, false},
+                 {"group:", GLS_COLOUR_GROUP, true},
+                 {"dps:", GLS_COLOUR_DPS, true},
+                 {"dpv:", GLS_COLOUR_DPV, true},
+                 {"map:", GLS_COLOUR_MAP, true}};
+    const char *text = p->options->color ? p->options->color : n > 1 ? "bundle" : "direction";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i].word);
+        if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length] : strcmp(text, words[i].word))
+            continue;
+        p->colouring = words[i].colouring;
+        p->name = words[i].named ? text + length : NULL;
+        return GLS_OK;
+    }
+    p->colouring = GLS_COLOUR_PLAIN;
+    if (gls_colour_parse(text, &p->colour)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--color: '%s' is none of direction, end, length, bundle, group:NAME, dps:NAME, dpv:NAME, "
+                    "map:FILE, #rrggbb",
+                    text);
+}
+
+/* Lines NAME #rrggbb. */
+static gls_status read_named(gls_render_plan *p, const char *path)
+{
+    char *text = NULL;
+    size_t n = 0;
+    gls_status status = gls_file_read_text(path, 1 << 20, &text, &n);
+    if (status) return status;
+    if (!(p->named = calloc(GLS_MAX_NAMED, sizeof *p->named)))
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    char *rest = text;
+    for (int line = 1; rest && !status; line++) {
+        char *end = strchr(rest, '\n'), colour[16];
+        if (end) *end = 0;
+        gls_named_colour *named = &p->named[p->n_named];
+        bool blank = rest[strspn(rest, " \t\r")] == 0;
+        if (!blank && p->n_named == GLS_MAX_NAMED)
+            status = gls_fail(GLS_ERR_INPUT, "%s: more than %d colours", path, GLS_MAX_NAMED);
+        else if (!blank &&
+                 (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !gls_colour_parse(colour, &named->colour)))
+            status = gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME #rrggbb", path, line);
+        p->n_named += !blank && !status;
+        rest = end ? end + 1 : NULL;
+    }
+    free(text);
+    return status;
+}
+
+static gls_status read_rest(gls_render_plan *p)
+{
+    const gls_render_options *o = p->options;
+    p->fit = GLS_FIT_AUTO;
+    if (o->fit && strcmp(o->fit, "image") == 0)
+        p->fit = GLS_FIT_IMAGE;
+    else if (o->fit && strcmp(o->fit, "streamlines") == 0)
+        p->fit = GLS_FIT_STREAMLINES;
+    else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm >= FIT_LEAST && p->fit_mm <= FIT_MOST)
+        p->fit = GLS_FIT_MM;
+    else if (o->fit)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm from %g to %g",
+                        o->fit, FIT_LEAST, FIT_MOST);
+    if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
+    const char *planes = o->planes ? o->planes : "centre", *background = o->background ? o->background : "black";
+    p->planes = strcmp(planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
+    if (strcmp(planes, "none") != 0 && strcmp(planes, "centre") != 0) {
+        p->planes = GLS_PLANES_AT;
+        if (!read_numbers(planes, ',', p->planes_at, 3))
+            return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", planes);
+        if (!o->image && !o->image_data) return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image");
+    }
+    bool transparent = strcmp(background, "transparent") == 0;
+    if (!transparent && !gls_colour_parse(background, &p->background))
+        return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
+                        background);
+    uint32_t b = p->background, light = 3 * (b & 255) + 6 * (b >> 8 & 255) + (b >> 16 & 255);
+    p->ink = 0xff000000u | (transparent || light < 1275 ? 0xf0f0f0u : 0x101010u);
+    if (!transparent) p->background |= 0xff000000u;
+    if (o->crop.n > 0)
+        for (int a = 0; a < 3; a++)
+            if (o->crop.n != 6 || !are_finite(&o->crop) || !(o->crop.value[2 * a] < o->crop.value[2 * a + 1]))
+                return gls_fail(GLS_ERR_ARGUMENT,
+                                "--crop: takes X0,X1,Y0,Y1,Z0,Z1 in mm, each first one below its second");
+    const gls_numbers *ranges[] = {&o->range, &o->image_range};
+    for (int i = 0; i < 2; i++)
+        if (ranges[i]->n > 0 &&
+            (ranges[i]->n != 2 || !are_finite(ranges[i]) || !(ranges[i]->value[0] < ranges[i]->value[1])))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: takes LOW,HIGH with LOW below HIGH", i ? "image-range" : "range");
+    if (o->frames && o->turn == 0) return gls_fail(GLS_ERR_ARGUMENT, "--frames: needs --turn");
+    if (o->palette && (o->turn > 0 || transparent))
+        return gls_fail(GLS_ERR_ARGUMENT, "--palette: has no effect on a turn or a transparent background");
+    if (!(o->min_length <= o->max_length)) return gls_fail(GLS_ERR_ARGUMENT, "--min-length: is above --max-length");
+    return o->colors ? read_named(p, o->colors) : GLS_OK;
+}
+
+gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan)
+{
+    *plan = (gls_render_plan){.options = options};
+    gls_status status = read_views(plan);
+    if (!status) status = read_colouring(plan, n);
+    if (!status) status = read_rest(plan);
+    if (status) gls_render_plan_finish(plan);
+    return status;
+}
+
+void gls_render_plan_finish(gls_render_plan *plan)
+{
+    free(plan->named);
+    plan->named = NULL;
+}

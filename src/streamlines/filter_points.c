@@ -1,0 +1,459 @@
+/* Filters that give streamlines other points: an affine map, equal distances, fewer points on nearly straight parts.
+ * Several threads count the new points of a parcel, and then, once each streamline has its place, make them. */
+#include <glslines/filters.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "streamlines/filter_parts.h"
+#include "util/maths.h"
+#include "util/threads.h"
+#include "util/status.h"
+
+#define MOST_STEPS 1e9 /* of one streamline */
+
+typedef struct reshaper reshaper;
+struct reshaper {
+    gls_builder builder;
+    /* How many points streamline i gets: UINT64_MAX: too many. fill makes them at place `to`, where it is number `row`
+     * of the new ones. */
+    uint64_t (*count)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    void (*fill)(reshaper *reshaper, const gls_streamlines *s, size_t i, size_t row, uint64_t to);
+    /* Without these two: one streamline after the other. */
+    gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    int n_threads;
+    size_t lines; /* for which there is room */
+    uint64_t *n_new, *first;
+    double map[3][4];
+    gls_interpolation how;
+    uint32_t n;  /* points of each, or factor */
+    double step; /* mm */
+    double tolerance, max_segment;
+    size_t capacity;
+    size_t *kept; /* of each streamline the points that stay, from its first point on */
+    /* of one streamline */
+    size_t n_places, places;
+    struct place {
+        uint64_t from;
+        double share;
+        float point[3];
+    } * place; /* of new points */
+};
+
+static gls_status too_many_steps(const reshaper *f, double length)
+{
+    return gls_fail(GLS_ERR_ARGUMENT, "a step of %g mm gives a streamline of %g mm more than %g points", f->step,
+                    length, MOST_STEPS);
+}
+
+static void apply(const double map[3][4], float p[3])
+{
+    double q[3] = {p[0], p[1], p[2]};
+    gls_affine_apply(map, q, q);
+    for (int r = 0; r < 3; r++) p[r] = (float)q[r];
+}
+
+static uint64_t count_same(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    (void)f;
+    return s->offset[i + 1] - s->offset[i];
+}
+
+static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    gls_builder *b = &f->builder;
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    gls_builder_copy(b, to, s->offset[i], n);
+    for (uint64_t p = to; p < to + n; p++) apply((const double(*)[4])f->map, b->point[p]);
+    for (size_t k = 0; k < s->n_dps; k++) {
+        const gls_column *c = &s->dps[k];
+        if (strcmp(c->name, GLS_DPS_SEEDS) == 0 && c->type == GLS_TYPE_FLOAT32 && c->components == 3)
+            apply((const double(*)[4])f->map, (float *)b->memory[k] + 3 * row);
+    }
+}
+
+static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double share)
+{
+    if (f->how == GLS_INTERPOLATE_HERMITE)
+        gls_builder_spline(&f->builder, i, to, from, share);
+    else
+        gls_builder_mix(&f->builder, to, from, share);
+}
+
+/* Points first .. first + n - 1 of the output at multiples of step along streamline i; the last at its end. */
+static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, uint64_t to, uint64_t n)
+{
+    const uint64_t last = s->offset[i + 1] - 1;
+    uint64_t from = s->offset[i];
+    double before = 0, segment = from < last ? gls_builder_distance(s, from, from + 1) : 0;
+    for (uint64_t k = 0; k + 1 < n; k++) {
+        double at = (double)k * step;
+        while (from + 1 < last && before + segment <= at) {
+            before += segment;
+            from++;
+            segment = gls_builder_distance(s, from, from + 1);
+        }
+        double share = segment > 0 ? (at - before) / segment : 0;
+        new_point(f, i, to + k, from, from < last ? fmin(fmax(share, 0), 1) : 0);
+    }
+    gls_builder_copy(&f->builder, to + n - 1, last, 1);
+}
+
+static uint64_t count_equal(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    return s->offset[i + 1] > s->offset[i] ? f->n : 0;
+}
+
+static float gap(const float a[3], const float b[3])
+{
+    float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrtf(x * x + (y * y + z * z));
+}
+
+/* The same places as tckresample's, whose lengths are float32, but for the last point, which is the end. */
+static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
+{
+    const uint64_t last = s->offset[i + 1] - 1;
+    uint64_t from = s->offset[i];
+    float length = 0, before = 0;
+    for (uint64_t p = from; p < last; p++) length += gap(s->point[p + 1], s->point[p]);
+    for (uint32_t k = 0; k + 1 < f->n; k++) {
+        const float at = length * (float)k / (float)(f->n - 1);
+        float step = 0;
+        while (from < last && before + (step = gap(s->point[from + 1], s->point[from])) < at) {
+            before += step;
+            from++;
+        }
+        float share = from < last && step > 0 ? (at - before) / step : 0;
+        gls_builder_spline(&f->builder, i, to + k, from, share > 0 ? (double)fminf(share, 1) : 0);
+    }
+    gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
+}
+
+static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    (void)row;
+    if (f->how == GLS_INTERPOLATE_HERMITE && s->offset[i + 1] > s->offset[i]) {
+        make_equal_spline(f, s, i, to);
+        return;
+    }
+    if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
+}
+
+static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    if (n < 2) return n;
+    /* a rest shorter than a rounding error makes no segment of its own */
+    double steps = ceil(gls_builder_length(s, i) / f->step - 1e-6);
+    return steps < MOST_STEPS ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
+}
+
+static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    (void)row;
+    if (s->offset[i + 1] > s->offset[i]) place(f, s, i, f->step, to, f->n_new[i]);
+}
+
+/* Point k of streamline i; beyond its ends the first and the last step go on. */
+static void point_at(const gls_streamlines *s, size_t i, int64_t k, float out[3])
+{
+    const int64_t last = (int64_t)(s->offset[i + 1] - s->offset[i]) - 1;
+    const float(*p)[3] = s->point + s->offset[i];
+    for (int r = 0; r < 3; r++)
+        out[r] = k < 0      ? p[0][r] + (p[0][r] - p[1][r])
+                 : k > last ? p[last][r] + (p[last][r] - p[last - 1][r])
+                            : p[k][r];
+}
+
+/* The point mu of the way from point k to the next one, which lies one step before or behind it. */
+static void point_between(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float mu,
+                          float out[3])
+{
+    float p[4][3];
+    for (int n = 0; n < 4; n++) point_at(s, i, k + (n - 1) * step, p[n]);
+    if (f->how == GLS_INTERPOLATE_HERMITE)
+        gls_spline_at(mu, p[0], p[1], p[2], p[3], out);
+    else
+        for (int r = 0; r < 3; r++) out[r] = p[1][r] + mu * (p[2][r] - p[1][r]);
+}
+
+static gls_status add_place(reshaper *f, uint64_t from, double share, const float point[3])
+{
+    if (f->n_places == f->places) {
+        size_t places = f->places ? 2 * f->places : 256;
+        struct place *place = realloc(f->place, places * sizeof *place);
+        if (!place) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
+        f->place = place;
+        f->places = places;
+    }
+    f->place[f->n_places++] = (struct place){from, share, {point[0], point[1], point[2]}};
+    return GLS_OK;
+}
+
+/* Of the way from point k on, from share *low: where the distance to `here` is a step, by halving, in float32 and to
+ * the precision of tckresample, whose points these so are. *low gets the last share that was too near. */
+static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float *low,
+                       const float here[3], float out[3])
+{
+    const float length = (float)f->step;
+    float near[3], far[3], high = 1, mu = 1;
+    point_at(s, i, k, near);
+    point_at(s, i, k + step, far);
+    do {
+        const float middle = 0.5f * (*low + high);
+        if (middle == *low || middle == high) { /* far away floats lie further apart than this: on to the next point */
+            point_at(s, i, k + step, out);
+            return 1;
+        }
+        mu = middle;
+        point_between(f, s, i, k, step, mu, out);
+        bool is_near = gap(out, here) < length;
+        *(is_near ? low : &high) = mu;
+        memcpy(is_near ? near : far, out, sizeof near);
+    } while (gap(far, near) > 0.001f * length);
+    return mu;
+}
+
+/* Places from point `start` to the end of streamline i, or back to its start, each a step from the one before. */
+static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
+{
+    const uint64_t first = s->offset[i];
+    const int step = back ? -1 : 1;
+    const int64_t end = back ? 0 : (int64_t)(s->offset[i + 1] - first) - 1;
+    int64_t k = start; /* the segment from here */
+    float low = 0, here[3], p[3];
+    gls_status status = GLS_OK;
+    point_at(s, i, start, here);
+    while (k != end && status == GLS_OK) {
+        point_at(s, i, k + step, p);
+        if (gap(here, p) < (float)f->step) {
+            k += step;
+            low = 0;
+            continue;
+        }
+        const float mu = find_step(f, s, i, k, step, &low, here, p);
+        memcpy(here, p, sizeof here);
+        status = add_place(f, first + (uint64_t)(back ? k - 1 : k), back ? 1 - (double)mu : (double)mu, here);
+        if (mu < 1) continue;
+        k += step;
+        low = 0;
+    }
+    return status == GLS_OK && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end])
+                                            : status;
+}
+
+static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i], middle = s->offset[i] + n / 2;
+    uint64_t to;
+    if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
+    const double length = gls_builder_length(s, i);
+    if (!(length / f->step < MOST_STEPS)) return too_many_steps(f, length);
+    f->n_places = 0;
+    gls_status status = walk_from(f, s, i, (int64_t)(n / 2), true);
+    const size_t before = f->n_places;
+    for (size_t k = 0; k < before / 2; k++) {
+        struct place keep = f->place[k];
+        f->place[k] = f->place[before - 1 - k];
+        f->place[before - 1 - k] = keep;
+    }
+    if (status == GLS_OK) status = add_place(f, middle, 0, s->point[middle]);
+    if (status == GLS_OK) status = walk_from(f, s, i, (int64_t)(n / 2), false);
+    if (status == GLS_OK) status = gls_builder_add(&f->builder, i, f->n_places, &to);
+    for (size_t k = 0; k < f->n_places && status == GLS_OK; k++) {
+        gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* the columns */
+        memcpy(f->builder.point[to + k], f->place[k].point, sizeof f->place[k].point);
+    }
+    return status;
+}
+
+static uint64_t count_between(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    return n > 1 ? (n - 1) * f->n + 1 : n;
+}
+
+static void make_between(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
+    (void)row;
+    for (uint64_t p = 0; p + 1 < n; p++)
+        for (uint32_t k = 0; k < f->n; k++) new_point(f, i, to + p * f->n + k, first + p, (double)k / f->n);
+    if (n > 0) gls_builder_copy(&f->builder, to + (n - 1) * f->n, first + n - 1, 1);
+}
+
+static uint64_t count_kept(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t first = s->offset[i];
+    const size_t n = (size_t)(s->offset[i + 1] - first);
+    return f->max_segment > 0 ? gls_points_compress(s->point + first, n, f->tolerance, f->max_segment, f->kept + first)
+                              : gls_points_downsample(n, f->n, n / 2, f->kept + first);
+}
+
+static void keep(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    const uint64_t first = s->offset[i];
+    (void)row;
+    for (size_t k = 0; k < f->n_new[i]; k++) gls_builder_copy(&f->builder, to + k, first + f->kept[first + k], 1);
+}
+
+static gls_status reserve(reshaper *f, const gls_streamlines *s)
+{
+    const size_t points = (size_t)s->offset[s->n];
+    bool ok = true;
+    if (s->n > f->lines) {
+        uint64_t *n_new = realloc(f->n_new, s->n * sizeof *n_new), *first;
+        if (n_new) f->n_new = n_new;
+        first = realloc(f->first, s->n * sizeof *first);
+        if (first) f->first = first;
+        ok = n_new && first;
+        if (ok) f->lines = s->n;
+    }
+    if (ok && f->count == count_kept && points > f->capacity) {
+        size_t *kept = realloc(f->kept, points * sizeof *kept);
+        ok = kept != NULL;
+        if (ok) f->kept = kept;
+        if (ok) f->capacity = points;
+    }
+    return ok ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
+}
+
+typedef struct reshaping {
+    reshaper *reshaper;
+    const gls_streamlines *lines;
+    size_t first; /* of the parcel */
+} reshaping;
+
+static void count_some(void *user, int thread, size_t from, size_t until)
+{
+    const reshaping *r = user;
+    reshaper *f = r->reshaper;
+    (void)thread;
+    for (size_t i = from; i < until; i++) f->n_new[i] = f->count(f, r->lines, i);
+}
+
+static void fill_some(void *user, int thread, size_t from, size_t until)
+{
+    const reshaping *r = user;
+    reshaper *f = r->reshaper;
+    (void)thread;
+    for (size_t k = from; k < until; k++) f->fill(f, r->lines, r->first + k, k, f->first[r->first + k]);
+}
+
+/* Streamlines from .. as many as make one parcel; *until gets the one behind. */
+static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t from, size_t *until)
+{
+    gls_builder *b = &f->builder;
+    gls_status status = GLS_OK;
+    size_t i = from;
+    for (; i < s->n && status == GLS_OK && gls_builder_fits(b, f->n_new[i]); i++)
+        status = gls_builder_add(b, i, f->n_new[i], &f->first[i]);
+    if (status != GLS_OK) return status;
+    *until = i;
+    gls_parallel(i - from, 64, f->n_threads, fill_some, &(reshaping){f, s, from});
+    return gls_builder_flush(b);
+}
+
+static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
+{
+    gls_status status = reserve(f, s);
+    if (status != GLS_OK) return status;
+    gls_parallel(s->n, 64, f->n_threads, count_some, &(reshaping){f, s, 0});
+    for (size_t i = 0; i < s->n; i++)
+        if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
+    for (size_t i = 0; i < s->n && status == GLS_OK;) status = reshape_some(f, s, i, &i);
+    return status;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    reshaper *f = user;
+    gls_status status = gls_builder_begin(&f->builder, s);
+    if (status == GLS_OK && f->count) return reshape_all(f, s);
+    for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = f->reshape(f, s, i);
+    return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
+}
+
+static void discard(void *user)
+{
+    reshaper *f = user;
+    gls_sink_abort(&f->builder.next);
+    gls_builder_finish(&f->builder);
+    free(f->n_new);
+    free(f->first);
+    free(f->kept);
+    free(f->place);
+    free(f);
+}
+
+static gls_status finish(void *user)
+{
+    reshaper *f = user;
+    gls_status status = gls_sink_finish(&f->builder.next);
+    discard(f);
+    return status;
+}
+
+static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
+{
+    reshaper *f = malloc(sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    *f = *like;
+    f->n_threads = omp_get_max_threads();
+    gls_builder_init(&f->builder, next);
+    *filter = (gls_sink){append, finish, discard, f};
+    return GLS_OK;
+}
+
+gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(map && next && next->append && filter);
+    reshaper f = {.count = count_same, .fill = transform};
+    memcpy(f.map, map, sizeof f.map);
+    return create(&f, next, filter);
+}
+
+gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(n >= 2 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.count = count_equal, .fill = make_equal, .n = n, .how = how}, next, filter);
+}
+
+gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.count = count_steps, .fill = make_steps, .step = step, .how = how}, next, filter);
+}
+
+gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.reshape = resample_from_middle, .step = step, .how = how}, next, filter);
+}
+
+gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(factor >= 1 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.count = count_between, .fill = make_between, .n = factor, .how = how}, next, filter);
+}
+
+gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    return create(&(reshaper){.count = count_kept, .fill = keep, .n = factor}, next, filter);
+}
+
+gls_status gls_filter_compress_create(double tolerance, double max_segment, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(tolerance >= 0 && max_segment > 0);
+    return create(&(reshaper){.count = count_kept, .fill = keep, .tolerance = tolerance, .max_segment = max_segment},
+                  next, filter);
+}

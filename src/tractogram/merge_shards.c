@@ -1,0 +1,314 @@
+/* Joins shards: their heads are compared first, one file open at a time; then their streamlines go through the writer
+ * that made them. */
+#include <glslines/merge.h>
+
+#include "tractogram/shards.h"
+#include "tractogram/writers.h"
+#include "util/status.h"
+#include "util/maths.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Streamlines by their number of steps. */
+typedef struct lengths {
+    uint64_t *bin;
+    uint64_t n_bins;
+    uint64_t streamlines, points;
+} lengths;
+
+typedef struct merge {
+    const char *const *paths;
+    size_t n;
+    const char *output;
+    gls_shard_file *file;   /* of each path */
+    size_t *order;          /* paths by part of the run */
+    gls_shard_reader first; /* the head of paths[0], which the others are compared with */
+    gls_shard_reader later; /* of the first with streamlines, if that is another */
+    /* which of the two has streamlines: those without have neither columns nor a precision; NULL: none yet */
+    const gls_shard_reader *filled;
+    lengths lengths;
+    uint64_t last_part, last_seeds; /* see gls_merge_result */
+    gls_merge_progress progress;
+    void *user;
+    uint64_t bytes, bytes_done;
+} merge;
+
+static gls_status lengths_add(lengths *l, const gls_streamlines *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t steps = s->offset[i + 1] - s->offset[i] - 1;
+        if (steps >= l->n_bins) {
+            uint64_t n = steps + 1 + l->n_bins / 2 + 256, *bin = realloc(l->bin, n * sizeof *bin);
+            if (!bin) return gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
+            memset(bin + l->n_bins, 0, (n - l->n_bins) * sizeof *bin);
+            l->bin = bin;
+            l->n_bins = n;
+        }
+        l->bin[steps]++;
+    }
+    l->streamlines += s->n;
+    l->points += s->offset[s->n];
+    return GLS_OK;
+}
+
+static gls_merge_result lengths_result(const lengths *l)
+{
+    const uint64_t n = l->streamlines;
+    gls_merge_result r = {.streamlines = n, .points = l->points};
+    if (n == 0) return r;
+    r.mean_steps = (double)(l->points - n) / (double)n;
+    r.median_steps = gls_histogram_median(l->bin, l->n_bins, n);
+    r.min_steps = gls_histogram_bin(l->bin, l->n_bins, 0);
+    r.max_steps = gls_histogram_bin(l->bin, l->n_bins, n - 1);
+    return r;
+}
+
+static bool same_lines(char *const *a, char *const *b)
+{
+    for (; a && b && *a && *b; a++, b++) {
+        if (strcmp(*a, *b) != 0) return false;
+    }
+    return (!a || !*a) && (!b || !*b);
+}
+
+static bool is_half(const gls_shard_reader *r)
+{
+    return r->info->position_type == GLS_TYPE_FLOAT16;
+}
+
+static bool same_columns(const gls_column *a, size_t n, const gls_column *b, size_t m)
+{
+    bool same = n == m;
+    for (size_t k = 0; same && k < n; k++)
+        same = strcmp(a[k].name, b[k].name) == 0 && a[k].type == b[k].type && a[k].components == b[k].components;
+    return same;
+}
+
+/* Whether two shards with streamlines have the same columns and groups. */
+static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *b)
+{
+    const gls_tractogram_info *x = a->info, *y = b->info;
+    return same_columns(x->dps, x->n_dps, y->dps, y->n_dps) &&
+           same_columns(x->group, x->n_groups, y->group, y->n_groups);
+}
+
+/* Of the shards with streamlines. */
+static gls_status compare_filled(const merge *m, const char *path, const gls_shard_reader *r)
+{
+    if (!m->filled || r->file.n_streamlines == 0) return GLS_OK;
+    if (!has_same_columns(m->filled, r))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: its columns or groups differ", path);
+    if (is_half(m->filled) != is_half(r))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
+                        path);
+    return GLS_OK;
+}
+
+/* Whether a shard is of the same run as the first one. */
+static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
+{
+    const gls_shard_reader *a = &m->first;
+    const gls_grid *g = &a->info->grid, *h = &r->info->grid;
+    const gls_shard *x = &a->file.shard, *y = &r->file.shard;
+    const char *first = m->paths[0];
+    if (r->file.format != a->file.format)
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s", path, first);
+    if (x->count != y->count)
+        return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count,
+                        first, x->index, x->count);
+    if (strcmp(a->file.version, r->file.version) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: written by version %s, not %s", path, first,
+                        r->file.version, a->file.version);
+    if (x->total_seeds != y->total_seeds)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first,
+                        (unsigned long long)y->total_seeds, (unsigned long long)x->total_seeds);
+    if (memcmp(g->dim, h->dim, sizeof g->dim) != 0 || memcmp(g->affine, h->affine, sizeof g->affine) != 0 ||
+        memcmp(g->voxel_size, h->voxel_size, sizeof g->voxel_size) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
+    if (x->inputs != y->inputs)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
+    if (x->parameters != y->parameters || x->select != y->select)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
+    if (!same_lines(a->reader->lines, r->reader->lines))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
+    return compare_filled(m, path, r);
+}
+
+static gls_status read_head(merge *m, size_t i)
+{
+    gls_shard_reader r;
+    gls_status status = gls_shard_reader_open(m->paths[i], &r);
+    if (status != GLS_OK) return status;
+    if (i == 0) m->first = r;
+    m->file[i] = r.file;
+    m->bytes += r.file.bytes;
+    if (i > 0) status = compare(m, m->paths[i], &r);
+    const bool fills = !m->filled && r.file.n_streamlines > 0;
+    if (fills && i > 0) m->later = r;
+    if (fills) m->filled = i > 0 ? &m->later : &m->first;
+    if (i > 0 && !fills) gls_shard_reader_close(&r);
+    return status;
+}
+
+/* "2, 4 and 7", at most five of them. */
+static void list_missing(const merge *m, gls_text *text, uint32_t *n_missing)
+{
+    uint32_t count = m->file[0].shard.count, listed = 0;
+    *n_missing = 0;
+    for (uint32_t k = 0; k < count; k++) *n_missing += m->order[k] == SIZE_MAX;
+    for (uint32_t k = 0; k < count && listed < 5; k++) {
+        if (m->order[k] != SIZE_MAX) continue;
+        listed++;
+        gls_text_printf(text, "%s%u", listed == 1 ? "" : listed == *n_missing ? " and " : ", ", k + 1);
+    }
+    if (*n_missing > listed) gls_text_printf(text, " and %u more", *n_missing - listed);
+}
+
+/* Each part exactly once. */
+static gls_status sort(merge *m)
+{
+    uint32_t count = m->file[0].shard.count, n_missing;
+    m->order = malloc(count * sizeof *m->order);
+    if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", m->output);
+    for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
+    for (size_t i = 0; i < m->n; i++) {
+        size_t *place = &m->order[m->file[i].shard.index - 1];
+        if (*place != SIZE_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index,
+                            count, m->paths[*place]);
+        *place = i;
+    }
+    if (m->n == count) return GLS_OK;
+    gls_text text = {0};
+    list_missing(m, &text, &n_missing);
+    char *list = gls_text_take(&text);
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count,
+                                 list ? list : "some", n_missing == 1 ? "is" : "are");
+    free(list);
+    return status;
+}
+
+static gls_status fail_shard(const char *path)
+{
+    char reason[1024];
+    snprintf(reason, sizeof reason, "%s", gls_last_error());
+    const char *text = strstr(reason, ": ");
+    return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
+}
+
+/* Of the run's streamlines no more than were wanted. */
+static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
+{
+    uint64_t left = shard->select - m->lengths.streamlines;
+    if (shard->select == 0 || lines->n < left) return;
+    lines->n = (size_t)left;
+    if (left == 0) return;
+    const gls_column *index = gls_column_find(lines->dps, lines->n_dps, GLS_DPS_SEED_INDEX);
+    bool exact = index && (index->type == GLS_TYPE_UINT32 || shard->total_seeds <= UINT64_C(1) << 24);
+    m->last_part = shard->index;
+    m->last_seeds = exact ? (uint64_t)gls_column_value(index, left - 1) + 1 : 0;
+}
+
+static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
+{
+    gls_shard_reader r;
+    gls_streamlines lines = {.n = 1};
+    gls_status status = gls_shard_reader_open(m->paths[i], &r);
+    if (status != GLS_OK) return status;
+    /* the file may have been replaced since its head was read */
+    if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
+        r.file.n_streamlines != m->file[i].n_streamlines)
+        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
+    if (status == GLS_OK) status = compare(m, m->paths[i], &r);
+    if (status == GLS_OK && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
+    for (bool more = true; status == GLS_OK && more;) {
+        status = gls_shard_reader_next(&r, &lines);
+        more = lines.n > 0;
+        if (status == GLS_OK) cut_lines(m, &r.file.shard, &lines);
+        if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
+        /* what the writer refuses, no shard that it made has */
+        if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
+        if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
+        double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
+        if (status == GLS_OK && m->progress &&
+            !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
+            status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    }
+    m->bytes_done += r.file.bytes;
+    gls_shard_reader_close(&r);
+    return status;
+}
+
+static gls_status write_output(merge *m, bool overwrite, gls_output_group *group)
+{
+    static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    gls_tractogram_writer *writer = NULL;
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.precision = m->filled && is_half(m->filled) ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
+    options.overwrite = overwrite;
+    options.header_lines = (const char *const *)m->first.reader->lines;
+    gls_grid grid = m->first.info->grid;
+    gls_status status = GLS_OK;
+    if (m->first.file.format == GLS_FORMAT_TCK) /* has none, and its writer needs none */
+        status = gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, unit);
+    if (status == GLS_OK)
+        status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
+    if (status != GLS_OK) return status;
+    /* so that bytes stay as they are: computed from the rounded affine, voxel sizes may differ in the last bit */
+    memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
+    writer->in_stored_space = true;
+    gls_writer_join(writer, group);
+    for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++)
+        status = copy_shard(m, m->order[k], writer);
+    if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
+    gls_tractogram_writer_abort(writer);
+    return status;
+}
+
+gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, gls_existing existing,
+                                gls_merge_progress progress, void *user, gls_merge_result *result)
+{
+    return gls_tractogram_merge_grouped(paths, n, output, existing == GLS_EXISTING_REPLACE, NULL, progress, user,
+                                        result);
+}
+
+gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
+                                        gls_output_group *group, gls_merge_progress progress, void *user,
+                                        gls_merge_result *result)
+{
+    GLS_REQUIRE(paths && output);
+    GLS_REQUIRE(n > 0);
+    merge m = {.paths = paths, .n = n, .output = output, .progress = progress, .user = user};
+    gls_tractogram_format format;
+    gls_status status = gls_tractogram_format_parse(output, &format);
+    if (status != GLS_OK) return status;
+    m.file = calloc(n, sizeof *m.file);
+    if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        status = read_head(&m, i);
+        if (status == GLS_OK && i == 0 && m.first.file.format != format)
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "%s: its suffix is of another format than that of %s; merging does not convert", output,
+                              paths[0]);
+    }
+    if (status == GLS_OK) status = sort(&m);
+    if (status == GLS_OK) status = write_output(&m, overwrite, group);
+    if (status == GLS_OK && result) {
+        *result = lengths_result(&m.lengths);
+        if (m.first.file.shard.select > result->streamlines)
+            gls_log(GLS_LOG_WARNING,
+                    "%s: %llu streamlines in place of %llu (--select): all shards together have no more", output,
+                    (unsigned long long)result->streamlines, (unsigned long long)m.first.file.shard.select);
+        result->last_part = m.last_part;
+        result->last_seeds = m.last_seeds;
+    }
+    if (m.filled == &m.later) gls_shard_reader_close(&m.later);
+    gls_shard_reader_close(&m.first);
+    free(m.lengths.bin);
+    free(m.order);
+    free(m.file);
+    return status;
+}

@@ -1,0 +1,33 @@
+#include "util/allocation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size)
+{
+    if (n < *capacity) return true;
+    size_t wanted = *capacity ? 2 * *capacity : least;
+    void *elements;
+    memcpy(&elements, list, sizeof elements);
+    elements = realloc(elements, wanted * size);
+    if (!elements) return false;
+    memcpy(list, &elements, sizeof elements);
+    *capacity = wanted;
+    return true;
+}
+
+uint64_t gls_address_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    return limit.rlim_cur < 1 << 20 ? 1 : (uint64_t)limit.rlim_cur >> 20;
+}
+
+double *gls_aligned_zeros(size_t n)
+{
+    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
+    double *values = aligned_alloc(64, bytes);
+    if (values) memset(values, 0, bytes);
+    return values;
+}

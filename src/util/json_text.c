@@ -1,0 +1,108 @@
+#include "util/json_text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text.h"
+
+/* Texts get back the bytes that printed() put into UTF-8. */
+static void decode(cJSON *json)
+{
+    for (; json; json = json->next) {
+        if (json->string) gls_utf8_decode(json->string);
+        if (cJSON_IsString(json)) gls_utf8_decode(json->valuestring);
+        decode(json->child);
+    }
+}
+
+static cJSON *parsed(cJSON *json, const char *text, size_t n)
+{
+    /* JSON has a backslash as two */
+    if (json && memmem(text, n, "\\\\x", 3)) decode(json);
+    return json;
+}
+
+cJSON *gls_json_parse(const char *text)
+{
+    locale_t before = gls_plain_enter();
+    cJSON *json = cJSON_Parse(text);
+    gls_plain_leave(before);
+    return json ? parsed(json, text, strlen(text)) : NULL;
+}
+
+cJSON *gls_json_parse_bytes(const char *text, size_t n)
+{
+    locale_t before = gls_plain_enter();
+    cJSON *json = cJSON_ParseWithLength(text, n);
+    gls_plain_leave(before);
+    return parsed(json, text, n);
+}
+
+cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped)
+{
+    locale_t before = gls_plain_enter();
+    cJSON *json = cJSON_ParseWithLengthOpts(text, n + 1, stopped, true);
+    gls_plain_leave(before);
+    return parsed(json, text, n);
+}
+
+/* Characters at the start of text that stay as they are, and are no escape of JSON. */
+static size_t plain_bytes(const char *text)
+{
+    size_t n = 0;
+    while ((text[n] >= ' ' && text[n] < 0x7f && text[n] != '\\') || text[n] == '\n' || text[n] == '\t') n++;
+    return n;
+}
+
+/* Appends the character of JSON at text, of UTF-8 or an escape, and returns its bytes. */
+static size_t put(gls_text *out, const char *text)
+{
+    char escape[GLS_ESCAPE_BYTES];
+    if (*text == '\\') {
+        const bool is_byte = text[1] == '\\' && gls_utf8_is_escape(text + 1);
+        gls_text_append(out, is_byte ? "\\\\x5c" : text, is_byte ? 5 : 2);
+        return 2;
+    }
+    const size_t n = gls_escape_next(text, escape);
+    if (!*escape)
+        gls_text_append(out, text, n);
+    else if (gls_utf8_bytes(text) == 0)
+        gls_text_printf(out, "\\%s", escape);
+    else if (n == 1)
+        gls_text_printf(out, "\\u%04x", (unsigned)*text);
+    else
+        gls_text_puts(out, escape);
+    return n;
+}
+
+/* What cJSON printed, as UTF-8; text is freed. */
+static char *printed(char *text)
+{
+    gls_text out = {0};
+    if (!text) return NULL;
+    for (const char *at = text; *at;) {
+        const size_t n = plain_bytes(at);
+        gls_text_append(&out, at, n);
+        at += n;
+        if (*at) at += put(&out, at);
+    }
+    free(text);
+    return gls_text_take(&out);
+}
+
+char *gls_json_print(const cJSON *json)
+{
+    locale_t before = gls_plain_enter();
+    char *text = cJSON_Print(json);
+    gls_plain_leave(before);
+    return printed(text);
+}
+
+char *gls_json_print_line(const cJSON *json)
+{
+    locale_t before = gls_plain_enter();
+    char *text = cJSON_PrintUnformatted(json);
+    gls_plain_leave(before);
+    return printed(text);
+}

@@ -1,0 +1,114 @@
+/* Small mathematics: affine maps, float16, random numbers, quantiles. */
+#ifndef GLS_UTIL_MATHS_H
+#define GLS_UTIL_MATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- 3x4 affine maps in double. */
+
+/* out = map applied to (p, 1); out may be p. */
+static inline void gls_affine_apply(const double map[3][4], const double p[3], double out[3])
+{
+    double x = p[0], y = p[1], z = p[2];
+    for (int r = 0; r < 3; r++) out[r] = map[r][0] * x + map[r][1] * y + map[r][2] * z + map[r][3];
+}
+
+static inline double gls_affine_det(const double a[3][4])
+{
+    return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+}
+
+/* Inverse of a map whose determinant is not 0; out must not alias a. */
+static inline void gls_affine_invert(const double a[3][4], double out[3][4])
+{
+    double s = 1.0 / gls_affine_det(a);
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+            int r1 = (c + 1) % 3, r2 = (c + 2) % 3, c1 = (r + 1) % 3, c2 = (r + 2) % 3;
+            out[r][c] = s * (a[r1][c1] * a[r2][c2] - a[r1][c2] * a[r2][c1]);
+        }
+    }
+    for (int r = 0; r < 3; r++) out[r][3] = -(out[r][0] * a[0][3] + out[r][1] * a[1][3] + out[r][2] * a[2][3]);
+}
+
+/* --- float16. */
+
+/* Nearest float16, ties to even; infinity from 65520 on; NaN stays NaN. */
+uint16_t gls_half(float value);
+/* The exact value of a float16. */
+float gls_half_value(uint16_t half);
+/* As gls_half() for n values; false if one of the results is not finite. */
+bool gls_half_convert(const float *in, size_t n, uint16_t *out);
+
+/* --- Philox4x32-10 (Salmon et al. 2011): the C twin of glsl/philox.glsl. */
+
+/* Encrypts counter with key; four words of random bits. */
+static inline void gls_philox(const uint32_t counter[4], uint64_t key, uint32_t out[4])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+        uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)p1;
+        c3 = (uint32_t)p0;
+        c0 = n0;
+        c2 = n2;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+/* Uniform in [0, 1) with 24 bits: exact in float and double. */
+static inline double gls_uniform(uint32_t word)
+{
+    return (word >> 8) * 0x1p-24;
+}
+
+/* Purposes: the last word of a counter, so that no two uses of random numbers share any. */
+enum {
+    GLS_PHILOX_TRACK = 0,
+    GLS_PHILOX_SEED = 1,
+    GLS_PHILOX_SHUFFLE = 2,
+    GLS_PHILOX_NOISE = 3,
+    GLS_PHILOX_SEED_SPHERE = 4,
+    GLS_PHILOX_SEED_WEIGHT = 5,
+    GLS_PHILOX_SEED_INTERFACE = 6,
+    GLS_PHILOX_INITIAL = 7
+};
+
+/* --- Quantiles by numpy's default rule: values between two ranks are interpolated, so that the median of an even
+ * number is the mean of the two in the middle. */
+
+/* Where a quantile lies among n sorted values: between those of two ranks, counted from 0. */
+typedef struct gls_quantile {
+    uint64_t lower, upper; /* equal where a value is the quantile */
+    double part;           /* of the way from the lower to the upper value, 0 <= part < 1 */
+} gls_quantile;
+
+/* n >= 1, 0 <= q <= 1. */
+gls_quantile gls_quantile_find(uint64_t n, double q);
+/* The quantile, once both values are known. */
+double gls_quantile_between(const gls_quantile *quantile, double lower, double upper);
+
+/* Of values in ascending order; NaN without any. */
+double gls_quantile_of_sorted(const double *sorted, size_t n, double q);
+/* Both sort the values; NaN without any. */
+double gls_median(double *value, size_t n);
+void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out);
+
+/* Of a histogram that has n > 0 values: the bin of the value of a rank, and the median of the bins' numbers. */
+size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank);
+double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
+
+/* In ascending order; no value may be NaN. */
+void gls_sort(double *value, size_t n);
+
+#endif

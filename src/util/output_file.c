@@ -1,0 +1,438 @@
+/* Outputs: files that appear under their names only when they are complete, several together or none, and never in
+ * place of something that is no regular file. */
+#include "util/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/status.h"
+
+/* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
+#define MAX_PIECE ((size_t)1 << 30)
+
+gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes)
+{
+    gls_output output;
+    gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
+    if (status == GLS_OK) status = gls_output_write(&output, data, bytes);
+    if (status == GLS_OK) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
+}
+
+/* "dir/name" -> "dir/", "name" -> "": what goes before another name in the same directory. */
+static int directory_length(const char *path)
+{
+    return (int)(gls_file_name(path) - path);
+}
+
+/* A name beside path that nothing else uses at the same time. NULL: no memory. */
+static char *temporary_name(const char *path, unsigned attempt)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int dir = directory_length(path);
+    char *name = NULL;
+    uint64_t unique = (uint64_t)now.tv_nsec * 2654435761u + (uint64_t)now.tv_sec + attempt;
+    /* the final name is cut so that the temporary one never exceeds NAME_MAX */
+    if (asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
+                 (unsigned long long)(unique & 0xffffffffffu)) < 0)
+        return NULL;
+    return name;
+}
+
+/* A nameless file in the directory of path, or -1 where the file system cannot. A name is given later through /proc, so
+ * that must be there too. */
+static int open_nameless(const char *path)
+{
+#ifdef O_TMPFILE
+    int dir = directory_length(path);
+    char *folder = dir ? strndup(path, (size_t)dir) : strdup(".");
+    int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return fd;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+/* A file under a temporary name; -1 with errno set. */
+static int open_named(const char *path, char **name)
+{
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        *name = temporary_name(path, attempt);
+        if (!*name) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) return fd;
+        int reason = errno;
+        free(*name);
+        *name = NULL;
+        errno = reason;
+        if (reason != EEXIST) return -1;
+    }
+    return -1;
+}
+
+/* Whether a name stands for a descriptor, as /dev/stdout does: others may be writing to its file, which would lose its
+ * name to the new one. */
+static bool is_descriptor(const char *path)
+{
+    char at[PATH_MAX], to[PATH_MAX], next[PATH_MAX];
+    struct stat link;
+    struct statfs system;
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return false;
+    for (int depth = 0; depth < 40 && lstat(at, &link) == 0 && S_ISLNK(link.st_mode); depth++) {
+        int dir = directory_length(at);
+        char *folder = dir ? strndup(at, (size_t)dir) : strdup(".");
+        const bool of_processes = folder && statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+        free(folder);
+        if (of_processes) return true;
+        ssize_t n = readlink(at, to, sizeof to - 1);
+        if (n <= 0) return false;
+        to[n] = '\0';
+        if (snprintf(next, sizeof next, "%.*s%s", *to == '/' ? 0 : dir, at, to) >= (int)sizeof next) return false;
+        memcpy(at, next, sizeof at);
+    }
+    return false;
+}
+
+/* Checks what stands under the final name and stores its permissions; *replaced tells whether there is anything. */
+static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
+{
+    struct stat st;
+    *replaced = false;
+    if (stat(path, &st) != 0) {
+        if (lstat(path, &st) != 0) return GLS_OK;
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: is a symbolic link that leads nowhere", path);
+    }
+    if (S_ISDIR(st.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: is a directory", path);
+    if (!S_ISREG(st.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
+    if (is_descriptor(path))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: stands for a file that is open, not for a name", path);
+    if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", path);
+    if (access(path, W_OK) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot overwrite: %s", path, strerror(errno));
+    *replaced = true;
+    *mode = st.st_mode & 07777;
+    return GLS_OK;
+}
+
+gls_status gls_output_create(const char *path, bool overwrite, gls_output *output)
+{
+    *output = GLS_OUTPUT_NONE;
+    bool replaced;
+    mode_t mode = 0;
+    gls_status status = check_target(path, overwrite, &replaced, &mode);
+    if (status != GLS_OK) return status;
+    output->overwrite = overwrite;
+    output->path = replaced ? realpath(path, NULL) : strdup(path);
+    if (!output->path) {
+        gls_output_discard(output);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", path, strerror(errno));
+    }
+    output->fd = open_nameless(output->path);
+    if (output->fd < 0) output->fd = open_named(output->path, &output->temporary);
+    if (output->fd < 0) {
+        int reason = errno;
+        gls_output_discard(output);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", path, strerror(reason));
+    }
+    if (replaced && fchmod(output->fd, mode) != 0) {
+        int reason = errno;
+        gls_output_discard(output);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot keep the permissions: %s", path, strerror(reason));
+    }
+    return GLS_OK;
+}
+
+bool gls_output_is(const gls_output *output, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const bool same = strcmp(output->path, path) == 0 || (real && strcmp(output->path, real) == 0);
+    free(real);
+    return same;
+}
+
+gls_status gls_output_write(gls_output *output, const void *data, size_t bytes)
+{
+    if (gls_fd_write(output->fd, data, bytes)) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+}
+
+gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes)
+{
+    const char *p = data;
+    while (bytes > 0) {
+        ssize_t n = pwrite(output->fd, p, bytes < MAX_PIECE ? bytes : MAX_PIECE, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC;
+        if (n <= 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+        p += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset)
+{
+    off_t end = lseek(output->fd, (off_t)bytes, SEEK_CUR);
+    if (end < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+    *offset = (uint64_t)end - bytes;
+    return GLS_OK;
+}
+
+gls_status gls_output_truncate(gls_output *output, uint64_t bytes)
+{
+    if (ftruncate(output->fd, (off_t)bytes) == 0 && lseek(output->fd, (off_t)bytes, SEEK_SET) >= 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+}
+
+/* Moves name to path, where nothing may stand unless overwrite. 0 or -1 with errno set. */
+static int move_file(const char *name, const char *path, bool overwrite)
+{
+    if (overwrite) return rename(name, path);
+    if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    /* file systems without that flag */
+    struct stat st;
+    if (lstat(path, &st) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(name, path);
+}
+
+gls_status gls_output_offer(gls_output *output, const char *second, bool *took)
+{
+    free(output->second);
+    output->second = strdup(second);
+    output->took_second = took;
+    *took = false;
+    return output->second ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
+}
+
+/* Gives the file a second name that nothing else has: a hard link to it through what. NULL with errno set. */
+static char *link_beside(const char *what, const char *path)
+{
+    int reason = ENOMEM;
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        char *name = temporary_name(path, attempt);
+        if (!name) break;
+        if (linkat(AT_FDCWD, what, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) return name;
+        reason = errno;
+        free(name);
+        if (reason != EEXIST) break;
+    }
+    errno = reason;
+    return NULL;
+}
+
+/* What stood under the name of an output. */
+typedef struct replaced_file {
+    bool present;
+    char *kept; /* its second name, by which it can be put back; NULL where the file system has no links */
+} replaced_file;
+
+static int name_file_once(gls_output *output, replaced_file *old)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    if (!output->temporary) {
+        if (linkat(AT_FDCWD, self, AT_FDCWD, output->path, AT_SYMLINK_FOLLOW) == 0) return 0;
+        if (errno != EEXIST || !output->overwrite) return -1;
+        output->temporary = link_beside(self, output->path);
+        if (!output->temporary) return -1;
+    }
+    if (output->overwrite) {
+        old->kept = link_beside(output->path, output->path);
+        old->present = old->kept || errno != ENOENT;
+    }
+    if (move_file(output->temporary, output->path, output->overwrite) == 0) {
+        free(output->temporary);
+        output->temporary = NULL;
+        return 0;
+    }
+    int reason = errno;
+    if (old->kept) unlink(old->kept);
+    free(old->kept);
+    errno = reason;
+    return -1;
+}
+
+static int name_file(gls_output *output, replaced_file *old)
+{
+    int result = name_file_once(output, old);
+    if (result == 0 || errno != EEXIST || !output->second) return result;
+    free(output->path);
+    output->path = output->second;
+    output->second = NULL;
+    *output->took_second = true;
+    return name_file_once(output, old);
+}
+
+/* The names in the file's folder reach the disk. What cannot be synchronised (some network file systems) is no fault.
+ */
+static int synchronise_folder(const char *path)
+{
+    int dir = directory_length(path);
+    char *folder = dir ? strndup(path, (size_t)dir) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (fd < 0) return 0;
+    int result = fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -1;
+    close(fd);
+    return result;
+}
+
+gls_status gls_output_sync_names(const char *path)
+{
+    if (synchronise_folder(path) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: its folder cannot be written: %s", path, strerror(errno));
+}
+
+/* All data are on the disk before any name is given, so that a crash of the machine leaves no name without its data. */
+static gls_status synchronise(gls_output *output)
+{
+    if (fsync(output->fd) == 0 || errno == EINVAL || errno == EROFS) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+}
+
+static gls_status fail_naming(const gls_output *output)
+{
+    if (errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", output->path, strerror(errno));
+}
+
+gls_status gls_outputs_commit(gls_output *outputs, size_t n)
+{
+    gls_status status = GLS_OK;
+    size_t named = 0;
+    replaced_file *old = calloc(n ? n : 1, sizeof *old);
+    if (!old) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < n && status == GLS_OK; i++) status = synchronise(&outputs[i]);
+    while (named < n && status == GLS_OK) {
+        if (name_file(&outputs[named], &old[named]) != 0)
+            status = fail_naming(&outputs[named]);
+        else
+            named++;
+    }
+    for (size_t i = 0; i < named && status == GLS_OK; i++)
+        if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
+    for (size_t i = named; i-- > 0;) {
+        if (status == GLS_OK) {
+            if (old[i].kept) unlink(old[i].kept);
+        } else if (old[i].kept) {
+            rename(old[i].kept, outputs[i].path);
+        } else if (!old[i].present) {
+            unlink(outputs[i].path);
+        }
+        free(old[i].kept);
+    }
+    free(old);
+    for (size_t i = 0; i < n; i++) gls_output_discard(&outputs[i]);
+    return status;
+}
+
+gls_status gls_output_commit(gls_output *output)
+{
+    gls_output_group *group = output->group;
+    if (!group) return gls_outputs_commit(output, 1);
+    gls_status status = synchronise(output);
+    if (status == GLS_OK && group->n == group->capacity) {
+        size_t capacity = 2 * group->capacity + 4;
+        gls_output *more = realloc(group->output, capacity * sizeof *more);
+        if (more) {
+            group->output = more;
+            group->capacity = capacity;
+        } else {
+            status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
+        }
+    }
+    if (status == GLS_OK) {
+        group->output[group->n++] = *output;
+        *output = GLS_OUTPUT_NONE;
+    }
+    gls_output_discard(output);
+    return status;
+}
+
+void gls_output_group_lead(gls_output_group *group)
+{
+    if (group->n < 2) return;
+    const gls_output last = group->output[group->n - 1];
+    memmove(group->output + 1, group->output, (group->n - 1) * sizeof last);
+    group->output[0] = last;
+}
+
+gls_status gls_output_group_commit(gls_output_group *group)
+{
+    gls_status status = gls_outputs_commit(group->output, group->n);
+    group->n = 0;
+    gls_output_group_discard(group);
+    return status;
+}
+
+void gls_output_group_discard(gls_output_group *group)
+{
+    while (group->n > 0) gls_output_discard(&group->output[--group->n]);
+    free(group->output);
+    *group = (gls_output_group){0};
+}
+
+uint64_t gls_output_size(const gls_output *output)
+{
+    struct stat st;
+    return fstat(output->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+void gls_output_discard(gls_output *output)
+{
+    if (output->fd >= 0) close(output->fd);
+    if (output->temporary) unlink(output->temporary);
+    free(output->temporary);
+    free(output->second);
+    free(output->path);
+    *output = GLS_OUTPUT_NONE;
+}
+
+gls_status gls_output_scratch(const gls_output *output, int *fd)
+{
+    *fd = open_nameless(output->path);
+    if (*fd >= 0) return GLS_OK;
+    char *name = NULL;
+    *fd = open_named(output->path, &name);
+    if (*fd < 0)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create a temporary file beside it: %s", output->path,
+                        strerror(errno));
+    unlink(name);
+    free(name);
+    return GLS_OK;
+}
+
+/* --- outputs against each other ------------------------------------------- */
+
+gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others)
+{
+    bool replaced;
+    mode_t mode;
+    for (size_t i = 0; i < n_others; i++)
+        if (others[i] && gls_same_file(path, others[i]))
+            return gls_fail(GLS_ERR_OUTPUT, "%s: is the same file as another output, %s", path, others[i]);
+    return check_target(path, overwrite, &replaced, &mode);
+}
