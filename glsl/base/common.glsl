@@ -15,7 +15,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // group, of which there are SLOTS at most, GROUP_SLOTS in fact.
 //
 // SLOT_ARRAY(type, name, size) is an array for each streamline, SLOT_ELEMENT(name, size, i) its element i, which other
-// lanes see after lane_sync(), or lane_settle() where another of these functions has just joined the lanes:
+// lanes see after lane_sync(), or lane_writes_done() where another of these functions has just joined the lanes:
 // lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane, and of all;
 // lane_range: the largest and the smallest; lane_largest: the largest, and the smallest number that goes with it;
 // LANE_SUMS: of each of the first n of the 16 elements of x, into TARGET(0), TARGET(1), ..., where ROOM is a SLOT_ARRAY
@@ -25,7 +25,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // lane_first: the first lane that says yes, LANES if none does; lane_ask() goes before, in front of a lane_sync();
 // LANE_LIST: of the v that vertex gives for each i from 0 to n - 1, each for which yes is true is put at its place: in
 // ascending order, from count on, which goes on behind them;
-// LANE_COLLECT: each v from 0 to n - 1, in any order; n is at most COLLECT_MOST.
+// LANE_COLLECT: each v from 0 to n - 1, in any order; n is at most MAX_COLLECTED.
 // Up to FEW values are looked at by every lane rather than by joining the lanes.
 #include <lanes>
 

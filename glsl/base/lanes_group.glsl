@@ -12,7 +12,7 @@
 #define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 void lane_sync() { barrier(); } // which also orders what a work group shares
-void lane_settle() {}           // whatever joins lanes has a barrier
+void lane_writes_done() {}           // whatever joins lanes has a barrier
 
 // Where lanes show each other words, one after the other: on the first board, then on the second. Who writes on one
 // has seen all others leave it, at the barrier of the other. Boards are arrays of words, not of vectors: for a store
@@ -58,15 +58,15 @@ LANES_JOIN(float, vec4, lane_max, floatBitsToUint, uintBitsToFloat, max)
 LANES_JOIN(uint, uvec4, lane_max, uint, uvec4, max)
 LANES_JOIN(int, ivec4, lane_min, uint, ivec4, min)
 
-float most_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
+float max_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
 void lane_range(inout float most, inout float least)
 {
     SHOWN(LANE) = floatBitsToUint(most);
     SHOWN(LANES + LANE) = floatBitsToUint(-least);
     lane_sync();
-    uint high = floatBitsToUint(most_of(uintBitsToFloat(LANE_WORDS(LANE / 4))));
-    uint low = floatBitsToUint(most_of(uintBitsToFloat(MORE_WORDS(LANE / 4))));
+    uint high = floatBitsToUint(max_of(uintBitsToFloat(LANE_WORDS(LANE / 4))));
+    uint low = floatBitsToUint(max_of(uintBitsToFloat(MORE_WORDS(LANE / 4))));
     if (LANE % 4 == 0) {
         JOINED(LANE / 4) = high;
         JOINED(LANES / 4 + LANE / 4) = low;
@@ -77,11 +77,11 @@ void lane_range(inout float most, inout float least)
         highs = max(highs, uintBitsToFloat(LANE_FOURS(i)));
         lows = max(lows, uintBitsToFloat(MORE_FOURS(i)));
     }
-    most = most_of(highs);
-    least = -most_of(lows);
+    most = max_of(highs);
+    least = -max_of(lows);
 }
 
-int least_where(vec4 x, float value, uvec4 number)
+int min_where(vec4 x, float value, uvec4 number)
 {
     ivec4 n = ivec4(number);
     int a = min(x.x == value ? n.x : 0x7fffffff, x.y == value ? n.y : 0x7fffffff);
@@ -94,8 +94,8 @@ void lane_largest(inout float x, inout int number)
     SHOWN(LANES + LANE) = uint(number);
     lane_sync();
     vec4 values = uintBitsToFloat(LANE_WORDS(LANE / 4));
-    x = most_of(values);
-    number = least_where(values, x, MORE_WORDS(LANE / 4));
+    x = max_of(values);
+    number = min_where(values, x, MORE_WORDS(LANE / 4));
     if (LANE % 4 == 0) {
         JOINED(LANE / 4) = floatBitsToUint(x);
         JOINED(LANES / 4 + LANE / 4) = uint(number);
@@ -103,10 +103,10 @@ void lane_largest(inout float x, inout int number)
     lane_sync();
     values = uintBitsToFloat(LANE_FOURS(0));
     for (int i = 1; i < FOURS_ROWS; i++) values = max(values, uintBitsToFloat(LANE_FOURS(i)));
-    x = most_of(values);
+    x = max_of(values);
     number = 0x7fffffff;
     for (int i = 0; i < FOURS_ROWS; i++)
-        number = min(number, least_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
+        number = min(number, min_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
 }
 
 uint lane_upto(uint x, out uint total)
@@ -190,7 +190,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         }                                                                               \
         count += total;                                                                 \
     }
-#define COLLECT_MOST (32 * LANES)
+#define MAX_COLLECTED (32 * LANES)
 #define FEW 8
 
 // The smallest lane that says yes is found in a word that a call before has cleared; two in turn, as with boards.

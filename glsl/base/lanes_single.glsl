@@ -8,7 +8,7 @@
 #define SLOT_ELEMENT(name, size, i) name[i]
 
 void lane_sync() {}
-void lane_settle() {}
+void lane_writes_done() {}
 float lane_sum(float x) { return x; }
 float lane_max(float x) { return x; }
 uint lane_max(uint x) { return x; }
@@ -29,7 +29,7 @@ uint lane_upto(uint x, out uint total)
         if (wanted) { put }                                \
         count += wanted ? 1u : 0u;                         \
     }
-#define COLLECT_MOST 0 // nothing is gained
+#define MAX_COLLECTED 0 // nothing is gained
 #define FEW 0
 void lane_ask() {}
 int lane_first(bool yes) { return yes ? 0 : 1; }

@@ -64,7 +64,7 @@ uint lane_upto(uint x)
 #endif
 #endif
 
-void lane_settle() { lane_sync(); }
+void lane_writes_done() { lane_sync(); }
 
 void lane_range(inout float most, inout float least)
 {
@@ -135,7 +135,7 @@ int lane_place(bool wanted, inout uint count)
         if (wanted) { put }                                \
     }
 #define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
-#define COLLECT_MOST 1024
+#define MAX_COLLECTED 1024
 #define FEW (LANES_IN_STEP * 8) // it takes registers, and AMD's GPUs lose a wave by it
 
 void lane_ask() {}

@@ -16,16 +16,16 @@ layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // b
 
 #define BLOCK 128u
 #define SOFTNESS 1e-10lf    // these are those of src/dwi/nonneg_kernel.c
-#define LEAST_PIVOT 1e-11lf
+#define MIN_PIVOT 1e-11lf
 #define FLOAT_NOISE 2e-7lf
 #define PER_LANE (STRIDE / GROUP)
-#define LINE (MOST + 1) // between rows of V: an odd number, so that columns lie in different banks
+#define LINE (MAX_ACTIVE + 1) // between rows of V: an odd number, so that columns lie in different banks
 
-shared double root[MOST * LINE]; // MOST is at most GROUP
-shared double lambda[MOST], aim[MOST], product[MOST], part[MOST];
+shared double root[MAX_ACTIVE * LINE]; // MAX_ACTIVE is at most GROUP
+shared double lambda[MAX_ACTIVE], aim[MAX_ACTIVE], product[MAX_ACTIVE], part[MAX_ACTIVE];
 shared double start[WIDE], y[WIDE];
 shared vec4 y_float[WIDE / 4];
-shared uint row_of[MOST];
+shared uint row_of[MAX_ACTIVE];
 shared double number[GROUP];
 shared float value_of[GROUP];
 shared uint place_of[GROUP];
@@ -164,12 +164,12 @@ double column_sum()
 void append(uint row, double value)
 {
     bool mine = lane < count;
-    if (lane < MOST) product[lane] = mine ? plan[products + row * STRIDE + row_of[lane]] : 0.0lf;
+    if (lane < MAX_ACTIVE) product[lane] = mine ? plan[products + row * STRIDE + row_of[lane]] : 0.0lf;
     meet();
     double of_lane = mine ? row_sum() : 0.0lf;
-    if (lane < MOST) part[lane] = of_lane;
+    if (lane < MAX_ACTIVE) part[lane] = of_lane;
     double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
-    double scale = 1.0lf / sqrt(max(pivot, LEAST_PIVOT)), way = -value * scale;
+    double scale = 1.0lf / sqrt(max(pivot, MIN_PIVOT)), way = -value * scale;
     if (lane <= count) {
         double added = mine ? -column_sum() * scale : scale, here = mine ? lambda[lane] : 0.0lf;
         root[count * LINE + lane] = added;
@@ -189,7 +189,7 @@ void remove(uint q)
     double of_lane = lane <= last ? root[lane * LINE + q] : 0.0lf, square = total(of_lane * of_lane),
            before = root[last * LINE + q], size = sqrt(square), factor = 1.0lf / (square + abs(before) * size);
     if (lane == last) of_lane += before < 0.0lf ? -size : size;
-    if (lane < MOST) part[lane] = of_lane;
+    if (lane < MAX_ACTIVE) part[lane] = of_lane;
     meet();
     if (lane <= last) {
         double sum = column_sum() * factor;
@@ -262,10 +262,10 @@ void refine()
     bool mine = lane < count;
     double sum = mine ? SOFTNESS * lambda[lane] : 0.0lf;
     for (uint i = 0u; i < WIDE && mine; i++) sum += plan[rows + row_of[lane] * WIDE + i] * y[i];
-    if (lane < MOST) product[lane] = sum;
+    if (lane < MAX_ACTIVE) product[lane] = sum;
     meet();
     double of_lane = mine ? row_sum() : 0.0lf;
-    if (lane < MOST) part[lane] = of_lane;
+    if (lane < MAX_ACTIVE) part[lane] = of_lane;
     meet();
     if (mine) lambda[lane] -= column_sum();
     meet();
@@ -281,10 +281,10 @@ double lowest_active()
     return -SOFTNESS * most;
 }
 
-bool settle(double noise)
+bool iterate(double noise)
 {
     bool exact = false;
-    for (uint turn = 0u; turn < turns && count < MOST; turn++) {
+    for (uint turn = 0u; turn < turns && count < MAX_ACTIVE; turn++) {
         uint row;
         double value = exact ? lowest(row) : lowest_float(row), end = lowest_active();
         if (exact) {
@@ -311,8 +311,8 @@ void main()
     lane = gl_LocalInvocationID.x;
     count = 0u;
     held = 0u;
-    for (uint i = lane; i < MOST * LINE; i += GROUP) root[i] = 0.0lf;
-    if (lane < MOST) {
+    for (uint i = lane; i < MAX_ACTIVE * LINE; i += GROUP) root[i] = 0.0lf;
+    if (lane < MAX_ACTIVE) {
         row_of[lane] = 0u;
         lambda[lane] = 0.0lf;
     }
@@ -325,9 +325,9 @@ void main()
         y_float[lane / 4u][lane % 4u] = float(of_lane);
     }
     double size = sqrt(total(of_lane * of_lane));
-    bool settled = settle(FLOAT_NOISE * size);
-    if (settled) refine();
+    bool converged = iterate(FLOAT_NOISE * size);
+    if (converged) refine();
     double sum = 0.0lf;
     for (uint i = lane; i < WIDE; i++) sum += plan[inverse + i * WIDE + lane] * y[i];
-    if (lane < K) result[(block * K + lane) * BLOCK + at] = settled ? float(sum) : uintBitsToFloat(0x7fc00000u);
+    if (lane < K) result[(block * K + lane) * BLOCK + at] = converged ? float(sum) : uintBitsToFloat(0x7fc00000u);
 }

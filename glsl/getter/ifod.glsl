@@ -116,9 +116,9 @@ uint take(vec3 e, inout vec3 d, inout vec3 next)
 // lane for each of its parts, if there are as many lanes. aux.z: the candidates that have been looked at.
 const float NOT_PASSED = 1e30; // more than any weight
 #if IFOD_ARCS
-#define MOST_LANES 128 // that a subgroup has
-SLOT_ARRAY(float, part_weight, MOST_LANES);
-#define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MOST_LANES, i)
+#define MAX_LANES 128 // that a subgroup has
+SLOT_ARRAY(float, part_weight, MAX_LANES);
+#define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MAX_LANES, i)
 int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }
 
 // Joins what the lanes of a candidate found, part by part: the first that does not pass decides.

@@ -49,7 +49,7 @@ vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0); }
 
 #if PEAK_MEAN
-const float LEAST_WEIGHT = 0.5; // of the voxels that take part
+const float MIN_WEIGHT = 0.5; // of the voxels that take part
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
@@ -67,7 +67,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
         sum += weight * peak.xyz;
     }
     float size = length(sum);
-    if (total < LEAST_WEIGHT || size == 0.0) return DIRECTION_NONE;
+    if (total < MIN_WEIGHT || size == 0.0) return DIRECTION_NONE;
 #if GUIDE_AMPLITUDE
     direction_amplitude = amplitude / total;
 #endif

@@ -47,7 +47,7 @@ int pick_vertex(uint from, Draw draw)
         }
     }
     lane_largest(largest, best);
-    lane_settle();
+    lane_writes_done();
     return largest > 0.0 ? best : -1;
 #else
     float scale = PICK_ONE / odf_max;
@@ -74,7 +74,7 @@ int pick_vertex(uint from, Draw draw)
         if (passed <= target) vertex++;
     }
     vertex = lane_chosen(vertex, upto > target && upto - sum <= target);
-    lane_settle();
+    lane_writes_done();
     return total > 0u ? vertex : -1;
 #endif
 }

@@ -104,7 +104,7 @@ float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
 
 mat3 frame_of(vec3 t, vec3 n) { return mat3(t, n, cross(t, n)); }
 
-float least_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
+float min_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
 
 // A unit vector at a right angle to t, turned by angle.
 vec3 normal_at(vec3 t, float angle)
@@ -137,7 +137,7 @@ Candidate draw_candidate(Draw draw, int c, float start)
     Candidate candidate;
     candidate.k = radius * sqrt(random_part(words.x));
     candidate.bend = vec2(cos(angle), sin(angle));
-    candidate.least = max(least_support(), share * (start + float(PROBE_SAMPLES)));
+    candidate.least = max(min_support(), share * (start + float(PROBE_SAMPLES)));
     return candidate;
 }
 

@@ -25,7 +25,7 @@ bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out 
             passes = total >= candidate.least;
         }
         int best = lane_first(passes);
-        lane_settle();
+        lane_writes_done();
         if (best < LANES) {
             vec3 chosen = lane_of(vec3(candidate.k, candidate.bend), best);
             candidate.k = chosen.x;

@@ -21,8 +21,8 @@ layout(std140, binding = 0) uniform Params {
 #undef FIELD
 
 const uint NO_VOXEL = 0xffffffffu;
-const uint MOST_PROBES = 32u;
-const int MOST_FACES = 64; // of a step
+const uint MAX_PROBES = 32u;
+const int MAX_FACES = 64; // of a step
 const double MARGIN = 6e-8lf; // voxels; what is computed here is off by less than a hundredth of it
 
 shared uint table[TABLE_SIZE];
@@ -34,7 +34,7 @@ void visit(ivec3 v, uint bits)
 {
     uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x);
     uint at = (voxel * 2654435769u) >> (32u - bits);
-    for (uint probe = 0u; probe < MOST_PROBES; probe++) {
+    for (uint probe = 0u; probe < MAX_PROBES; probe++) {
         uint was = atomicCompSwap(table[at], NO_VOXEL, voxel);
         if (was == NO_VOXEL || was == voxel) return;
         at = (at + 1u) & ((1u << bits) - 1u);
@@ -73,7 +73,7 @@ void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
     ivec3 n = abs(v - u), way = sign(v - u);
     dvec3 size = abs(b - a), next = mix(a - dvec3(u), dvec3(u) + 1.0lf - a, greaterThan(way, ivec3(0)));
     int n_faces = n.x + n.y + n.z;
-    if (n_faces > MOST_FACES) {
+    if (n_faces > MAX_FACES) {
         is_left = 1u;
         return;
     }

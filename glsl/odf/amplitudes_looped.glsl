@@ -45,5 +45,5 @@ void odf_at(vec3 p)
 #include <tile_loops>
 #undef TILES
     ODF_EXTREMES
-    lane_settle();
+    lane_writes_done();
 }

@@ -18,5 +18,5 @@ void odf_at(vec3 p)
         odf_min = min(odf_min, value);
     }
     lane_range(odf_max, odf_min);
-    lane_settle();
+    lane_writes_done();
 }

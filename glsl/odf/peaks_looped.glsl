@@ -1,7 +1,7 @@
 // Peaks of the ODF in loops, the vertices dealt out to the lanes.
 // A list of the vertices that are high takes shared memory, of which streamlines that are tracked side by side need
 // much: it has room for half of them.
-#if N_VERTICES <= COLLECT_MOST
+#if N_VERTICES <= MAX_COLLECTED
 #define LISTED_FIRST 1
 const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));
 #else
@@ -33,7 +33,7 @@ bool is_peak(int v, float level)
     return peak;
 }
 
-void put_candidate(int place, int v)
+void store_candidate(int place, int v)
 {
     if (place >= MAX_CANDIDATES) return;
     CANDIDATE(place) = uint(v);
@@ -60,9 +60,9 @@ uint find_peaks()
     lane_sync();
     bool listed = n_high <= uint(LIST_ROOM);
     LANE_LIST(listed ? n_high : uint(N_VERTICES), i, v, listed ? int(CANDIDATE(min(i, LIST_ROOM - 1))) : i,
-              is_peak(v, level), count, place, put_candidate(place, v);)
+              is_peak(v, level), count, place, store_candidate(place, v);)
 #else
-    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, put_candidate(place, v);)
+    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, store_candidate(place, v);)
 #endif
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));
@@ -91,7 +91,7 @@ int take_strongest()
     if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
     if (few) lane_sync();
-    else lane_settle();
+    else lane_writes_done();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;

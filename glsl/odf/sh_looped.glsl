@@ -6,7 +6,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
-void put_odf(int v, float value)
+void store_odf(int v, float value)
 {
 #if ANGULAR_WEIGHT
     value *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
@@ -26,14 +26,14 @@ void put_odf(int v, float value)
 
 #if N_ORBITS > 0
 // The members of orbit o, from the sums over the four classes.
-void put_orbit(int o, float pp, float mp, float pm, float mm)
+void store_orbit(int o, float pp, float mp, float pm, float mm)
 {
     uvec4 member = MODEL_QUAD(MODEL_MEMBERS + o);
     float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;
-    put_odf(int(member.x), a + b);
-    put_odf(int(member.y), e - f);
-    put_odf(int(member.z), e + f);
-    put_odf(int(member.w), a - b);
+    store_odf(int(member.x), a + b);
+    store_odf(int(member.y), e - f);
+    store_odf(int(member.z), e + f);
+    store_odf(int(member.w), a - b);
 }
 
 // Two orbits at once share the coefficients that are read, where that leaves registers enough: on NVIDIA's GPUs, of
@@ -64,18 +64,18 @@ void evaluate_odf(float c[N_COEFFICIENTS])
         int next = min(o + LANES, N_ORBITS - 1);
         vec2 pp = vec2(0.0), mp = vec2(0.0), pm = vec2(0.0), mm = vec2(0.0);
 #include <orbit_terms>
-        put_orbit(o, pp.x, mp.x, pm.x, mm.x);
+        store_orbit(o, pp.x, mp.x, pm.x, mm.x);
 #if ORBITS_AT_ONCE == 2
-        put_orbit(next, pp.y, mp.y, pm.y, mm.y);
+        store_orbit(next, pp.y, mp.y, pm.y, mm.y);
 #endif
     }
 #else
     for (int v = LANE; v < N_VERTICES; v += LANES) {
         float value = 0.0;
         EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * COEFFICIENT(j);)
-        put_odf(v, value);
+        store_odf(v, value);
     }
 #endif
     ODF_EXTREMES
-    lane_settle();
+    lane_writes_done();
 }

@@ -216,8 +216,8 @@ typedef struct gls_define {
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
  * and returns the driver's first message. main() becomes gls_kernel(), behind which each work group adds one to the
- * atomic counter gls_receipts at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage blocks,
- * texture units or invocations of a work group than the device's info says. */
+ * atomic counter gls_finished_groups at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage
+ * blocks, texture units or invocations of a work group than the device's info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
                                      const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* The same for a file of the shader library, e.g. "kernel/track.comp". */

@@ -18,7 +18,7 @@ gls_status gls_device_count(gls_graphics api, size_t *n)
     GLS_REQUIRE(n);
     gls_device_info *list = NULL;
     gls_status status = gls_device_list(api, &list, n, NULL, NULL);
-    if (status == GLS_OK) free(list);
+    if (!status) free(list);
     return status;
 }
 
@@ -27,7 +27,7 @@ gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu
     if (!result) return status;
     *result =
         (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_clock_seconds() - begun};
-    if (status != GLS_OK) snprintf(result->message, sizeof result->message, "%s", gls_last_error());
+    if (status) snprintf(result->message, sizeof result->message, "%s", gls_last_error());
     return status;
 }
 
@@ -44,9 +44,9 @@ static gls_status create(gls_device *device, gls_type type, size_t n, const char
     /* whole vectors of four, for kernels that load these */
     gls_status status =
         gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
-    if (status == GLS_OK && zeroed) status = gls_buffer_clear(array->buffer);
-    if (status == GLS_OK) status = gls_handle_add(array, GLS_HANDLE_ARRAY, device, label, free);
-    if (status == GLS_OK) {
+    if (!status && zeroed) status = gls_buffer_clear(array->buffer);
+    if (!status) status = gls_handle_add(array, GLS_HANDLE_ARRAY, device, label, free);
+    if (!status) {
         *out = array;
     } else {
         gls_buffer_destroy(array->buffer);
@@ -130,12 +130,12 @@ gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void 
     GLS_REQUIRE_HANDLE(array, GLS_HANDLE_ARRAY);
     GLS_REQUIRE((data || n == 0) && gls_type_size(type) > 0);
     gls_status status = check_range(__func__, array, first, n);
-    if (status != GLS_OK || n == 0) return status;
+    if (status || n == 0) return status;
     if (same_bytes(array, type)) return gls_buffer_write(array->buffer, 4 * first, 4 * n, data);
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_convert_via(first, n, data, type, array->type, stored, gls_type_stored(array->type));
-    if (status == GLS_OK) status = gls_buffer_write(array->buffer, 4 * first, 4 * n, stored);
+    if (!status) status = gls_buffer_write(array->buffer, 4 * first, 4 * n, stored);
     free(stored);
     return status;
 }
@@ -145,13 +145,12 @@ gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, 
     GLS_REQUIRE_HANDLE(array, GLS_HANDLE_ARRAY);
     GLS_REQUIRE((data || n == 0) && gls_type_size(type) > 0);
     gls_status status = check_range(__func__, array, first, n);
-    if (status != GLS_OK || n == 0) return status;
+    if (status || n == 0) return status;
     if (same_bytes(array, type)) return gls_buffer_read(array->buffer, 4 * first, 4 * n, data);
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_buffer_read(array->buffer, 4 * first, 4 * n, stored);
-    if (status == GLS_OK)
-        status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
+    if (!status) status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
     free(stored);
     return status;
 }

@@ -217,8 +217,8 @@ static gls_status convert(size_t first, size_t n, const void *from, gls_type fro
         bool direct = from_type == via || via == to_type;
         gls_status status =
             convert_block(first + at, part, in, from_type, direct ? out : between, direct ? to_type : via);
-        if (status == GLS_OK && !direct) status = convert_block(first + at, part, between, via, out, to_type);
-        if (status != GLS_OK) return status;
+        if (!status && !direct) status = convert_block(first + at, part, between, via, out, to_type);
+        if (status) return status;
     }
     return GLS_OK;
 }
@@ -246,7 +246,7 @@ gls_status gls_convert_via(size_t first, size_t n, const void *from, gls_type fr
     }
     if (!always_fits(from_type, via) || !always_fits(via, to_type)) {
         gls_status status = convert(first, n, from, from_type, via, NULL, to_type);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     return convert(first, n, from, from_type, via, to, to_type);
 }

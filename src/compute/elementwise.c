@@ -209,8 +209,8 @@ static gls_status build(gls_elementwise *e, const char *expression)
     gls_status status =
         parts[0] && parts[1] ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for kernel '%s'", e->label);
     char *source = NULL;
-    if (status == GLS_OK) status = gls_shader_text("compute/elementwise.comp", &source);
-    if (status == GLS_OK) status = gls_kernel_create(e->device, e->label, source, defines, 3, &e->kernel);
+    if (!status) status = gls_shader_text("compute/elementwise.comp", &source);
+    if (!status) status = gls_kernel_create(e->device, e->label, source, defines, 3, &e->kernel);
     free(source);
     free(parts[0]);
     free(parts[1]);
@@ -231,9 +231,9 @@ gls_status gls_elementwise_create(gls_device *device, const char *label, const c
     gls_status status =
         parse(label, parameters, info->max_storage_bindings < MAX_ARRAYS ? info->max_storage_bindings : MAX_ARRAYS,
               &e->signature);
-    if (status == GLS_OK) status = build(e, expression);
-    if (status == GLS_OK) status = gls_handle_add(e, GLS_HANDLE_ELEMENTWISE, device, label, free);
-    if (status == GLS_OK) {
+    if (!status) status = build(e, expression);
+    if (!status) status = gls_handle_add(e, GLS_HANDLE_ELEMENTWISE, device, label, free);
+    if (!status) {
         *out = e;
     } else {
         gls_kernel_destroy(e->kernel);
@@ -267,7 +267,7 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     }
     gls_array *array = operand->value.array;
     gls_status status = gls_array_check(e->label, p->name, array, e->device, stored[p->type]);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
     if (array->length < n)
@@ -287,7 +287,7 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
         return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s' takes %zu operands, not %zu", e->label, s->n, n_operands);
     for (size_t k = 0; k < s->n; k++) {
         gls_status status = bind(e, n, &s->parameters[k], &operands[k], &args[k]);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     args[s->n] = gls_arg_uint(0, (uint32_t)n);
     if (n == 0) return GLS_OK;
@@ -295,7 +295,7 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     if (row > groups) row = groups;
     gls_status status =
         gls_kernel_run(e->kernel, (uint32_t[3]){row, (groups - 1) / row + 1, 1}, args, s->n + 1, gpu_seconds);
-    if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(e->device);
+    if (!status && gpu_seconds) status = gls_device_synchronize(e->device);
     return status;
 }
 

@@ -62,7 +62,7 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
     size_t n = 1;
     gls_status status = gls_shader_text(
         way == GLS_MATMUL_TILES ? "compute/matmul_tiles.glsl" : "compute/matmul_registers.glsl", &variant);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     defines[0].value = variant;
     if (p->n % 4 == 0 && p->k % 4 == 0) defines[n++] = (gls_define){"ALIGNED", "", false, NULL};
     if (way == GLS_MATMUL_TILES) {
@@ -77,16 +77,16 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
 /* Rows, columns and depth of the blocks, multiples of the tiles. */
 static void choose_block(const product *p, tiling t, uint64_t block[3])
 {
-    uint64_t most_columns = (uint64_t)p->device->info.max_work_groups * t.columns,
-             most_rows = (uint64_t)MAX_GROUPS_Y * t.rows;
+    uint64_t max_columns = (uint64_t)p->device->info.max_work_groups * t.columns,
+             max_rows = (uint64_t)MAX_GROUPS_Y * t.rows;
     block[2] = p->k < MAX_DEPTH ? p->k : MAX_DEPTH;
-    block[1] = p->n < most_columns ? p->n : most_columns;
+    block[1] = p->n < max_columns ? p->n : max_columns;
     block[0] = MAX_WORK / (block[1] * block[2]) / t.rows * t.rows;
     if (block[0] < t.rows) {
         block[0] = t.rows;
         block[1] = MAX_WORK / (block[0] * block[2]) / t.columns * t.columns;
     }
-    if (block[0] > most_rows) block[0] = most_rows;
+    if (block[0] > max_rows) block[0] = max_rows;
 }
 
 static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
@@ -123,15 +123,15 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
     uint64_t block[3], first[3];
     gls_kernel *kernel = NULL;
     gls_status status = gls_device_enter(p->device, "matrix product");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = make_kernel(p, way, t, &kernel);
     choose_block(p, t, block);
-    for (first[0] = 0; first[0] < p->m && status == GLS_OK; first[0] += block[0])
-        for (first[1] = 0; first[1] < p->n && status == GLS_OK; first[1] += block[1])
-            for (first[2] = 0; first[2] < p->k && status == GLS_OK; first[2] += block[2])
+    for (first[0] = 0; first[0] < p->m && !status; first[0] += block[0])
+        for (first[1] = 0; first[1] < p->n && !status; first[1] += block[1])
+            for (first[2] = 0; first[2] < p->k && !status; first[2] += block[2])
                 status = run_block(p, kernel, t, first, block, gpu_seconds);
     gls_kernel_destroy(kernel);
-    if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(p->device);
+    if (!status && gpu_seconds) status = gls_device_synchronize(p->device);
     gls_device_release(p->device);
     return status;
 }
@@ -143,8 +143,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     if (!p->device->info.software)
         return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
     gls_status status = gls_blas_check("matrix product");
-    if (status == GLS_OK) status = gls_device_enter(p->device, "matrix product");
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_device_enter(p->device, "matrix product");
+    if (status) return status;
     bool one = p->a == p->b;
     uint64_t a_bytes = 4 * (uint64_t)p->m * p->k, b_bytes = 4 * (uint64_t)p->k * p->n;
     gls_host_view view[3] = {{p->c->buffer, 4 * (uint64_t)p->m * p->n, true, NULL},
@@ -172,7 +172,7 @@ static gls_status check(const product *p)
     uint32_t sizes[3][2] = {{p->m, p->k}, {p->k, p->n}, {p->m, p->n}};
     for (int i = 0; i < 3; i++) {
         gls_status status = gls_array_check("matrix product", names[i], arrays[i], arrays[0]->device, GLS_TYPE_FLOAT32);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (arrays[i]->length < (uint64_t)sizes[i][0] * sizes[i][1])
             return gls_fail(GLS_ERR_ARGUMENT,
                             "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i],
@@ -201,7 +201,7 @@ gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k,
         status = gls_handle_refuse("matrix product", "a", a, GLS_HANDLE_ARRAY);
     else
         status = check(&p);
-    if (status == GLS_OK) {
+    if (!status) {
         p.device = a->device;
         if (way == GLS_MATMUL_AUTO) way = p.device->info.software ? GLS_MATMUL_HOST : GLS_MATMUL_TILES;
         status =

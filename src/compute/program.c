@@ -72,7 +72,7 @@ static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls
     gls_text_puts(&text, program->source);
     char *source = gls_text_take(&text);
     gls_status status = source ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", program->label);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_kernel_create(program->device, program->label, source, all, program->n_defines + 3, kernel);
     free(source);
     free(all);
@@ -89,7 +89,7 @@ static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls
             return GLS_OK;
         }
     gls_status status = make_kernel(program, block, kernel);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_kernel_destroy(program->variants[MAX_VARIANTS - 1].kernel);
     memmove(program->variants + 1, program->variants, (MAX_VARIANTS - 1) * sizeof program->variants[0]);
     program->variants[0] = (variant){{block[0], block[1], block[2]}, *kernel};
@@ -110,21 +110,21 @@ gls_status gls_program_create(gls_device *device, const char *label, const char 
     gls_status status = GLS_OK;
     if (!program->source || !copy_defines(program, defines, n_defines))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
-    if (status == GLS_OK) status = gls_device_enter(device, label);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_device_enter(device, label);
+    if (status) goto fail;
     /* a source may be made for blocks of some shape: it is faulty if it compiles for none of the usual ones */
     static const uint32_t usual[][3] = {{64, 1, 1}, {8, 8, 1}, {4, 4, 4}, {1, 1, 1}};
     gls_kernel *kernel = NULL;
     for (unsigned a = 0; a < 3; a++) program->max_block[a] = gls_device_group_limit(device, a);
     for (size_t i = 0; i < sizeof usual / sizeof *usual && !kernel && status != GLS_ERR_LOST; i++)
         status = find_kernel(program, usual[i], &kernel);
-    if (status == GLS_OK) {
+    if (!status) {
         status = gls_handle_add(program, GLS_HANDLE_PROGRAM, device, label, drop);
-        if (status != GLS_OK) gls_kernel_destroy(kernel);
+        if (status) gls_kernel_destroy(kernel);
     }
     gls_device_release(device);
 fail:
-    if (status == GLS_OK)
+    if (!status)
         *out = program;
     else
         drop(program);
@@ -210,15 +210,15 @@ static gls_status run(gls_program *program, const uint32_t grid[3], const uint32
                       size_t n_args, double *gpu_seconds)
 {
     gls_status status = check_sizes(program, grid, block);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = gls_device_enter(program->device, program->label);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_kernel *kernel = NULL;
     status = find_kernel(program, block, &kernel);
-    if (status == GLS_OK) status = check_arguments(program, kernel, args, n_args);
+    if (!status) status = check_arguments(program, kernel, args, n_args);
     bool empty = grid[0] == 0 || grid[1] == 0 || grid[2] == 0;
-    if (status == GLS_OK && !empty) status = gls_kernel_run(kernel, grid, args, n_args, gpu_seconds);
-    if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(program->device);
+    if (!status && !empty) status = gls_kernel_run(kernel, grid, args, n_args, gpu_seconds);
+    if (!status && gpu_seconds) status = gls_device_synchronize(program->device);
     gls_device_release(program->device);
     return status;
 }

@@ -28,12 +28,12 @@ gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const
     if (!unified) return gls_fail(GLS_ERR_MEMORY, "out of memory for a unified buffer");
     pthread_mutex_init(&unified->lock, NULL);
     gls_status status = gls_array_create_zeroed(device, type, n, label, &unified->array);
-    if (status == GLS_OK) {
+    if (!status) {
         unified->host = calloc(n, gls_type_size(type));
         if (!unified->host) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a unified buffer of %zu elements", n);
     }
-    if (status == GLS_OK) status = gls_handle_add(unified, GLS_HANDLE_UNIFIED, device, label, drop);
-    if (status == GLS_OK) {
+    if (!status) status = gls_handle_add(unified, GLS_HANDLE_UNIFIED, device, label, drop);
+    if (!status) {
         *out = unified;
     } else {
         gls_array_destroy(unified->array);
@@ -63,9 +63,9 @@ gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data
     gls_unified_state *state = &unified->state;
     if (state->device_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_read(unified->array, 0, unified->array->length, unified->host, unified->array->type);
-        state->to_host += status == GLS_OK;
+        state->to_host += !status;
     }
-    if (status == GLS_OK) {
+    if (!status) {
         state->device_dirty = false;
         state->host_dirty = state->host_dirty || access != GLS_ACCESS_READ;
         *data = unified->host;
@@ -83,9 +83,9 @@ gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array
     gls_unified_state *state = &unified->state;
     if (state->host_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_write(unified->array, 0, unified->array->length, unified->host, unified->array->type);
-        state->to_device += status == GLS_OK;
+        state->to_device += !status;
     }
-    if (status == GLS_OK) {
+    if (!status) {
         state->host_dirty = false;
         state->device_dirty = state->device_dirty || access != GLS_ACCESS_READ;
         *array = unified->array;

@@ -37,7 +37,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     gls_type stored = gls_type_stored(arrays[0]->type);
     for (size_t k = 0; k < n_arrays; k++) {
         gls_status status = gls_array_check(op->name, names[k], arrays[k], device, stored);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (arrays[k]->type == GLS_TYPE_BOOL)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of bool", op->name, names[k]);
         if (arrays[k]->length != arrays[0]->length)
@@ -59,7 +59,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     gls_elementwise *kernel = NULL;
     gls_run_result result;
     gls_status status = gls_elementwise_create(device, op->name, parameters, op->expression, &kernel);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = gls_elementwise_run(kernel, arrays[0]->length, operands, n_arrays, gpu_seconds ? &result : NULL);
     if (gpu_seconds) *gpu_seconds = result.gpu_seconds;
     gls_elementwise_destroy(kernel);

@@ -70,7 +70,7 @@ static gls_status fit_shell(int order, const double *normal, const double *right
     gls_nonneg_plan plan;
     size_t k = (size_t)order / 2 + 1, n_rows = set_rows(order, rows);
     gls_status status = gls_nonneg_plan_init(&plan, "response", normal, k, k, true, rows, n_rows, inside);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = gls_nonneg_solve(&plan, right, response);
     gls_nonneg_plan_finish(&plan);
     return status;
@@ -85,10 +85,10 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
     size_t n = 0, *of = malloc(gradients->n * sizeof *of), columns = (size_t)order / 2 + 1;
     gls_status status = of ? gls_gradients_cluster(gradients, &shell, &n, of)
                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", gradients->n);
-    if (status == GLS_OK) status = gls_tissue_response_create(only == GLS_NO_SHELL ? n : 1, order, &made);
-    if (status == GLS_OK && !(made->bval = malloc(made->n_shells * sizeof *made->bval)))
+    if (!status) status = gls_tissue_response_create(only == GLS_NO_SHELL ? n : 1, order, &made);
+    if (!status && !(made->bval = malloc(made->n_shells * sizeof *made->bval)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a response");
-    for (size_t s = 0, row = 0; s < n && status == GLS_OK; s++) {
+    for (size_t s = 0, row = 0; s < n && !status; s++) {
         if (only != GLS_NO_SHELL && only != s) continue;
         double normal[MAX_COLUMNS * MAX_COLUMNS] = {0}, right[MAX_COLUMNS] = {0};
         int own = shell[s].is_b0 ? 0 : order;
@@ -98,7 +98,7 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
     }
     free(of);
     free(shell);
-    if (status != GLS_OK) {
+    if (status) {
         gls_tissue_response_destroy(made);
         return status;
     }

@@ -26,7 +26,7 @@ typedef struct job {
     size_t voxels, total;
     bool clip; /* negative signal counts as 0 */
     gls_image *sh;
-    atomic_size_t n_unsettled, n_broken;
+    atomic_size_t n_unconverged, n_broken;
 } job;
 
 static size_t round_up(size_t bytes)
@@ -53,21 +53,21 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     size_t n_broken =
         gls_blocks_gather((const float *const *)job->volume, job->plan.n, index, n, GLS_CSD_BLOCK, signal);
     for (size_t i = 0; i < job->plan.n * GLS_CSD_BLOCK && job->clip; i++) signal[i] = signal[i] < 0 ? 0 : signal[i];
-    size_t n_unsettled = job->kernel(&job->plan, signal, GLS_CSD_BLOCK, n, memory, coefficients);
+    size_t n_unconverged = job->kernel(&job->plan, signal, GLS_CSD_BLOCK, n, memory, coefficients);
     for (size_t j = 0; j < job->plan.k; j++) {
         float *to = job->sh->data + j * job->voxels;
         for (size_t v = 0; v < n; v++) to[index[v]] = (float)coefficients[j * GLS_CSD_BLOCK + v];
     }
     if (n_broken) atomic_fetch_add(&job->n_broken, n_broken);
-    if (n_unsettled) atomic_fetch_add(&job->n_unsettled, n_unsettled);
+    if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
 static void report(const job *job)
 {
-    size_t n_unsettled = atomic_load(&job->n_unsettled), n_broken = atomic_load(&job->n_broken);
-    if (n_unsettled)
+    size_t n_unconverged = atomic_load(&job->n_unconverged), n_broken = atomic_load(&job->n_broken);
+    if (n_unconverged)
         gls_log(GLS_LOG_INFO, "CSD: %zu of %zu voxels did not settle within %d iterations and keep their last solution",
-                n_unsettled, job->total, job->plan.max_iterations);
+                n_unconverged, job->total, job->plan.max_iterations);
     if (n_broken) gls_log(GLS_LOG_WARNING, "CSD: %zu voxels with values that are not finite get no ODF", n_broken);
 }
 
@@ -86,7 +86,7 @@ static gls_status check_images(const gls_image *dwi, const gls_gradients *gradie
                                const gls_image *mask)
 {
     gls_status status = gls_csd_check_series("CSD", dwi, gradients, volume);
-    if (status != GLS_OK || !mask) return status;
+    if (status || !mask) return status;
     if (mask->n_volumes != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "CSD: the mask has %zu volumes instead of one", mask->n_volumes);
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
@@ -103,10 +103,10 @@ static gls_status set_harmonics(const gls_response *response, const gls_gradient
     if (options->rule == GLS_CSD_RULE_MRTRIX && response->is_zonal && response->order < order) order = response->order;
     if (options->rule == GLS_CSD_RULE_MRTRIX && !response->is_zonal) order = gls_csd_order_for(gradients, order, &n);
     gls_status status = gls_response_to_zonal(response, gradients, order, &zonal);
-    if (status == GLS_OK && order < options->sh_order)
+    if (!status && order < options->sh_order)
         gls_log(GLS_LOG_INFO, "CSD of order %d: the response has order %d, beyond it the constraint alone decides",
                 options->sh_order, order);
-    for (int l = 0; l <= options->sh_order && status == GLS_OK; l += 2)
+    for (int l = 0; l <= options->sh_order && !status; l += 2)
         harmonics[l / 2] = l <= order ? zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI)) : 0;
     return status;
 }
@@ -131,11 +131,11 @@ static gls_status make_plan(const gls_image *dwi, const gls_gradients *gradients
     gls_sphere *own = NULL, listed = {.n = 0};
     const gls_sphere *sphere = options->direction ? &listed : options->sphere;
     gls_status status = set_harmonics(response, gradients, options, harmonics);
-    if (status == GLS_OK && options->direction)
+    if (!status && options->direction)
         status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);
-    if (status == GLS_OK && !sphere) status = gls_sphere_create(mrtrix ? "repulsion600" : "small", &own);
-    if (status == GLS_OK) status = gls_csd_plan_init(plan, gradients, harmonics, options, sphere ? sphere : own);
-    if (status == GLS_OK && !mrtrix) warn_of_order(plan, options->sh_order);
+    if (!status && !sphere) status = gls_sphere_create(mrtrix ? "repulsion600" : "small", &own);
+    if (!status) status = gls_csd_plan_init(plan, gradients, harmonics, options, sphere ? sphere : own);
+    if (!status && !mrtrix) warn_of_order(plan, options->sh_order);
     gls_sphere_destroy(own);
     free(listed.vertex);
     return status;
@@ -151,9 +151,9 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     GLS_REQUIRE_TABLE(gradients);
     if (!options) options = &defaults;
     gls_status status = gls_blas_check("CSD fit");
-    if (status == GLS_OK) status = check_options(options);
-    if (status == GLS_OK) status = check_images(dwi, gradients, volume, mask);
-    if (status != GLS_OK) return status;
+    if (!status) status = check_options(options);
+    if (!status) status = check_images(dwi, gradients, volume, mask);
+    if (status) return status;
     job job = {.voxels = gls_grid_voxels(&dwi->grid), .clip = options->rule == GLS_CSD_RULE_MRTRIX};
     gls_blocks blocks = {.what = "deconvolution",
                          .mask = mask,
@@ -166,7 +166,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     job.total = gls_blocks_total(mask, job.voxels);
     job.kernel = gls_csd_kernels[gls_cpu_level()];
     status = make_plan(dwi, gradients, response, options, &job.plan);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     job.volume = malloc(job.plan.n * sizeof *job.volume);
     if (!job.volume) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a deconvolution of %zu volumes", job.plan.n);
@@ -176,8 +176,8 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
         if (!gradients->is_b0[i]) job.volume[n++] = dwi->data + (volume ? volume[i] : i) * job.voxels;
     status = gls_image_create(&dwi->grid, job.plan.k, &job.sh);
     blocks.scratch_bytes = workspace_bytes(&job.plan);
-    if (status == GLS_OK) status = gls_blocks_run(&blocks);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_blocks_run(&blocks);
+    if (status) goto fail;
     report(&job);
     *sh = job.sh;
     job.sh = NULL;

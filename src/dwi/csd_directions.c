@@ -16,7 +16,7 @@ gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
     GLS_REQUIRE(direction && n);
     gls_sphere *sphere = NULL;
     gls_status status = gls_sphere_create("repulsion600", &sphere);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     double(*copy)[3] = malloc(sphere->n * sizeof *copy);
     if (copy) {
         memcpy(copy, sphere->vertex, sphere->n * sizeof *copy);
@@ -67,7 +67,7 @@ gls_status gls_csd_directions_read(const char *path, double (**direction)[3], si
     double *value = NULL, (*made)[3] = NULL;
     size_t rows = 0, columns = 0;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (columns != 2 && columns != 3)
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions have 2 (azimuth, elevation) or 3 (x y z)", path,
                           columns);
@@ -76,11 +76,10 @@ gls_status gls_csd_directions_read(const char *path, double (**direction)[3], si
                           GLS_SPHERE_MAX_DIRECTIONS);
     else if (!(made = malloc(rows * sizeof *made)))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (size_t i = 0; i < rows && status == GLS_OK; i++)
-        status = take_row(path, value + i * columns, columns, i + 1, made[i]);
-    if (status == GLS_OK) status = check_distinct(path, (const double(*)[3])made, rows);
+    for (size_t i = 0; i < rows && !status; i++) status = take_row(path, value + i * columns, columns, i + 1, made[i]);
+    if (!status) status = check_distinct(path, (const double(*)[3])made, rows);
     free(value);
-    if (status != GLS_OK) {
+    if (status) {
         free(made);
         return status;
     }

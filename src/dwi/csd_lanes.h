@@ -251,7 +251,7 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
 
 /* Ends or updates the slot after a solution; true if its voxel is done. */
 TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed,
-                                 uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unsettled)
+                                 uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {
     s->iterations[slot]++;
     if (!sound) {
@@ -259,13 +259,13 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
             for (size_t j = 0; j < plan->k; j++)
                 coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] =
                     ((const double *)s->first)[j * GLS_CSD_BLOCK + s->voxel[slot]];
-        ++*n_unsettled;
+        ++*n_unconverged;
         return true;
     }
     NAME(store)(plan, s, slot, coefficients);
     if (!changed) return true;
     if (s->iterations[slot] == plan->max_iterations) {
-        ++*n_unsettled;
+        ++*n_unconverged;
         return true;
     }
     double *normal = s->normal[slot];
@@ -279,7 +279,7 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
 {
     SLOTS s = NAME(layout)(plan, scratch);
     bool busy[LANES] = {false};
-    size_t next = 0, n_busy = 0, n_unsettled = 0;
+    size_t next = 0, n_busy = 0, n_unconverged = 0;
     NAME(start)(plan, signal, stride, &s);
     for (;;) {
         for (size_t slot = 0; slot < LANES; slot++)
@@ -287,7 +287,7 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
                 busy[slot] = NAME(load)(plan, &s, slot, next++, coefficients);
                 n_busy += busy[slot];
             }
-        if (n_busy == 0) return n_unsettled;
+        if (n_busy == 0) return n_unconverged;
         uint32_t n_enter[LANES] = {0}, n_leave[LANES] = {0};
         NAME(gather)(plan, &s);
         VU sound = NAME(factorise)(plan->k, s.factor, s.inverse);
@@ -296,7 +296,7 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
         for (size_t slot = 0; slot < LANES; slot++) {
             if (!busy[slot]) continue;
             if (!NAME(advance)(plan, &s, slot, sound[slot], changed[slot], n_enter[slot], n_leave[slot], coefficients,
-                               &n_unsettled))
+                               &n_unconverged))
                 continue;
             busy[slot] = false;
             n_busy--;

@@ -39,7 +39,7 @@ static gls_status set_responses(const gls_gradients *gradients, int order, const
         double *row = x + n++ * k;
         gls_status status =
             gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])gradients->bvec[i], 1, row);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         for (size_t j = 0; j < k; j++) row[j] *= harmonics[gls_sh_degree(j) / 2];
     }
     return GLS_OK;
@@ -127,9 +127,9 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     double *part = malloc(n * fitted * sizeof *part), *no_penalty = calloc(fitted, sizeof *no_penalty);
     gls_status status = GLS_OK;
     if (!part || !no_penalty) status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", k);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
-    if (status == GLS_OK) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
-    if (status == GLS_OK) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
+    for (size_t i = 0; i < n && !status; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
+    if (!status) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
+    if (!status) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
     double ridge = MRTRIX_RIDGE * p[0];
     for (size_t i = 0; i < k; i++) p[i * k + i] += ridge;
     free(part);
@@ -144,7 +144,7 @@ static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int ord
         double *row = plan->rows + r * plan->padded;
         gls_status status =
             gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])sphere->vertex[r], 1, row);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         for (size_t j = 0; j < plan->k; j++) row[j] *= scale;
     }
     return GLS_OK;
@@ -176,13 +176,13 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
         goto fail;
     }
     status = set_responses(gradients, options->sh_order, harmonics, x);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     add_products(x, n, k, k, p);
     gls_blas_begin();
     status = mrtrix ? set_mrtrix_inverse(x, n, k, n_low, harmonics, p, inverse)
                     : set_inverse(x, n, k, p, inverse, &plan->regularised);
     gls_blas_end();
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) {
             plan->start[i * 2 * padded + j] = x[i * k + j];
@@ -194,7 +194,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
         options->lambda * (mrtrix ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
                                   : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
     status = set_rows(plan, sphere, options->sh_order, scale);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
@@ -202,6 +202,6 @@ fail:
     free(x);
     free(inverse);
     free(p);
-    if (status != GLS_OK) gls_csd_plan_finish(plan);
+    if (status) gls_csd_plan_finish(plan);
     return status;
 }

@@ -38,14 +38,15 @@ static size_t best_shell(const gls_shell *shell, size_t n)
 /* Why best_shell() took this one. */
 static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
 {
-    size_t most = 0, n_most = 0;
+    size_t most = 0, n_largest = 0;
     for (size_t i = 0; i < n; i++) {
         if (shell[i].is_b0 || shell[i].bval < MIN_BVAL) continue;
-        if (shell[i].n > most) n_most = 0;
-        if (shell[i].n >= most) n_most++;
+        if (shell[i].n > most) n_largest = 0;
+        if (shell[i].n >= most) n_largest++;
         most = shell[i].n > most ? shell[i].n : most;
     }
-    snprintf(text, room, "%s%s", n_most > 1 ? "as many directions as others and the best contrast" : "most directions",
+    snprintf(text, room, "%s%s",
+             n_largest > 1 ? "as many directions as others and the best contrast" : "most directions",
              shell[chosen].n < needed ? ", though fewer than the order has coefficients" : "");
 }
 
@@ -95,13 +96,13 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     if (gradients->n_b0 == gradients->n)
         return gls_fail(GLS_ERR_INPUT, "the gradient table has no diffusion-weighted volume");
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (requested > 0)
         status = gls_gradients_find_shell(shell, n, requested, &chosen);
     else
         chosen = best_shell(shell, n);
-    if (status == GLS_OK && chosen == SIZE_MAX) status = no_shell(gradients, shell, n);
-    if (status == GLS_OK) {
+    if (!status && chosen == SIZE_MAX) status = no_shell(gradients, shell, n);
+    if (!status) {
         report_choice(shell, n, chosen, requested > 0, sh_order);
         *bval = shell[chosen].bval;
     }
@@ -147,7 +148,7 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
     gls_shell shell[2];
     size_t n = 0;
     gls_status status = gls_gradients_shells(gradients, shell, 2, &n);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size_t clustered = n > 1 ? shell[1].n : 0, n_weighted = gradients->n - gradients->n_b0;
     if ((n > 2 || clustered < n_weighted) && high - low > 20 && high - low > 0.01 * low)
         return gls_fail(GLS_ERR_INPUT,

@@ -31,7 +31,7 @@ gls_responses_options gls_responses_options_default(void)
 }
 
 /* The voxels of the safe mask and the tissues they are put into; sets are bytes 0 or 1. */
-typedef struct study {
+typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
     const gls_responses_options *options;
@@ -42,9 +42,9 @@ typedef struct study {
     uint8_t *wm, *gm, *csf, *outlier, *half;
     double *work;  /* n values */
     float *single; /* n values */
-} study;
+} estimation;
 
-static void finish(study *s)
+static void finish(estimation *s)
 {
     free(s->voxel);
     free(s->sdm);
@@ -65,7 +65,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
         gls_status status = gls_morphology_erode(dim, set, passes[i]);
-        if (status != GLS_OK) {
+        if (status) {
             free(set);
             return status;
         }
@@ -87,7 +87,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
 }
 
 /* Means of the shells at a voxel, negative values as 0, in single precision. */
-static void shell_means(const study *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
+static void shell_means(const estimation *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
                         float *mean)
 {
     size_t voxels = gls_grid_voxels(&s->dwi->grid);
@@ -113,7 +113,7 @@ static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, do
     return true;
 }
 
-static gls_status allocate(study *s, size_t n)
+static gls_status allocate(estimation *s, size_t n)
 {
     s->voxel = malloc(n * sizeof *s->voxel);
     s->sdm = malloc(n * sizeof *s->sdm);
@@ -131,7 +131,7 @@ static gls_status allocate(study *s, size_t n)
     return GLS_OK;
 }
 
-static gls_status find_voxels(study *s, const gls_image *mask)
+static gls_status find_voxels(estimation *s, const gls_image *mask)
 {
     uint8_t *safe = NULL;
     gls_shell *shell = NULL;
@@ -139,14 +139,14 @@ static gls_status find_voxels(study *s, const gls_image *mask)
     float mean[64];
     gls_status status = of ? gls_gradients_cluster(s->gradients, &shell, &n_shells, of)
                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", s->gradients->n);
-    if (status == GLS_OK && (s->gradients->n_b0 == 0 || n_shells < 2 || n_shells > 64))
+    if (!status && (s->gradients->n_b0 == 0 || n_shells < 2 || n_shells > 64))
         status = gls_fail(GLS_ERR_INPUT,
                           "responses of tissues need b0 volumes and 1 to 63 shells, there are %zu b0 volumes and %zu "
                           "shells: " RESPONSES_HINT,
                           s->gradients->n_b0, n_shells - (n_shells > 0 && s->gradients->n_b0 > 0));
-    if (status == GLS_OK) status = gls_responses_safe_mask(mask, s->options->erode, &safe);
-    if (status == GLS_OK) status = allocate(s, gls_morphology_count(mask->grid.dim, safe));
-    for (size_t v = 0; v < voxels && status == GLS_OK; v++) {
+    if (!status) status = gls_responses_safe_mask(mask, s->options->erode, &safe);
+    if (!status) status = allocate(s, gls_morphology_count(mask->grid.dim, safe));
+    for (size_t v = 0; v < voxels && !status; v++) {
         if (!safe[v]) continue;
         shell_means(s, of, shell, n_shells, v, mean);
         if (!decay(mean, shell, n_shells, &s->sdm[s->n])) continue;
@@ -155,21 +155,21 @@ static gls_status find_voxels(study *s, const gls_image *mask)
     free(safe);
     free(shell);
     free(of);
-    if (status == GLS_OK && s->n == 0)
+    if (!status && s->n == 0)
         status = gls_fail(GLS_ERR_INPUT,
                           "responses: no voxel of the mask has a signal that falls as b grows: are the b-values in the "
                           "order of the volumes, and is the mask that of the brain?");
     return status;
 }
 
-static size_t count(const study *s, const uint8_t *set)
+static size_t count(const estimation *s, const uint8_t *set)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++) n += set[i];
     return n;
 }
 
-static double median_sdm(const study *s, const uint8_t *set)
+static double median_sdm(const estimation *s, const uint8_t *set)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -178,7 +178,7 @@ static double median_sdm(const study *s, const uint8_t *set)
 }
 
 /* The best threshold of sign * (metric - from) over a set; +infinity where that does not vary. */
-static float threshold(const study *s, const uint8_t *set, double from, double sign)
+static float threshold(const estimation *s, const uint8_t *set, double from, double sign)
 {
     float best = INFINITY;
     size_t n = 0;
@@ -189,7 +189,7 @@ static float threshold(const study *s, const uint8_t *set, double from, double s
 }
 
 /* White matter by FA; of the rest CSF by the metric. */
-static void split(study *s)
+static void split(estimation *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         s->wm[i] = s->fa[i] > (float)s->options->fa_threshold;
@@ -206,7 +206,7 @@ static void split(study *s)
 }
 
 /* Takes what decays like CSF out of the white matter. */
-static void refine_wm(study *s)
+static void refine_wm(estimation *s)
 {
     size_t n = 0;
     double middle = median_sdm(s, s->wm);
@@ -220,7 +220,7 @@ static void refine_wm(study *s)
 }
 
 /* Keeps the grey matter on both sides of its median that is not set off from it. */
-static void refine_gm(study *s)
+static void refine_gm(estimation *s)
 {
     uint8_t *half = s->half;
     double middle = median_sdm(s, s->gm);
@@ -235,7 +235,7 @@ static void refine_gm(study *s)
 }
 
 /* Adds the white matter's outliers to the CSF, and keeps what decays most. */
-static void refine_csf(study *s)
+static void refine_csf(estimation *s)
 {
     double least = INFINITY;
     for (size_t i = 0; i < s->n; i++)
@@ -246,7 +246,7 @@ static void refine_csf(study *s)
 }
 
 /* Keeps the voxels of a set with the highest score, part of them; ties with the last one stay. */
-static void keep_best(const study *s, uint8_t *set, const double *score, size_t n)
+static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
     size_t all = 0;
     double *value = s->work;
@@ -263,7 +263,7 @@ static size_t part_of(size_t n, double percent)
     return part < 1 ? 1 : (size_t)part;
 }
 
-static gls_status respond(const study *s, const uint8_t *set, int order, gls_tissue_response **response)
+static gls_status respond(const estimation *s, const uint8_t *set, int order, gls_tissue_response **response)
 {
     gls_fibres fibres = {.n = 0};
     size_t *voxel = malloc(s->n * sizeof *voxel);
@@ -287,7 +287,8 @@ static gls_status respond(const study *s, const uint8_t *set, int order, gls_tis
 }
 
 /* Scores of all voxels: -infinity outside the set. */
-static gls_status score_wm(const study *s, const uint8_t *set, const gls_tissue_response *csf, int order, double *score)
+static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_tissue_response *csf, int order,
+                           double *score)
 {
     size_t n = 0, *list = calloc(2 * s->n, sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
@@ -299,27 +300,27 @@ static gls_status score_wm(const study *s, const uint8_t *set, const gls_tissue_
         list[n++] = s->voxel[i];
     }
     gls_status status = gls_dhollander_score(s->dwi, s->gradients, s->options, list, n, csf, order, s->work);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) score[where[i]] = s->work[i];
+    for (size_t i = 0; i < n && !status; i++) score[where[i]] = s->work[i];
     free(list);
     return status;
 }
 
-static gls_status select_wm(study *s, const gls_tissue_response *csf)
+static gls_status select_wm(estimation *s, const gls_tissue_response *csf)
 {
     double *score = malloc(s->n * sizeof *score);
     if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
     size_t n = part_of(count(s, s->wm), s->options->wm_percent);
     gls_status status = score_wm(s, s->wm, csf, 2, score);
-    if (status == GLS_OK) {
+    if (!status) {
         keep_best(s, s->wm, score, 2 * n);
         status = score_wm(s, s->wm, csf, 6, score);
     }
-    if (status == GLS_OK) keep_best(s, s->wm, score, n);
+    if (!status) keep_best(s, s->wm, score, n);
     free(score);
     return status;
 }
 
-static gls_status estimate(study *s, gls_tissue_response **response)
+static gls_status estimate(estimation *s, gls_tissue_response **response)
 {
     split(s);
     size_t n[3] = {count(s, s->wm), count(s, s->gm), count(s, s->csf)};
@@ -342,10 +343,10 @@ static gls_status estimate(study *s, gls_tissue_response **response)
     keep_best(s, s->gm, score, part_of(n_gm, s->options->gm_percent));
     free(score);
     gls_status status = respond(s, s->csf, 0, &response[2]);
-    if (status == GLS_OK) status = respond(s, s->gm, 0, &response[1]);
-    if (status == GLS_OK) status = select_wm(s, response[2]);
-    if (status == GLS_OK) status = respond(s, s->wm, 10, &response[0]);
-    if (status == GLS_OK)
+    if (!status) status = respond(s, s->gm, 0, &response[1]);
+    if (!status) status = select_wm(s, response[2]);
+    if (!status) status = respond(s, s->wm, 10, &response[0]);
+    if (!status)
         gls_log(GLS_LOG_INFO, "responses from %zu voxels of white matter, %zu of grey matter, %zu of CSF",
                 response[0]->n_voxels, response[1]->n_voxels, response[2]->n_voxels);
     return status;
@@ -359,17 +360,17 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
-    study s = {.dwi = dwi, .gradients = gradients, .options = options ? options : &defaults};
+    estimation s = {.dwi = dwi, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[3] = {NULL};
     gls_image *image = NULL;
     size_t n = gls_grid_voxels(&dwi->grid);
     GLS_REQUIRE(s.options->erode >= 0 && s.options->wm_percent > 0 && s.options->gm_percent > 0 &&
                 s.options->csf_percent > 0);
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK) status = find_voxels(&s, mask);
-    if (status == GLS_OK) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
-    if (status == GLS_OK) status = estimate(&s, made);
-    if (status == GLS_OK && voxels) status = gls_image_create(&dwi->grid, 3, &image);
+    if (!status) status = find_voxels(&s, mask);
+    if (!status) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
+    if (!status) status = estimate(&s, made);
+    if (!status && voxels) status = gls_image_create(&dwi->grid, 3, &image);
     for (size_t i = 0; i < s.n && image; i++) {
         image->data[s.voxel[i]] = s.wm[i];
         image->data[n + s.voxel[i]] = s.gm[i];
@@ -377,7 +378,7 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
     }
     finish(&s);
     for (int t = 0; t < 3; t++) {
-        if (status == GLS_OK)
+        if (!status)
             response[t] = made[t];
         else
             gls_tissue_response_destroy(made[t]);

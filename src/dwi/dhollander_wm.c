@@ -30,7 +30,7 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
     double c = sqrt(4 * M_PI) * gls_median(mean, n);
     free(mean);
     gls_status status = gls_tissue_response_create(csf->n_shells, SHARP_ORDER, response);
-    for (size_t s = 0; s < csf->n_shells && status == GLS_OK; s++)
+    for (size_t s = 0; s < csf->n_shells && !status; s++)
         for (size_t l = 0; l <= SHARP_ORDER / 2; l++)
             (*response)->zonal[s * (SHARP_ORDER / 2 + 1) + l] = l == 0                          ? c
                                                                 : s == 0 && gradients->n_b0 > 0 ? 0
@@ -103,13 +103,13 @@ gls_status gls_dhollander_score(const gls_image *dwi, const gls_gradients *gradi
     size_t n_directions = 0;
     const int orders[2] = {order, 0};
     gls_status status = sharp_response(dwi, gradients, voxel, n, csf, &sharp);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n_directions);
     const gls_tissue_response *const response[2] = {sharp, csf};
-    if (status == GLS_OK)
+    if (!status)
         status = gls_msmt_plan_init(&plan, gradients, response, orders, 2, (const double(*)[3])direction, n_directions);
-    if (status == GLS_OK) status = gls_sphere_create("default", &sphere);
-    if (status == GLS_OK) status = score_all(dwi, &plan, voxel, n, sphere, score);
+    if (!status) status = gls_sphere_create("default", &sphere);
+    if (!status) status = score_all(dwi, &plan, voxel, n, sphere, score);
     gls_msmt_plan_finish(&plan);
     gls_sphere_destroy(sphere);
     gls_tissue_response_destroy(sharp);

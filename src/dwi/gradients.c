@@ -183,7 +183,7 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
     for (size_t i = 0; i < table->n; i++) {
         double unit[3], deviation;
         gls_status status = unit_vector(bvec[i], table->is_b0[i], table->bval[i], i, name, unit, &deviation);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (deviation > largest) {
             largest = deviation;
             where = i;
@@ -209,14 +209,14 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
     double *scaled = malloc(n * sizeof *scaled);
     gls_status status = scaled ? gls_gradients_allocate(n, &table)
                                : gls_fail(GLS_ERR_MEMORY, "out of memory for a gradient table of %zu volumes", n);
-    if (status == GLS_OK) {
+    if (!status) {
         table->scaled = scale_bvals(bval, bvec, n, options, bvec_name, scaled);
         status = set_bvals(table, scaled, options->b0_threshold, options->without_b0, bval_name);
     }
     free(scaled);
-    if (status == GLS_OK) status = gls_units_check_bvals(table, bval_name);
-    if (status == GLS_OK) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
-    if (status != GLS_OK) {
+    if (!status) status = gls_units_check_bvals(table, bval_name);
+    if (!status) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
+    if (status) {
         gls_gradients_destroy(table);
         return status;
     }
@@ -233,7 +233,7 @@ gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], siz
     const gls_gradients_options defaults = gls_gradients_options_default();
     if (!options) options = &defaults;
     gls_status status = check_options(options, grid);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     return create_named(bval, bvec, n, options, grid, "b-values", "b-vectors", gradients);
 }
 
@@ -242,14 +242,14 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     double *values = NULL;
     size_t rows, cols;
     gls_status status = gls_table_read(path, &values, &rows, &cols);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (rows != 1 && cols != 1)
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but b-values are one row or one column", path,
                           rows, cols);
     else if (rows * cols != n_volumes)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: %zu b-values, but the series has %zu volumes", path, rows * cols, n_volumes);
-    if (status == GLS_OK)
+    if (!status)
         *bval = values;
     else
         free(values);
@@ -263,7 +263,7 @@ static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)
     double *values = NULL, (*vectors)[3] = NULL;
     size_t rows, cols;
     gls_status status = gls_table_read(path, &values, &rows, &cols);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     bool by_rows = rows == 3;
     size_t n = by_rows ? cols : rows;
     if (rows != 3 && cols != 3) {
@@ -297,9 +297,9 @@ gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, cons
     if (!options) options = &defaults;
     double *bval = NULL, (*bvec)[3] = NULL;
     gls_status status = check_options(options, grid);
-    if (status == GLS_OK) status = read_bvals(bval_path, n_volumes, &bval);
-    if (status == GLS_OK) status = read_bvecs(bvec_path, n_volumes, &bvec);
-    if (status == GLS_OK)
+    if (!status) status = read_bvals(bval_path, n_volumes, &bval);
+    if (!status) status = read_bvecs(bvec_path, n_volumes, &bvec);
+    if (!status)
         status =
             create_named(bval, (const double(*)[3])bvec, n_volumes, options, grid, bval_path, bvec_path, gradients);
     free(bval);

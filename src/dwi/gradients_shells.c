@@ -128,7 +128,7 @@ gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shell
     gls_shell *found = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &found, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (capacity > 0) memcpy(shells, found, (n < capacity ? n : capacity) * sizeof *shells);
     *n_shells = n;
     free(found);
@@ -217,7 +217,7 @@ static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bv
     for (size_t i = 0; i < n_bvals; i++) {
         size_t which = 0;
         gls_status status = gls_gradients_find_shell(shell, n, bval[i], &which);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (marked[which])
             return gls_fail(GLS_ERR_INPUT, "b = %g s/mm2 names the shell of %.6g once more", bval[i],
                             shell[which].bval);
@@ -239,14 +239,14 @@ gls_status gls_gradients_select_shells(const gls_gradients *gradients, const dou
     if (!index) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volume indices", gradients->n);
     size_t *of = index + gradients->n;
     gls_status status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
-    if (status == GLS_OK && !(marked = calloc(n_shells + 1, sizeof *marked)))
+    if (!status && !(marked = calloc(n_shells + 1, sizeof *marked)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu shells", n_shells);
-    if (status == GLS_OK) status = mark_shells(shell, n_shells, bval, n_bvals, marked);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = mark_shells(shell, n_shells, bval, n_bvals, marked);
+    if (status) goto fail;
     for (size_t i = 0; i < gradients->n; i++)
         if (gradients->is_b0[i] || (of[i] != GLS_NO_SHELL && marked[of[i]])) index[n++] = i;
     status = gls_gradients_allocate(n, &table);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     copy_selected(gradients, table, index);
     *selected = table;
     *volume = index;

@@ -35,14 +35,14 @@ static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
     memcpy(core, set, n);
     gls_status status = gls_morphology_erode(dim, core, scale);
-    if (status == GLS_OK) {
+    if (!status) {
         memcpy(rest, core, n);
         status = gls_morphology_largest(dim, core);
     }
     for (size_t v = 0; v < n; v++) rest[v] = rest[v] && !core[v];
-    if (status == GLS_OK) status = gls_morphology_dilate(dim, rest, scale + 1);
+    if (!status) status = gls_morphology_dilate(dim, rest, scale + 1);
     for (size_t v = 0; v < n; v++) set[v] = set[v] && !rest[v];
-    return status == GLS_OK ? gls_morphology_largest(dim, set) : status;
+    return !status ? gls_morphology_largest(dim, set) : status;
 }
 
 static gls_status clean(const int32_t dim[3], uint8_t *set)
@@ -52,10 +52,9 @@ static gls_status clean(const int32_t dim[3], uint8_t *set)
     if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", n);
     uint8_t *rest = core + n, *old = core + 2 * n;
     gls_status status = GLS_OK;
-    for (int pass = 0; pass < MAX_CLEANINGS && status == GLS_OK; pass++) {
+    for (int pass = 0; pass < MAX_CLEANINGS && !status; pass++) {
         memcpy(old, set, n);
-        for (int scale = CLEAN_SCALE; scale > 0 && status == GLS_OK; scale--)
-            status = clean_once(dim, set, scale, core, rest);
+        for (int scale = CLEAN_SCALE; scale > 0 && !status; scale--) status = clean_once(dim, set, scale, core, rest);
         if (memcmp(old, set, n) == 0) break;
     }
     free(core);
@@ -81,10 +80,10 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
     const int32_t *dim = dwi->grid.dim;
     bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would leave nothing */
     gls_status status = gls_morphology_median(dim, set);
-    if (status == GLS_OK) status = gls_morphology_largest(dim, set);
-    if (status == GLS_OK) status = gls_morphology_fill(dim, set);
-    if (status == GLS_OK && !thin) status = clean(dim, set);
-    if (status == GLS_OK) drop_empty(dwi, set);
+    if (!status) status = gls_morphology_largest(dim, set);
+    if (!status) status = gls_morphology_fill(dim, set);
+    if (!status && !thin) status = clean(dim, set);
+    if (!status) drop_empty(dwi, set);
     return status;
 }
 
@@ -100,15 +99,15 @@ gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradient
     float *mean = malloc(voxels * sizeof *mean);
     gls_status status = of && set && mean ? gls_gradients_cluster(gradients, &shell, &n_shells, of)
                                           : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    for (size_t s = 0; s < n_shells && status == GLS_OK; s++) n_found += add_shell(dwi, gradients, of, s, mean, set);
-    if (status == GLS_OK && n_found == 0) {
+    for (size_t s = 0; s < n_shells && !status; s++) n_found += add_shell(dwi, gradients, of, s, mean, set);
+    if (!status && n_found == 0) {
         gls_log(GLS_LOG_WARNING, "mask: no threshold splits the signal; all voxels with a signal are taken");
         memset(set, 1, voxels);
         drop_empty(dwi, set);
-    } else if (status == GLS_OK) {
+    } else if (!status) {
         status = shape(dwi, set);
     }
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     n = gls_morphology_count(dwi->grid.dim, set);
     if (n == 0) {
         status = gls_fail(GLS_ERR_INPUT, "mask: no voxel of the series has a signal");
@@ -118,8 +117,8 @@ gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradient
     gls_log(percent < 2 || percent > 90 ? GLS_LOG_WARNING : GLS_LOG_INFO,
             "mask: %zu voxels, %.1f %% of the grid, by the means of %zu shells", n, percent, n_found);
     status = gls_image_create(&dwi->grid, 1, &made);
-    for (size_t v = 0; v < voxels && status == GLS_OK; v++) made->data[v] = set[v];
-    if (status == GLS_OK) *mask = made;
+    for (size_t v = 0; v < voxels && !status; v++) made->data[v] = set[v];
+    if (!status) *mask = made;
 fail:
     free(shell);
     free(of);
@@ -134,10 +133,10 @@ gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_t
     GLS_REQUIRE(tissue && n_tissues > 0 && mask && region);
     gls_image *made = NULL;
     gls_status status = GLS_OK;
-    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+    for (size_t t = 0; t < n_tissues && !status; t++)
         status = gls_grid_require_equal(&tissue[t]->grid, "tissue image", &mask->grid, "mask");
-    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_image_create(&mask->grid, 1, &made);
+    if (status) return status;
     for (size_t v = 0; v < gls_grid_voxels(&mask->grid); v++) {
         double sum = 0;
         for (size_t t = 0; t < n_tissues; t++) sum += tissue[t]->data[v];
@@ -155,12 +154,12 @@ gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gl
     uint8_t *set = malloc(voxels);
     gls_status status = set ? gls_grid_require_equal(&fa->grid, "FA image", &mask->grid, "mask")
                             : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
     bool thin = mask->grid.dim[0] <= 2 || mask->grid.dim[1] <= 2 || mask->grid.dim[2] <= 2;
     if (!thin) status = gls_morphology_erode(mask->grid.dim, set, 1);
-    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_image_create(&mask->grid, 1, &made);
+    if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) made->data[v] = set[v] && fa->data[v] > threshold;
     *region = made;
 fail:

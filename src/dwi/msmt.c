@@ -33,7 +33,7 @@ typedef struct job {
     const float **volume;
     size_t voxels;
     gls_image *tissue[GLS_MSMT_MAX_TISSUES];
-    atomic_size_t n_unsettled, n_broken;
+    atomic_size_t n_unconverged, n_broken;
 } job;
 
 static size_t round_up(size_t bytes)
@@ -57,14 +57,14 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     float *signal = (float *)(data + fit->n * GLS_NONNEG_BLOCK);
     size_t n_broken = gls_blocks_gather((const float *const *)job->volume, fit->n, index, n, GLS_NONNEG_BLOCK, signal);
     for (size_t i = 0; i < fit->n * GLS_NONNEG_BLOCK; i++) data[i] = signal[i];
-    size_t n_unsettled = job->kernel(fit, data, n, memory, coefficients);
+    size_t n_unconverged = job->kernel(fit, data, n, memory, coefficients);
     for (size_t t = 0; t < job->plan.n_tissues; t++)
         for (size_t j = job->plan.first[t]; j < job->plan.first[t + 1]; j++) {
             float *to = job->tissue[t]->data + (j - job->plan.first[t]) * job->voxels;
             for (size_t v = 0; v < n; v++) to[index[v]] = (float)coefficients[j * GLS_NONNEG_BLOCK + v];
         }
     if (n_broken) atomic_fetch_add(&job->n_broken, n_broken);
-    if (n_unsettled) atomic_fetch_add(&job->n_unsettled, n_unsettled);
+    if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
 static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
@@ -73,7 +73,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     gls_shell *shell = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     size_t n_weighted = n - (gradients->n_b0 > 0);
     if (n_weighted == 0)
@@ -88,10 +88,10 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
         status = gls_fail(GLS_ERR_INPUT,
                           "%zu tissues need as many b-values, there are %zu (%s%s): deconvolve into %zu tissues",
                           n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
-    if (status == GLS_OK)
+    if (!status)
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s",
                 n_tissues, gradients->n_b0, n_weighted, text);
-    for (size_t i = 0; i < n && status == GLS_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         if (!shell[i].is_b0 && shell[i].n < 6)
             gls_log(GLS_LOG_WARNING, "the shell of b = %.6g s/mm2 has %zu directions only", shell[i].bval, shell[i].n);
     free(shell);
@@ -135,7 +135,7 @@ gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], s
 {
     if (!given) {
         gls_status status = gls_csd_directions_default(direction, n);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     } else {
         double(*copy)[3] = malloc(n_given * sizeof *copy);
         if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n_given);
@@ -155,17 +155,16 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     double(*direction)[3] = NULL;
     size_t n = 0;
     gls_status status = choose_orders(response, n_tissues, options, order);
-    if (status == GLS_OK)
-        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
-    if (status == GLS_OK)
+    if (!status) status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
+    if (!status)
         status =
             gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
     free(direction);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     job->volume = malloc(job->plan.fit.n * sizeof *job->volume);
     if (!job->volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", job->plan.fit.n);
     for (size_t i = 0; i < job->plan.fit.n; i++) job->volume[i] = dwi->data + job->plan.volume[i] * job->voxels;
-    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+    for (size_t t = 0; t < n_tissues && !status; t++)
         status = gls_image_create(&dwi->grid, job->plan.first[t + 1] - job->plan.first[t], &job->tissue[t]);
     return status;
 }
@@ -222,8 +221,8 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
         return gls_fail(GLS_ERR_ARGUMENT, "multi-tissue deconvolution: the mask has %zu volumes instead of one",
                         mask->n_volumes);
     gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask") : GLS_OK;
-    if (status == GLS_OK) status = check_shells(gradients, n_tissues);
-    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++) {
+    if (!status) status = check_shells(gradients, n_tissues);
+    for (size_t t = 0; t < n_tissues && !status; t++) {
         char name[48];
         snprintf(name, sizeof name, "response of tissue %zu", t + 1);
         status = gls_tissue_response_check(response[t], name, gradients, GLS_RESPONSE_FITS_NUMBER);
@@ -253,30 +252,30 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
                          .job = &job};
     gls_image *rest = NULL;
     gls_status status = gls_blas_check("multi-tissue deconvolution");
-    if (status == GLS_OK) status = check_input(dwi, gradients, mask, response, n_tissues);
-    if (status == GLS_OK) status = make_plan(&job, dwi, gradients, response, n_tissues, options);
-    bool on_device = status == GLS_OK && options->device && gls_nonneg_device_can(&job.plan.fit, options->device);
-    if (status == GLS_OK && options->device && !on_device)
+    if (!status) status = check_input(dwi, gradients, mask, response, n_tissues);
+    if (!status) status = make_plan(&job, dwi, gradients, response, n_tissues, options);
+    bool on_device = !status && options->device && gls_nonneg_device_can(&job.plan.fit, options->device);
+    if (!status && options->device && !on_device)
         gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: by the CPU: %s cannot fit %zu coefficients",
                 gls_device_get_info(options->device)->renderer, job.plan.fit.k);
     if (on_device) status = fit_on_device(&job, mask, &dwi->grid, options->device, progress, progress_user, &rest);
     if (rest) blocks.mask = rest;
-    blocks.scratch_bytes = status == GLS_OK ? workspace_bytes(&job.plan.fit) : 0;
+    blocks.scratch_bytes = !status ? workspace_bytes(&job.plan.fit) : 0;
     double begin = gls_clock_seconds();
-    if (status == GLS_OK && (!on_device || rest)) status = gls_blocks_run(&blocks);
-    if (status == GLS_OK && (!on_device || rest))
+    if (!status && (!on_device || rest)) status = gls_blocks_run(&blocks);
+    if (!status && (!on_device || rest))
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels by the CPU in %.3g s",
                 gls_blocks_total(blocks.mask, job.voxels), gls_clock_seconds() - begin);
     gls_image_destroy(rest);
-    size_t n_unsettled = atomic_load(&job.n_unsettled), n_broken = atomic_load(&job.n_broken);
-    if (n_unsettled)
+    size_t n_unconverged = atomic_load(&job.n_unconverged), n_broken = atomic_load(&job.n_broken);
+    if (n_unconverged)
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not settle and keep their last point",
-                n_unsettled);
+                n_unconverged);
     if (n_broken)
         gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: %zu voxels with values that are not finite get no ODF",
                 n_broken);
     for (size_t t = 0; t < GLS_MSMT_MAX_TISSUES; t++) {
-        if (status == GLS_OK && t < n_tissues)
+        if (!status && t < n_tissues)
             tissue[t] = job.tissue[t];
         else
             gls_image_destroy(job.tissue[t]);

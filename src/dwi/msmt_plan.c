@@ -43,7 +43,7 @@ static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients
         if (of[i] == GLS_NO_SHELL) continue;
         const double *g = gradients->bvec[i];
         gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, highest, (const double(*)[3])g, 1, basis);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         set_row(plan, response, of[i], basis, g[0] == 0 && g[1] == 0 && g[2] == 0, design + n * k);
         plan->volume[n++] = i;
     }
@@ -85,9 +85,9 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
     gls_status status = GLS_OK;
     if (!of || !design || !rows || !inside || !plan->volume)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the deconvolution of %zu volumes", n);
-    if (status == GLS_OK) status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
-    if (status == GLS_OK) status = set_design(plan, gradients, response, of, design);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
+    if (!status) status = set_design(plan, gradients, response, of, design);
+    if (status) goto fail;
     gls_gradients_name_unassigned(gradients, of, text, sizeof text);
     if (text[0]) gls_log(GLS_LOG_WARNING, "volumes that belong to no shell are left out: %s", text);
     for (size_t t = 0; t < n_tissues; t++) inside[plan->first[t]] = 1;
@@ -100,6 +100,6 @@ fail:
     free(design);
     free(rows);
     free(inside);
-    if (status != GLS_OK) gls_msmt_plan_finish(plan);
+    if (status) gls_msmt_plan_finish(plan);
     return status;
 }

@@ -41,7 +41,7 @@ typedef struct gls_nonneg_plan {
 
     /* Of the active set method; NULL where there are too many coefficients. */
     size_t stride, wide;  /* n_rows and k, up to multiples of 64 and 8: what lies beyond is 0 */
-    size_t most_active;   /* rows that may be active together, a multiple of 8 */
+    size_t max_active;    /* rows that may be active together, a multiple of 8 */
     double *columns;      /* B transposed: wide x stride */
     float *columns_float; /* the same */
     double *products;     /* B B': n_rows x stride */

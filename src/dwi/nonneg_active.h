@@ -121,7 +121,8 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
         s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
         square += s->part[i] * s->part[i];
     }
-    double pivot = product[row] + SOFTNESS - square, scale = 1 / sqrt(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
+    double pivot = product[row] + SOFTNESS - square,
+           scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
     for (size_t j = 0; j <= n; j += LANES) {
         VD sum = {0};
         for (size_t i = 0; i < n; i++) sum -= *(const VD *)(s->root + i * s->most + j) * s->part[i];
@@ -221,9 +222,9 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 }
 
 /* From s->start to s->y; false: it takes too many rows or steps. */
-TARGET static bool NAME(settle)(const gls_nonneg_plan *plan, ACTIVE *s)
+TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
-    bool precise = false, settled = false;
+    bool precise = false, converged = false;
     double noise = FLOAT_NOISE * sqrt(NAME(dot)(s->start, s->start, s->wide)), value;
     s->n = 0;
     memcpy(s->y, s->start, s->wide * sizeof *s->y);
@@ -233,8 +234,8 @@ TARGET static bool NAME(settle)(const gls_nonneg_plan *plan, ACTIVE *s)
         double largest = 0;
         for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
         if (precise) {
-            settled = value >= -SOFTNESS * largest;
-            if (settled) break;
+            converged = value >= -SOFTNESS * largest;
+            if (converged) break;
         } else {
             double bound = noise > SOFTNESS * largest ? noise : SOFTNESS * largest;
             if (value < -noise) value = NAME(dot)(plan->wide_rows + row * s->wide, s->y, s->wide);
@@ -245,17 +246,17 @@ TARGET static bool NAME(settle)(const gls_nonneg_plan *plan, ACTIVE *s)
         NAME(follow)(s);
         NAME(place)(plan, s);
     }
-    if (settled) NAME(refine)(plan, s);
+    if (converged) NAME(refine)(plan, s);
     for (size_t j = 0; j < s->n; j++) {
         s->held[s->row[j]] = 0;
         s->held_float[s->row[j]] = 0;
     }
-    return settled;
+    return converged;
 }
 
 TARGET static ACTIVE NAME(active_layout)(const gls_nonneg_plan *plan, void *scratch)
 {
-    size_t most = plan->most_active, wide = plan->wide;
+    size_t most = plan->max_active, wide = plan->wide;
     ACTIVE s = {.root = scratch, .most = most, .wide = wide};
     s.lambda = s.root + most * most;
     s.target = s.lambda + most;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP 64      /* invocations of a work group, one a voxel; divides the stride of the plan */
-#define MOST_ROWS 64  /* active together: nearly all voxels have fewer, and a multiprocessor holds several groups */
-#define LEAST_ROWS 48 /* room for fewer leaves too much to the CPU */
+#define GROUP 64    /* invocations of a work group, one a voxel; divides the stride of the plan */
+#define MAX_ROWS 64 /* active together: nearly all voxels have fewer, and a multiprocessor holds several groups */
+#define MIN_ROWS 48 /* room for fewer leaves too much to the CPU */
 #define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* voxels of a dispatch */
 
 typedef struct slot {
@@ -29,9 +29,9 @@ static size_t shared_bytes(const gls_nonneg_plan *plan, size_t most)
     return 8 * (most * (most + 1) + 4 * most + 2 * plan->wide + GROUP) + 4 * (plan->wide + most + 2 * GROUP);
 }
 
-static size_t most_rows(const gls_nonneg_plan *plan, gls_device *device)
+static size_t max_rows(const gls_nonneg_plan *plan, gls_device *device)
 {
-    size_t most = MOST_ROWS, room = gls_device_get_info(device)->max_shared_bytes;
+    size_t most = MAX_ROWS, room = gls_device_get_info(device)->max_shared_bytes;
     while (most > 0 && shared_bytes(plan, most) > room) most -= 8;
     return most;
 }
@@ -40,7 +40,7 @@ bool gls_nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device)
 {
     const gls_device_info *info = gls_device_get_info(device);
     return plan->columns && plan->wide <= GROUP && !info->gles && info->max_work_group_size >= GROUP &&
-           most_rows(plan, device) >= LEAST_ROWS;
+           max_rows(plan, device) >= MIN_ROWS;
 }
 
 /* The rows of L^-1. */
@@ -83,8 +83,8 @@ static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *
 
 static gls_status load(const gls_nonneg_plan *p, gls_device *device, gls_kernel **kernel)
 {
-    const size_t value[] = {GROUP, most_rows(p, device), p->k, p->wide, p->n_rows, p->stride};
-    static const char *const name[] = {"GROUP", "MOST", "K", "WIDE", "ROWS", "STRIDE"};
+    const size_t value[] = {GROUP, max_rows(p, device), p->k, p->wide, p->n_rows, p->stride};
+    static const char *const name[] = {"GROUP", "MAX_ACTIVE", "K", "WIDE", "ROWS", "STRIDE"};
     enum { N = sizeof name / sizeof *name };
     char text[N][24];
     gls_define define[N];

@@ -10,14 +10,14 @@
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-#define MIN_PIVOT 1e-16      /* the matrices are I + B'DB: none is singular */
-#define SOFTNESS 1e-10       /* ridge of the multipliers */
-#define ENOUGH_GAP 1e-15     /* mean complementarity, of the square of the largest unconstrained amplitude */
-#define ENOUGH_RESIDUAL 1e-9 /* of the dual equations, of that amplitude */
-#define BOUNDARY 0.99        /* least part of the way to the nearest bound that a step goes */
-#define LEAST_PIVOT 1e-11    /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
-#define HELD 1e30            /* added to the values of active rows */
-#define FLOAT_NOISE 2e-7     /* of values in float32, of the length of y_u */
+#define MIN_PIVOT 1e-16        /* the matrices are I + B'DB: none is singular */
+#define SOFTNESS 1e-10         /* ridge of the multipliers */
+#define ENOUGH_GAP 1e-15       /* mean complementarity, of the square of the largest unconstrained amplitude */
+#define ENOUGH_RESIDUAL 1e-9   /* of the dual equations, of that amplitude */
+#define BOUNDARY 0.99          /* least part of the way to the nearest bound that a step goes */
+#define MIN_ACTIVE_PIVOT 1e-11 /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
+#define HELD 1e30              /* added to the values of active rows */
+#define FLOAT_NOISE 2e-7       /* of values in float32, of the length of y_u */
 
 #if GLS_CPU_HAS_LEVELS
 #define LANES 8
@@ -48,7 +48,7 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
     size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;
     size_t vectors = 8 * rows + 4 * plan->padded + (plan->padded + 1) * (plan->padded + 2) / 2;
     size_t interior = lanes * vectors + (2 * plan->padded + rows) * GLS_NONNEG_BLOCK;
-    size_t active = plan->most_active * (plan->most_active + 5) + 2 * plan->wide + 2 * plan->stride;
+    size_t active = plan->max_active * (plan->max_active + 5) + 2 * plan->wide + 2 * plan->stride;
     return (interior + 8 + active) * sizeof(double) + 64;
 }
 

@@ -295,7 +295,7 @@ TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_
     size_t n = 0;
     for (size_t v = 0; v < count; v++) {
         for (size_t j = 0; j < plan->k; j++) voxel.start[j] = ((double *)s->start)[j * GLS_NONNEG_BLOCK + v];
-        done[v] = NAME(settle)(plan, &voxel);
+        done[v] = NAME(solve_active)(plan, &voxel);
         n += done[v];
         for (size_t j = 0; j < plan->k && done[v]; j++) ((double *)s->solution)[j * GLS_NONNEG_BLOCK + v] = voxel.y[j];
     }
@@ -306,7 +306,7 @@ TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_
 TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, const bool *done)
 {
     bool busy[LANES] = {false};
-    size_t next = 0, n_busy = 0, n_unsettled = 0;
+    size_t next = 0, n_busy = 0, n_unconverged = 0;
     NAME(evaluate)(plan, s);
     for (;;) {
         for (size_t slot = 0; slot < LANES; slot++)
@@ -319,16 +319,16 @@ TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_
         VD relative = s->gap / (s->scale * s->scale * (double)plan->n_rows);
         for (size_t slot = 0; slot < LANES; slot++) {
             if (!busy[slot]) continue;
-            bool settled = relative[slot] < ENOUGH_GAP && s->residual[slot] < ENOUGH_RESIDUAL;
-            if (!settled && ++s->iterations[slot] < GLS_NONNEG_MAX_ITERATIONS) continue;
-            n_unsettled += !settled;
+            bool converged = relative[slot] < ENOUGH_GAP && s->residual[slot] < ENOUGH_RESIDUAL;
+            if (!converged && ++s->iterations[slot] < GLS_NONNEG_MAX_ITERATIONS) continue;
+            n_unconverged += !converged;
             for (size_t j = 0; j < plan->k; j++)
                 ((double *)s->solution)[j * GLS_NONNEG_BLOCK + s->voxel[slot]] = s->y[j][slot];
             busy[slot] = false;
             n_busy--;
         }
     }
-    return n_unsettled;
+    return n_unconverged;
 }
 
 TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
@@ -339,9 +339,9 @@ TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, 
     NAME(project)(plan, data, &s);
     memset((void *)s.solution, 0, plan->padded * VECS * sizeof *s.solution);
     size_t n_done = plan->columns ? NAME(activate)(plan, &s, count, s.end, done) : 0;
-    size_t n_unsettled = n_done < count ? NAME(interior)(plan, &s, count, done) : 0;
+    size_t n_unconverged = n_done < count ? NAME(interior)(plan, &s, count, done) : 0;
     NAME(finish)(plan, &s, coefficients);
-    return n_unsettled;
+    return n_unconverged;
 }
 
 #undef VD

@@ -106,7 +106,7 @@ static bool set_active(gls_nonneg_plan *plan)
     if (k > GLS_NONNEG_ACTIVE_MAX) return true;
     plan->stride = rounded(n, 64);
     plan->wide = rounded(k, 8);
-    plan->most_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
+    plan->max_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
     plan->columns = gls_aligned_zeros(plan->wide * plan->stride);
     plan->columns_float = (float *)gls_aligned_zeros((plan->wide * plan->stride + 1) / 2);
     plan->products = gls_aligned_zeros(n * plan->stride);
@@ -141,14 +141,14 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
     else if (!set_factor(plan, design, standard_form))
         status = gls_fail(GLS_ERR_INPUT, "%s: the data do not determine %zu coefficients", what, k);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     set_project(plan, design, standard_form);
     if (!set_rows(plan, rows, inside))
         status = gls_fail(GLS_ERR_INPUT, "%s: the constraints of %zu coefficients contradict each other", what, k);
     else if (!set_active(plan))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu constraints", what, n_rows);
 fail:
-    if (status != GLS_OK) gls_nonneg_plan_finish(plan);
+    if (status) gls_nonneg_plan_finish(plan);
     return status;
 }
 

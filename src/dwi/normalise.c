@@ -15,7 +15,7 @@ enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 #define NARROW_RANGE 1.5         /* afterwards */
 
 /* The voxels of the mask. */
-typedef struct study {
+typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES];
     double (*position)[3]; /* centred and scaled */
@@ -23,9 +23,9 @@ typedef struct study {
     bool *counts;
     bool used[MAX_TISSUES];
     double balance[MAX_TISSUES], polynomial[TERMS], centre[3], width;
-} study;
+} normalisation;
 
-static void finish(study *s)
+static void finish(normalisation *s)
 {
     free(s->density);
     free(s->position);
@@ -33,7 +33,7 @@ static void finish(study *s)
     free(s->counts);
 }
 
-static gls_status allocate(study *s, size_t n)
+static gls_status allocate(normalisation *s, size_t n)
 {
     s->density = malloc(n * sizeof *s->density);
     s->position = malloc(n * sizeof *s->position);
@@ -47,7 +47,7 @@ static gls_status allocate(study *s, size_t n)
 }
 
 /* World position of a voxel, in units that keep the polynomial well conditioned. */
-static void locate(const study *s, const gls_grid *grid, size_t v, double p[3])
+static void locate(const normalisation *s, const gls_grid *grid, size_t v, double p[3])
 {
     const size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
     const double voxel[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
@@ -64,7 +64,7 @@ static void monomials(const double p[3], double term[TERMS])
     memcpy(term, all, sizeof all);
 }
 
-static gls_status gather(study *s, gls_image *const *tissue, const gls_image *mask)
+static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_image *mask)
 {
     const gls_grid *grid = &mask->grid;
     size_t voxels = gls_grid_voxels(grid);
@@ -94,7 +94,7 @@ static gls_status gather(study *s, gls_image *const *tissue, const gls_image *ma
     return GLS_OK;
 }
 
-static double weighted_sum(const study *s, size_t i)
+static double weighted_sum(const normalisation *s, size_t i)
 {
     double sum = 0;
     for (size_t t = 0; t < s->n_tissues; t++) sum += s->balance[t] * s->density[i][t];
@@ -102,7 +102,7 @@ static double weighted_sum(const study *s, size_t i)
 }
 
 /* Marks what counts: within range interquartile ranges of the quartiles of the logarithm. True if that changed. */
-static bool find_outliers(study *s, double range)
+static bool find_outliers(normalisation *s, double range)
 {
     for (size_t i = 0; i < s->n; i++) {
         s->log_sum[i] = log(weighted_sum(s, i) / s->field[i]);
@@ -121,7 +121,7 @@ static bool find_outliers(study *s, double range)
 }
 
 /* The factors with which the sum is nearest to 1; a tissue whose factor is not positive is left out from then on. */
-static gls_status find_balance(study *s)
+static gls_status find_balance(normalisation *s)
 {
     for (;;) {
         double normal[MAX_TISSUES * MAX_TISSUES] = {0}, right[MAX_TISSUES] = {0}, mean = 0;
@@ -158,7 +158,7 @@ static gls_status find_balance(study *s)
     return GLS_OK;
 }
 
-static gls_status find_field(study *s)
+static gls_status find_field(normalisation *s)
 {
     double normal[TERMS * TERMS] = {0}, term[TERMS];
     memset(s->polynomial, 0, sizeof s->polynomial);
@@ -188,7 +188,7 @@ static gls_status find_field(study *s)
     return GLS_OK;
 }
 
-static gls_status iterate(study *s)
+static gls_status iterate(normalisation *s)
 {
     for (size_t t = 0; t < s->n_tissues; t++) {
         s->balance[t] = 1;
@@ -199,16 +199,16 @@ static gls_status iterate(study *s)
         bool changed = true;
         for (int k = 0; k < BALANCE_PASSES && changed; k++) {
             gls_status status = find_balance(s);
-            if (status != GLS_OK) return status;
+            if (status) return status;
             changed = find_outliers(s, NARROW_RANGE);
         }
         gls_status status = find_field(s);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     return GLS_OK;
 }
 
-static void divide(const study *s, gls_image *const *tissue, gls_image *field)
+static void divide(const normalisation *s, gls_image *const *tissue, gls_image *field)
 {
     size_t voxels = gls_grid_voxels(&field->grid);
 #pragma omp parallel for schedule(static)
@@ -227,7 +227,7 @@ static void divide(const study *s, gls_image *const *tissue, gls_image *field)
     }
 }
 
-static void summarise(const study *s, gls_normalise_result *result)
+static void summarise(const normalisation *s, gls_normalise_result *result)
 {
     double sum = 0, n = 0;
     *result = (gls_normalise_result){.n_voxels = s->n, .lowest = INFINITY, .highest = 0};
@@ -247,20 +247,20 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
                          gls_normalise_result *result)
 {
     GLS_REQUIRE(tissue && mask && result && n_tissues >= 1 && n_tissues <= MAX_TISSUES);
-    study s = {.n_tissues = n_tissues};
+    normalisation s = {.n_tissues = n_tissues};
     gls_image *made = NULL;
     size_t n = 0, voxels = gls_grid_voxels(&mask->grid);
     gls_status status = gls_blas_check("normalisation");
-    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+    for (size_t t = 0; t < n_tissues && !status; t++)
         status = gls_grid_require_equal(&tissue[t]->grid, "tissue image", &mask->grid, "mask");
     for (size_t v = 0; v < voxels; v++) n += mask->data[v] > 0;
-    if (status == GLS_OK) status = allocate(&s, n + 1);
-    if (status == GLS_OK) status = gather(&s, tissue, mask);
+    if (!status) status = allocate(&s, n + 1);
+    if (!status) status = gather(&s, tissue, mask);
     gls_blas_begin();
-    if (status == GLS_OK) status = iterate(&s);
+    if (!status) status = iterate(&s);
     gls_blas_end();
-    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_image_create(&mask->grid, 1, &made);
+    if (status) goto fail;
     divide(&s, tissue, made);
     summarise(&s, result);
     gls_log(GLS_LOG_INFO, "normalisation: field %.4g to %.4g, scale %.6g, %zu of %zu voxels count", result->lowest,

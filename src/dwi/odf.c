@@ -127,12 +127,12 @@ static gls_status set_matrix(gls_odf_source *s, const char *name)
         return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu directions", name, n);
     }
     memset(parts->matrix, 0, bytes);
-    for (size_t v = 0; v < n && status == GLS_OK; v++) {
+    for (size_t v = 0; v < n && !status; v++) {
         double d[1][3];
         apply((const double(*)[3])parts->to_frame, s->sphere->vertex[v], d[0]);
         status = s->full ? gls_sh_full_matrix(s->basis, s->order, (const double(*)[3])d, 1, row)
                          : gls_sh_matrix(s->basis, s->order, (const double(*)[3])d, 1, row);
-        for (size_t j = 0; j < k && status == GLS_OK; j++) parts->matrix[v * k + j] = (float)row[j];
+        for (size_t j = 0; j < k && !status; j++) parts->matrix[v * k + j] = (float)row[j];
     }
     free(row);
     return status;
@@ -155,22 +155,22 @@ gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_s
     if (!options) options = &defaults;
     GLS_REQUIRE(sh && name && sphere && source);
     gls_status status = check_options(sh, name, options);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_odf_source *s = source_alloc(sh, options, frame);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
     s->is_sh = true;
     s->basis = basis;
     s->sphere = sphere;
     status = find_order(s, name);
-    if (status == GLS_OK && s->full && sphere->antipodal) {
+    if (!status && s->full && sphere->antipodal) {
         status = gls_sphere_create_full(sphere, &s->parts->sphere);
         s->sphere = s->parts->sphere;
     }
-    if (status == GLS_OK) status = set_matrix(s, name);
-    if (status == GLS_OK && !s->full && !(basis == GLS_SH_DESCOTEAUX07_LEGACY && is_voxel_frame(s)))
+    if (!status) status = set_matrix(s, name);
+    if (!status && !s->full && !(basis == GLS_SH_DESCOTEAUX07_LEGACY && is_voxel_frame(s)))
         status = gls_odf_transform(&sh->grid, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->order,
                                    false, &s->parts->to_legacy);
-    if (status != GLS_OK) {
+    if (status) {
         gls_odf_source_destroy(s);
         return status;
     }
@@ -186,7 +186,7 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     double *value = NULL;
     size_t rows, columns;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (columns != 3) {
         free(value);
         return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
@@ -255,7 +255,7 @@ static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3]
     for (int r = 0; r < 3; r++) memcpy(to_voxels[r], inverse[r], sizeof to_voxels[r]);
     for (size_t i = 0; i < n; i++) apply((const double(*)[3])to_voxels, direction[i], along[i]);
     status = gls_sphere_create_guess((const double(*)[3])along, n, &parts->sphere, order);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     find_ends(parts->sphere, (const double(*)[3])along, n, order, parts->ends);
     if (parts->sphere->antipodal && n == 2 * parts->sphere->n &&
         !is_symmetric(s->image, parts->sphere, (const uint32_t(*)[2])parts->ends)) {
@@ -289,11 +289,11 @@ gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *na
                         "%s has %zu volumes, but %s has %zu directions: one amplitude is needed for each", name,
                         odf->n_volumes, sphere_name, n);
     gls_status status = check_options(odf, name, options);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_odf_source *s = source_alloc(odf, options, frame);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
     status = set_amplitudes(s, direction, n);
-    if (status != GLS_OK) {
+    if (status) {
         char text[512];
         snprintf(text, sizeof text, "%s", gls_last_error());
         gls_odf_source_destroy(s);

@@ -50,9 +50,9 @@ static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, b
         double d[3] = {direction[i][0], direction[i][1], direction[i][2]};
         for (int r = 0; r < 3; r++) direction[i][r] = turn[r][0] * d[0] + turn[r][1] * d[1] + turn[r][2] * d[2];
     }
-    if (status == GLS_OK) status = evaluate(from, order, full, (const double(*)[3])direction, n, there);
-    if (status == GLS_OK) status = gls_ridge_inverse(here, n, k, no_penalty, inverse, NULL);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = evaluate(from, order, full, (const double(*)[3])direction, n, there);
+    if (!status) status = gls_ridge_inverse(here, n, k, no_penalty, inverse, NULL);
+    if (status) goto fail;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++) {
             bool same = full ? (int)sqrt((double)i) == (int)sqrt((double)j) : gls_sh_degree(i) == gls_sh_degree(j);
@@ -111,7 +111,7 @@ gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basi
     gls_status status = transform && matrix
                             ? set_transform(from, to, order, full, (const double(*)[3])turn, transform)
                             : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients", name, k);
-    if (status == GLS_OK) {
+    if (!status) {
         memset(matrix, 0, bytes);
         for (size_t i = 0; i < k * k; i++) matrix[i] = (float)transform[i];
         *out = matrix;
@@ -134,8 +134,8 @@ gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basi
     gls_image *made = NULL;
     float *matrix = NULL;
     gls_status status = gls_odf_transform(&sh->grid, name, from, from_frame, to, to_frame, order, full, &matrix);
-    if (status == GLS_OK) status = gls_image_allocate(&sh->grid, k, false, &made);
-    if (status == GLS_OK) {
+    if (!status) status = gls_image_allocate(&sh->grid, k, false, &made);
+    if (!status) {
         transform_image(matrix, k, sh, made);
         *converted = made;
     }

@@ -125,13 +125,13 @@ gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf)
     float *rows = malloc(n * slice * sizeof *rows);
     if (!rows) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of %zu directions", n);
     gls_status status = gls_image_allocate(grid, n, false, &made);
-    for (int32_t z = 0; z < grid->dim[2] && status == GLS_OK; z++) {
+    for (int32_t z = 0; z < grid->dim[2] && !status; z++) {
         status = gls_odf_slice(source, z, rows);
-        for (size_t v = 0; v < n && status == GLS_OK; v++)
+        for (size_t v = 0; v < n && !status; v++)
             memcpy(made->data + (v * (size_t)grid->dim[2] + (size_t)z) * slice, rows + v * slice, slice * sizeof *rows);
     }
     free(rows);
-    if (status == GLS_OK)
+    if (!status)
         *odf = made;
     else
         gls_image_destroy(made);

@@ -29,7 +29,7 @@ static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
 }
 
 /* A vector of this direction and length; none where either is no number or 0. */
-static void put(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
+static void store_peak(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
     const double norm = length_of(direction);
@@ -86,7 +86,7 @@ gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char
             double v[4], u[3];
             for (size_t a = 0; a < each; a++) v[a] = (double)file->data[(each * k + a) * n + i];
             for (int r = 0; r < 3; r++) u[r] = map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2];
-            put(joined, before / 3 + k, i, u, each == 4 ? v[3] : length_of(v));
+            store_peak(joined, before / 3 + k, i, u, each == 4 ? v[3] : length_of(v));
         }
     gls_image_destroy(*peaks);
     *peaks = joined;
@@ -105,7 +105,7 @@ gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image 
         for (size_t i = 0; i < n; i++) {
             double v[3];
             get(peaks, first + k, i, v);
-            put(peaks, first + k, i, v, (double)values->data[k * n + i]);
+            store_peak(peaks, first + k, i, v, (double)values->data[k * n + i]);
         }
     return status;
 }
@@ -122,7 +122,7 @@ gls_status gls_peaks_to_world(gls_image *peaks)
             get(peaks, k, i, v);
             const double length = length_of(v);
             for (int r = 0; r < 3; r++) u[r] = map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2];
-            put(peaks, k, i, u, length);
+            store_peak(peaks, k, i, u, length);
             for (int a = 0; a < 3 && !(length > 0); a++) peaks->data[(3 * k + (size_t)a) * n + i] = NAN;
         }
     return GLS_OK;
@@ -232,7 +232,7 @@ static void find_all(const finder *f)
         double c[MAX_COEFFICIENTS], value[GLS_SPHERE_MAX_DIRECTIONS];
         maximum list[MAX_MAXIMA];
         const size_t found = take_coefficients(f, (size_t)i, c) ? find_maxima(f, c, value, list) : 0;
-        for (size_t k = 0; k < found && k < f->n; k++) put(f->peaks, k, (size_t)i, list[k].u, list[k].amplitude);
+        for (size_t k = 0; k < found && k < f->n; k++) store_peak(f->peaks, k, (size_t)i, list[k].u, list[k].amplitude);
     }
 }
 

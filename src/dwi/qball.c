@@ -147,8 +147,8 @@ static gls_status solve(gls_qball *q)
         goto fail;
     }
     status = gls_ridge_inverse(q->basis, q->n, q->k, penalty, q->basis_inverse, leverage);
-    if (status == GLS_OK) status = set_leverage_scale(q, leverage);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = set_leverage_scale(q, leverage);
+    if (status) goto fail;
     for (size_t j = 0; j < q->k; j++) penalty[j] = sqrt(q->options.smooth) * -q->laplacian[j];
     status = gls_ridge_inverse(q->basis, q->n, q->k, penalty, q->fit, NULL);
 fail:
@@ -173,13 +173,13 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
     if (ready != GLS_OK) return ready;
     size_t n = 0;
     gls_status status = check_table(gradients, options, shells == GLS_SHELLS_ONE, &n);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_qball *q = qball_alloc(options, n);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", n);
     set_scales(q);
     status = set_basis(q, gradients);
-    if (status == GLS_OK) status = solve(q);
-    if (status != GLS_OK) {
+    if (!status) status = solve(q);
+    if (status) {
         gls_qball_destroy(q);
         return status;
     }

@@ -43,7 +43,7 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
     for (size_t j = 0; j < k; j++) q[(n + j) * k + j] = penalty[j];
     gls_blas_begin();
     status = factor(q, rows, k, r, tau);
-    if (status != GLS_OK) goto end;
+    if (status) goto end;
     /* inverse = R^-1 Q' of the upper rows */
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = q[i * k + j];

@@ -102,7 +102,7 @@ gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, con
         return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model has %zu weighted volumes, the gradient table %zu", qball->n,
                         gradients->n - gradients->n_b0);
     gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "the series", &mask->grid, "the mask") : GLS_OK;
-    if (status != GLS_OK) return status;
+    if (status) return status;
     job j = {.qball = qball, .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
     size_t *b0 = malloc(gradients->n_b0 * sizeof *b0);
     if (!b0) return gls_fail(GLS_ERR_MEMORY, "out of memory for the q-ball fit of %zu voxels", j.voxels);
@@ -110,8 +110,8 @@ gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, con
         if (gradients->is_b0[i]) b0[j.n_b0++] = i;
     j.b0 = b0;
     status = gls_image_create(&dwi->grid, qball->k, &j.sh);
-    if (status == GLS_OK) status = fit_all(&j);
-    if (status == GLS_OK)
+    if (!status) status = fit_all(&j);
+    if (!status)
         *sh = j.sh;
     else
         gls_image_destroy(j.sh);

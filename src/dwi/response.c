@@ -47,7 +47,7 @@ static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, con
     gls_grid grid = dwi->grid;
     memcpy(grid.dim, size, sizeof grid.dim);
     gls_status status = gls_image_create(&grid, gradients->n, part);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     float *to = (*part)->data;
     const size_t nx = (size_t)dwi->grid.dim[0], ny = (size_t)dwi->grid.dim[1], nz = (size_t)dwi->grid.dim[2];
     for (size_t t = 0; t < gradients->n; t++)
@@ -148,23 +148,23 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     int32_t first[3], size[3];
     size_t *chosen = NULL, n = 0;
     gls_status status = gls_csd_check_series("response", dwi, gradients, volume);
-    if (status == GLS_OK && options->mask)
+    if (!status && options->mask)
         status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     central_cube(dwi->grid.dim, options->roi_radius, first, size);
     status = crop(dwi, gradients, volume, first, size, &part);
-    if (status == GLS_OK) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);
+    if (status) goto fail;
     if (options->mask) apply_mask(options->mask, first, fa);
     status = choose_voxels(fa, options, &chosen, &n, &largest);
-    if (status == GLS_OK) status = check_count(options, size, n, largest);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = check_count(options, size, n, largest);
+    if (status) goto fail;
     average(part, gradients, evals, chosen, n, &mean);
     if (!(mean.s0 > 0) || !isfinite(mean.s0))
         status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,
                           mean.s0);
-    if (status == GLS_OK) status = gls_units_check_eigenvalues("response", mean.evals, true);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_units_check_eigenvalues("response", mean.evals, true);
+    if (status) goto fail;
     gls_log(GLS_LOG_INFO,
             "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %.6g in the %s %d x %d x %d",
             mean.evals[0], mean.evals[1], mean.s0, n,
@@ -214,8 +214,8 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     gls_response made = {.is_zonal = true, .order = sh_order, .n_voxels = response->n_voxels};
     if (response->is_zonal) {
         gls_status status = cut_zonal(response, sh_order, &made);
-        if (status == GLS_OK) status = check_zonal(&made);
-        if (status == GLS_OK) *zonal = made;
+        if (!status) status = check_zonal(&made);
+        if (!status) *zonal = made;
         return status;
     }
     if (!(response->evals[0] > response->evals[1] && response->evals[1] > 0 && response->s0 > 0) ||
@@ -225,7 +225,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
             "a response of eigenvalues %g, %g mm2/s and S0 %g: needs the first above the second and all above 0",
             response->evals[0], response->evals[1], response->s0);
     gls_status status = gls_units_check_eigenvalues("CSD", response->evals, false);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size_t n = gradients->n - gradients->n_b0, rows = n > k ? n : k, i = 0;
     status = GLS_ERR_MEMORY;
     double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),
@@ -241,7 +241,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
         signal[i] = response->s0 * exp(-gradients->bval[t] * d);
         status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])gradients->bvec[t], 1,
                                basis + i++ * k);
-        if (status != GLS_OK) goto fail;
+        if (status) goto fail;
     }
     lapack_int rank;
     gls_blas_begin();
@@ -255,7 +255,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     }
     for (int l = 0; l <= sh_order; l += 2) made.zonal[l / 2] = signal[l * (l + 1) / 2];
     status = check_zonal(&made);
-    if (status == GLS_OK) *zonal = made;
+    if (!status) *zonal = made;
 fail:
     free(basis);
     free(signal);

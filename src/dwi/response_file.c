@@ -65,7 +65,7 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
     size_t n = 0, found = SIZE_MAX;
     char text[512];
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != rows)
         status = gls_fail(GLS_ERR_INPUT,
@@ -74,7 +74,7 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
                           path, rows, n, text);
     else
         status = gls_gradients_find_shell(shell, n, bval, &found);
-    if (status == GLS_OK) *row = found;
+    if (!status) *row = found;
     free(shell);
     return status;
 }
@@ -86,12 +86,12 @@ gls_status gls_response_read(const char *path, int sh_order, const gls_gradients
     double *value = NULL;
     size_t rows, columns, row;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (rows == 1 && columns == 4 && all_positive(value, 4)) {
         status = take_evals(path, value, response);
     } else {
         status = find_row(path, rows, gradients, bval, &row);
-        if (status == GLS_OK) status = take_zonal(path, value + row * columns, columns, sh_order, response);
+        if (!status) status = take_zonal(path, value + row * columns, columns, sh_order, response);
     }
     free(value);
     return status;

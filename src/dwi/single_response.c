@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 30 };
+enum { MIN_VOXELS = 30 };
 
 void gls_candidates_finish(gls_candidates *c)
 {
@@ -70,13 +70,13 @@ gls_status gls_responses_choose_shell(const gls_gradients *gradients, double ask
     gls_shell *shell = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     *which = n - 1;
     if (asked > 0)
         status = gls_gradients_find_shell(shell, n, asked, which);
     else if (n == 0 || shell[n - 1].is_b0)
         status = gls_fail(GLS_ERR_INPUT, "no shell: three weighted volumes or more of nearly one b-value make one");
-    if (status == GLS_OK) {
+    if (!status) {
         *bval = shell[*which].bval;
         gls_log(GLS_LOG_INFO, "response of the shell of b = %.6g s/mm2", *bval);
     }
@@ -86,19 +86,19 @@ gls_status gls_responses_choose_shell(const gls_gradients *gradients, double ask
 
 gls_status gls_candidates_check(size_t n)
 {
-    if (n >= FEWEST) return GLS_OK;
+    if (n >= MIN_VOXELS) return GLS_OK;
     return gls_fail(
         GLS_ERR_INPUT,
         "response: only %zu voxels of single bundles were found, at least %d are needed: give a mask of the "
         "whole brain, or lower --fa-threshold (--algorithm fa) or --pvf (--algorithm msmt_5tt)",
-        n, FEWEST);
+        n, MIN_VOXELS);
 }
 
 gls_status gls_candidates_mark(const gls_grid *grid, const gls_candidates *c, size_t n, gls_image **voxels)
 {
     if (!voxels) return GLS_OK;
     gls_status status = gls_image_create(grid, 1, voxels);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) (*voxels)->data[c->voxel[c->rank[i]]] = 1;
+    for (size_t i = 0; i < n && !status; i++) (*voxels)->data[c->voxel[c->rank[i]]] = 1;
     return status;
 }
 
@@ -117,24 +117,23 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
     size_t shell = 0, all = gls_grid_voxels(&dwi->grid), n = options->n_voxels;
     gls_tissue_response *made = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
-    if (status == GLS_OK) status = gls_responses_safe_mask(mask, options->erode, &safe);
-    if (status == GLS_OK) status = gls_candidates_start(&c, gls_morphology_count(dwi->grid.dim, safe));
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
+    if (!status) status = gls_responses_safe_mask(mask, options->erode, &safe);
+    if (!status) status = gls_candidates_start(&c, gls_morphology_count(dwi->grid.dim, safe));
+    if (status) goto fail;
     for (size_t v = 0; v < all; v++)
         if (safe[v]) c.voxel[c.n++] = v;
     fa = malloc(c.n * sizeof *fa);
     status = fa ? gls_tensor_axes(dwi, gradients, c.voxel, c.n, fa, c.axis)
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
-    for (size_t i = 0; i < c.n && status == GLS_OK; i++) c.score[i] = fa[i];
-    if (status == GLS_OK) gls_candidates_rank(&c);
-    for (size_t i = 0; i < c.n && options->n_voxels == 0 && status == GLS_OK; i++)
-        n += fa[i] > (float)options->fa_threshold;
+    for (size_t i = 0; i < c.n && !status; i++) c.score[i] = fa[i];
+    if (!status) gls_candidates_rank(&c);
+    for (size_t i = 0; i < c.n && options->n_voxels == 0 && !status; i++) n += fa[i] > (float)options->fa_threshold;
     n = n < c.n ? n : c.n;
-    if (status == GLS_OK) status = gls_candidates_check(n);
-    if (status == GLS_OK) status = gls_candidates_respond(dwi, gradients, &c, n, GLS_RESPONSE_ORDER, shell, &made);
-    if (status == GLS_OK) status = gls_candidates_mark(&dwi->grid, &c, n, voxels);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_candidates_check(n);
+    if (!status) status = gls_candidates_respond(dwi, gradients, &c, n, GLS_RESPONSE_ORDER, shell, &made);
+    if (!status) status = gls_candidates_mark(&dwi->grid, &c, n, voxels);
+    if (status) goto fail;
     *response = made;
     made = NULL;
 fail:
@@ -157,19 +156,18 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
     size_t all = gls_grid_voxels(&dwi->grid);
     gls_tissue_response *made = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK) status = gls_candidates_start(&c, all);
-    for (size_t v = 0; v < all && status == GLS_OK; v++)
+    if (!status) status = gls_candidates_start(&c, all);
+    for (size_t v = 0; v < all && !status; v++)
         if (mask->data[v] > 0) c.voxel[c.n++] = v;
-    if (status == GLS_OK && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");
-    if (status != GLS_OK) goto fail;
+    if (!status && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");
+    if (status) goto fail;
     fa = malloc(c.n * sizeof *fa);
     status = fa ? gls_tensor_axes(dwi, gradients, c.voxel, c.n, fa, c.axis)
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n; i++) c.rank[i] = i;
-    if (status == GLS_OK)
-        status = gls_candidates_respond(dwi, gradients, &c, c.n, GLS_RESPONSE_ORDER, GLS_NO_SHELL, &made);
-    if (status == GLS_OK) status = gls_candidates_mark(&dwi->grid, &c, c.n, voxels);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_candidates_respond(dwi, gradients, &c, c.n, GLS_RESPONSE_ORDER, GLS_NO_SHELL, &made);
+    if (!status) status = gls_candidates_mark(&dwi->grid, &c, c.n, voxels);
+    if (status) goto fail;
     *response = made;
     made = NULL;
 fail:

@@ -91,7 +91,7 @@ static gls_status triangulate(gls_sphere *s)
         label[i] = (uint32_t)(i % n);
     }
     status = gls_hull_create((const double(*)[3])point, label, total, &face, &n_faces);
-    if (status == GLS_OK) status = set_neighbours(s, (const uint32_t(*)[3])face, n_faces);
+    if (!status) status = set_neighbours(s, (const uint32_t(*)[3])face, n_faces);
 fail:
     free(point);
     free(label);
@@ -154,7 +154,7 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
     }
     s->n_orbits = data->n_orbits;
     status = triangulate(s);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     *sphere = s;
     return GLS_OK;
 fail:
@@ -219,8 +219,8 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
         goto fail;
     }
     status = normalise(direction, n, unit);
-    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    if (status) goto fail;
 
     bool closed = n_partnered == n;
     s = sphere_alloc(closed ? n / 2 : n, closed || (lines == GLS_SPHERE_FOLD && n_partnered == 0));
@@ -233,7 +233,7 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
         memcpy(s->vertex[kept++], unit[i], sizeof *unit);
     }
     status = triangulate(s);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     for (uint32_t i = 0, k = 0; order && i < n; i++) {
         if (!closed || partner[i] > i) order[k++] = i;
     }
@@ -290,9 +290,9 @@ gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_s
         goto fail;
     }
     status = normalise(direction, n, unit);
-    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
-    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, n, &hemisphere);
-    if (status == GLS_OK)
+    if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    if (!status && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, n, &hemisphere);
+    if (!status)
         status = gls_sphere_create_from((const double(*)[3])unit, n, hemisphere ? GLS_SPHERE_FOLD : GLS_SPHERE_AS_GIVEN,
                                         sphere, order);
 fail:
@@ -314,7 +314,7 @@ gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
         for (int a = 0; a < 3; a++) s->vertex[i][a] = i < n ? sphere->vertex[i][a] : -sphere->vertex[i - n][a];
     }
     gls_status status = triangulate(s);
-    if (status == GLS_OK)
+    if (!status)
         *full = s;
     else
         gls_sphere_destroy(s);
@@ -336,12 +336,12 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
     double *value = NULL;
     size_t rows = 0, columns = 0;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (columns != 3) {
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
     } else {
         status = gls_sphere_create_guess((const double(*)[3])value, rows, sphere, NULL);
-        if (status != GLS_OK) status = fail_in_file(status, path);
+        if (status) status = fail_in_file(status, path);
     }
     free(value);
     return status;

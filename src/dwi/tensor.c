@@ -174,16 +174,16 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     gls_status ready = gls_blas_check("tensor fit");
     if (ready != GLS_OK) return ready;
     gls_status status = check_input(dwi, gradients, mask);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     job job = {
         .kernel = gls_tensor_kernels[gls_cpu_level()], .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
     gls_image *images[3] = {NULL, NULL, NULL}, **outputs[3] = {fa, tensor, evals};
     const size_t volumes[3] = {1, 6, 3};
     gls_blas_begin();
     status = gls_tensor_plan_init(&job.plan, gradients, options->min_signal);
-    for (int i = 0; i < 3 && status == GLS_OK; i++)
+    for (int i = 0; i < 3 && !status; i++)
         if (outputs[i]) status = gls_image_create(&dwi->grid, volumes[i], &images[i]);
-    if (status == GLS_OK) {
+    if (!status) {
         job.fa = fa ? images[0]->data : NULL;
         job.tensor = tensor ? images[1]->data : NULL;
         job.evals = evals ? images[2]->data : NULL;
@@ -192,7 +192,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     gls_blas_end();
     gls_tensor_plan_finish(&job.plan);
     for (int i = 0; i < 3; i++) {
-        if (status == GLS_OK && outputs[i])
+        if (!status && outputs[i])
             *outputs[i] = images[i];
         else
             gls_image_destroy(images[i]);

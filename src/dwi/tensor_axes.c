@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { P = 7, PASSES = 3 };
-#define LEAST 1e-6 /* of the largest signal of the voxel: what lower values are raised to */
+#define MIN_SHARE 1e-6 /* of the largest signal of the voxel: what lower values are raised to */
 
 /* Parameters xx yy zz xy xz yz and the logarithm of S0. */
 static void set_design(const gls_gradients *gradients, double (*design)[P])
@@ -59,7 +59,7 @@ static void fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
         if (value > most) most = value;
     }
     for (size_t i = 0; i < n; i++) {
-        weight[i] = fmax(dwi->data[i * voxels + voxel], LEAST * most);
+        weight[i] = fmax(dwi->data[i * voxels + voxel], MIN_SHARE * most);
         log_signal[i] = log(weight[i]);
     }
     bool good = most > 0;
@@ -87,7 +87,7 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
                            float *fa, double (*axis)[3])
 {
     gls_status status = gls_blas_check("tensor fit");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     double(*design)[P] = malloc(gradients->n * sizeof *design);
     if (!design) return gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu volumes", gradients->n);
     set_design(gradients, design);

@@ -77,7 +77,7 @@ static gls_status set_inverse(gls_tensor_plan *plan)
                           "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too "
                           "few different directions",
                           n, rank, P);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         for (int p = 0; p < P; p++) {
             double sum = 0;
             for (int k = 0; k < P; k++) sum += u[i * P + (size_t)k] / s[k] * vt[k * P + p];
@@ -100,7 +100,7 @@ gls_status gls_tensor_plan_init(gls_tensor_plan *plan, const gls_gradients *grad
     plan->product = plan->inverse + n * GLS_TENSOR_STRIDE;
     set_design(plan, gradients);
     gls_status status = set_inverse(plan);
-    if (status != GLS_OK) gls_tensor_plan_finish(plan);
+    if (status) gls_tensor_plan_finish(plan);
     return status;
 }
 

@@ -76,8 +76,8 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
     size_t size = 0, rows = 0, columns = 0, used = 1;
     gls_tissue_response *r = NULL;
     gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
-    if (status == GLS_OK) status = gls_table_parse(path, text, size, &value, &rows, &columns);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_table_parse(path, text, size, &value, &rows, &columns);
+    if (status) goto fail;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             double x = value[i * columns + j];
@@ -88,7 +88,7 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
             goto fail;
         }
     status = gls_tissue_response_create(rows, (int)(2 * (used - 1)), &r);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     for (size_t i = 0; i < rows; i++) memcpy(r->zonal + i * used, value + i * columns, used * sizeof *r->zonal);
     r->bval = read_shells(text, rows);
     *response = r;
@@ -151,18 +151,18 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
     gls_shell *shell = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != response->n_shells)
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the series has %zu shells%s: %s", name, response->n_shells,
                           n, gradients->n_b0 ? " with the b0" : "", text);
-    for (size_t i = 0; i < n && status == GLS_OK && response->bval && !force; i++)
+    for (size_t i = 0; i < n && !status && response->bval && !force; i++)
         if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
             status = gls_fail(GLS_ERR_INPUT,
                               "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g (--force-response uses it "
                               "all the same)",
                               name, i + 1, response->bval[i], shell[i].bval);
-    if (status == GLS_OK && !force) status = check_values(response, name, shell);
+    if (!status && !force) status = check_values(response, name, shell);
     free(shell);
     return status;
 }

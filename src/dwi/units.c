@@ -8,19 +8,19 @@
 
 /* mm2/s: free water at 37 degrees has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are 1e-4.
  */
-#define MOST_DIFFUSIVITY 0.006
-#define LEAST_DIFFUSIVITY 5e-5
+#define MAX_DIFFUSIVITY 0.006
+#define MIN_DIFFUSIVITY 5e-5
 /* s/mm2: of the largest b-value of a table. */
-#define LEAST_BVAL 50.0
-#define MOST_BVAL 1e6
+#define MIN_BVAL 50.0
+#define MAX_BVAL 1e6
 /* The signal of a series over that of a response. */
-#define MOST_GAIN 100.0
+#define MAX_GAIN 100.0
 #define BRIGHTEST 0.98 /* quantile of voxels */
 
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series)
 {
-    if (evals[0] >= LEAST_DIFFUSIVITY && evals[0] <= MOST_DIFFUSIVITY) return GLS_OK;
-    const bool high = evals[0] > MOST_DIFFUSIVITY;
+    if (evals[0] >= MIN_DIFFUSIVITY && evals[0] <= MAX_DIFFUSIVITY) return GLS_OK;
+    const bool high = evals[0] > MAX_DIFFUSIVITY;
     const char *bound = high ? "below 0.004" : "above 5e-05";
     if (of_series)
         return gls_fail(GLS_ERR_INPUT,
@@ -38,11 +38,11 @@ gls_status gls_units_check_bvals(const gls_gradients *g, const char *name)
 {
     double highest = 0;
     for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
-    if (g->n_b0 == g->n || (highest >= LEAST_BVAL && highest <= MOST_BVAL)) return GLS_OK;
+    if (g->n_b0 == g->n || (highest >= MIN_BVAL && highest <= MAX_BVAL)) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
-                    highest < LEAST_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
-                                           "count as b = 0)"
-                                         : "if they are in s/m2, divide them by 1e6");
+                    highest < MIN_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
+                                         "count as b = 0)"
+                                       : "if they are in s/m2, divide them by 1e6");
 }
 
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
@@ -69,7 +69,7 @@ gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool
 
 gls_status gls_units_check_gain(const char *who, double signal, double gain)
 {
-    if (gain <= MOST_GAIN && gain >= 1 / MOST_GAIN) return GLS_OK;
+    if (gain <= MAX_GAIN && gain >= 1 / MAX_GAIN) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: the response has a signal of %.4g, the brightest voxels of the series have %.4g: they are in "
                     "different units: scale one of them, or estimate the response from the series",

@@ -1,12 +1,12 @@
 /* Buffers and textures. */
 #include "gpu/device_cache.h"
-#include "gpu/objects.h"
-#include "gpu/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/internal.h"
+#include "gpu/objects.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -60,13 +60,13 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
     if (!buffer) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     *buffer = (gls_buffer){.device = device, .kind = kind, .size = bytes};
     gls_status status = gls_device_enter(device, label ? label : "buffer");
-    if (status != GLS_OK) {
+    if (status) {
         free(buffer);
         return status;
     }
     status = allocate(buffer, label);
-    if (status == GLS_OK) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
-    if (status == GLS_OK) {
+    if (!status) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
+    if (!status) {
         device->memory.n_buffers++;
         gls_device_account(device, bytes, 0);
         *out = buffer;
@@ -102,11 +102,11 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     gls_device *device = buffer->device;
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status =
         gls_order_await(device, &buffer->order, device->info.gles ? GLS_BY_HOST : GLS_BY_DEVICE, "clearing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+    if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the driver stays as it is */
     } else if (!device->info.gles) {
         const bool words = buffer->size % 4 == 0; /* byte by byte takes a GPU four times as long */
@@ -133,11 +133,11 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     GLS_REQUIRE(data && offset <= buffer->size && bytes <= buffer->size - offset);
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     const bool staged = gls_staging_write_wanted(device, bytes);
     status = gls_order_await(device, &buffer->order, staged ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+    if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
         /* the buffer stays as it is */
     } else if (staged) {
         status = gls_staging_write(device, buffer->name, offset, bytes, data);
@@ -168,12 +168,12 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     if (bytes == 0) return GLS_OK;
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "reading a buffer");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     const bool staged = gls_staging_wanted(device, buffer->size);
     if (!staged) status = gls_order_await(device, &buffer->order, GLS_BY_HOST, "reading a buffer");
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
-    if (status != GLS_OK || gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
+    if (status || gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
         /* data stays as it is */
     } else if (staged) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
@@ -185,7 +185,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
-    if (status == GLS_OK) status = gls_receipts_verify(device, "reading a buffer");
+    if (!status) status = gls_completion_verify(device, "reading a buffer");
     gls_device_release(device);
     return status;
 }
@@ -207,10 +207,10 @@ static const struct {
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;
-    if (!device->told_of_half)
+    if (!device->warned_of_half)
         gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision "
                                  "(GL_OES_texture_float_linear)");
-    device->told_of_half = true;
+    device->warned_of_half = true;
     return format == GLS_TEXTURE_R32F ? GLS_TEXTURE_R16F : GLS_TEXTURE_RGBA16F;
 }
 
@@ -255,7 +255,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     *texture = (gls_texture){
         .device = device, .format = format, .stored = stored, .size = {size[0], size[1], size[2]}, .bytes = bytes};
     gls_status status = gls_device_enter(device, label ? label : "texture");
-    if (status != GLS_OK) {
+    if (status) {
         free(texture);
         return status;
     }
@@ -272,10 +272,10 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     label_object(device, GL_TEXTURE, texture->name, label);
     status = gls_device_check(device, label ? label : "texture");
-    if (status == GLS_OK) status = clear_texture(device, texture);
-    if (status == GLS_OK) status = gls_device_check(device, label ? label : "texture");
-    if (status == GLS_OK) status = gls_handle_add(texture, GLS_HANDLE_TEXTURE, device, label, free);
-    if (status == GLS_OK) {
+    if (!status) status = clear_texture(device, texture);
+    if (!status) status = gls_device_check(device, label ? label : "texture");
+    if (!status) status = gls_handle_add(texture, GLS_HANDLE_TEXTURE, device, label, free);
+    if (!status) {
         device->memory.n_textures++;
         gls_device_account(device, texture->bytes, 0);
         *out = texture;
@@ -345,14 +345,14 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
 {
     gls_device *device = texture->device;
     gls_status status = gls_device_enter(device, "writing a texture");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     const size_t bytes = (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes;
     const bool stages = stages_texels(device, bytes);
     status = gls_order_await(device, &texture->order, stages ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a texture");
     glBindTexture(GL_TEXTURE_3D, texture->name);
     glPixelStorei(GL_UNPACK_ALIGNMENT, formats[texture->stored].type == GL_HALF_FLOAT ? 2 : 4);
     GLuint staged = stages ? stage_texels(texels, bytes) : 0;
-    if (status == GLS_OK && !gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+    if (!status && !gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
         glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0],
                         (GLsizei)size[1], (GLsizei)size[2], formats[texture->stored].layout,
                         formats[texture->stored].type, staged ? NULL : texels);
@@ -386,4 +386,41 @@ gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[
     if (texture->stored != texture->format) return gls_texture_write(texture, origin, size, texels);
     GLS_REQUIRE(origin && size && texels && contains(texture, origin, size));
     return write_stored(texture, origin, size, texels);
+}
+
+/* --- Writes of the host behind what the device still has to do. OpenGL orders them; but on NVIDIA's driver a write may
+ * reach a buffer while a kernel still reads it, and a small one may come before a clearing that was asked for earlier,
+ * which then takes it back. So a write waits for the kernels that have what it writes, and for what the device itself
+ * was to write there; reading does, too. */
+
+void gls_order_note(gls_device *device, gls_order *order)
+{
+    order->last_made = ++device->n_runs;
+}
+
+void gls_order_mark(gls_device *device)
+{
+    if (device->info.software || device->never_wait ||
+        (device->n_marked == device->n_runs && (device->mark || device->n_ended >= device->n_marked)))
+        return;
+    if (device->mark) glDeleteSync(device->mark);
+    device->mark = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    device->n_marked = device->n_runs;
+}
+
+gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what)
+{
+    const uint64_t last_run =
+        side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
+    if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
+    if (!device->mark || last_run > device->n_marked) gls_order_mark(device);
+    GLsync mark = device->mark;
+    device->mark = NULL;
+    if (mark && gls_wait_for_fence(mark)) {
+        device->n_ended = device->n_marked;
+        return GLS_OK;
+    }
+    /* what the driver itself says goes before what was noticed without it */
+    gls_status status = gls_device_check_reset(device, what);
+    return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
 }

@@ -220,7 +220,7 @@ gls_status gls_device_clear_cache(gls_device *device)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "clearing the cache");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_cache_clear(device);
     status = gls_device_check(device, "clearing the cache");
     gls_device_release(device);

@@ -316,7 +316,7 @@ gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
     memcpy(display->node, candidate->node, sizeof display->node);
     process = getpid();
     status = display_connect(display);
-    if (status != GLS_OK) {
+    if (status) {
         display_free(display);
         goto done;
     }

@@ -24,7 +24,7 @@ gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for what is read from a device");
     f->device = device;
     gls_status status = gls_device_enter(device, "memory for reading");
-    if (status != GLS_OK) {
+    if (status) {
         free(f);
         return status;
     }
@@ -64,7 +64,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
     GLS_REQUIRE(offset <= source->size && bytes <= source->size - offset && source->device == f->device);
     gls_device *device = f->device;
     gls_status status = gls_device_enter(device, "reading a buffer");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     forget(f);
     f->source = source;
     f->offset = offset;
@@ -78,7 +78,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
         if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
         gls_span_end(device);
-        f->n_groups = device->with_receipts ? gls_receipts_send(device, f->name, f->capacity) : 0;
+        f->n_groups = device->counts_groups ? gls_completion_send(device, f->name, f->capacity) : 0;
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         f->n_runs = device->n_runs;
@@ -96,7 +96,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     if (bytes == 0) return GLS_OK;
     if (!f->sent) return gls_buffer_read(f->source, f->offset, bytes, data);
     gls_status status = gls_device_enter(f->device, "reading a buffer");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     uint32_t count = 0;
     bool arrived = gls_wait_for_fence(f->sent);
     f->sent = NULL;
@@ -111,7 +111,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     /* what the driver itself says goes before what was noticed without it */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
-    if (status == GLS_OK) status = gls_receipts_take(f->device, count, f->n_groups, "reading a buffer");
+    if (!status) status = gls_completion_take(f->device, count, f->n_groups, "reading a buffer");
     gls_device_release(f->device);
     return status;
 }
@@ -121,4 +121,42 @@ void gls_device_flush(gls_device *device)
     gls_device_hold(device);
     if (!device->lost) glFlush();
     gls_device_release(device);
+}
+
+static const GLenum targets[GLS_HOST_BUFFERS] = {GL_COPY_READ_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_COPY_WRITE_BUFFER};
+
+bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
+{
+    bool mapped = true;
+    glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+    /* gls_host_unmap() tells what comes of it */
+    if (gls_completion_verify(device, "mapping buffers") != GLS_OK) return false;
+    for (size_t i = 0; i < n; i++) {
+        GLbitfield access = views[i].written ? GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT : GL_MAP_READ_BIT;
+        glBindBuffer(targets[i], views[i].buffer->name);
+        views[i].data = glMapBufferRange(targets[i], 0, (GLsizeiptr)views[i].bytes, access);
+        mapped = mapped && views[i].data;
+    }
+    return !gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION) && mapped;
+}
+
+gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, const char *what)
+{
+    bool kept = true;
+    for (size_t i = 0; i < n; i++) {
+        kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
+        views[i].data = NULL;
+        glBindBuffer(targets[i], 0); /* textures would be read from the second */
+    }
+    gls_status status = gls_device_check_reset(device, what);
+    if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the arrays cannot be mapped", what);
+    return status;
+}
+
+uint32_t gls_device_group_limit(const gls_device *device, unsigned axis)
+{
+    GLint limit = 0;
+    (void)device;
+    glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_SIZE, axis, &limit);
+    return limit > 0 ? (uint32_t)limit : 1;
 }

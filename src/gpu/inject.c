@@ -102,7 +102,7 @@ gls_status gls_inject_read_environment(void)
     if (strcmp(text ? text : "", environment ? environment : "") != 0) {
         status = set_locked(text);
         free(environment);
-        environment = status == GLS_OK && text ? strdup(text) : NULL;
+        environment = !status && text ? strdup(text) : NULL;
     }
     pthread_mutex_unlock(&lock);
     return status;

@@ -91,7 +91,7 @@ struct gls_device {
     bool compiling;
     bool never_wait;
     gls_text messages;                   /* of the driver, on the kernel that is being compiled */
-    bool told_of_half;                   /* that single precision is kept as half */
+    bool warned_of_half;                 /* that single precision is kept as half */
     struct gls_shared_program *programs; /* of gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
@@ -103,9 +103,9 @@ struct gls_device {
     double ahead;          /* of the host's clock before its own */
     struct gls_span *span; /* not yet in the timeline */
     size_t n_spans;
-    bool with_receipts; /* of gpu/internal.h; with the next three, the GL's names and where one is mapped */
-    GLuint receipts, receipts_copy;
-    const uint8_t *receipts_mapped;
+    bool counts_groups; /* of gpu/internal.h; with the next three, the GL's names and where one is mapped */
+    GLuint completion, completion_copy;
+    const uint8_t *completion_mapped;
     uint32_t n_groups, n_seen; /* work groups so far, modulo 2^32, and those whose receipts were looked for */
 };
 
@@ -198,7 +198,7 @@ bool gls_wait_for_fence(GLsync sync);
 static inline gls_prelude gls_prelude_of(const gls_device *device)
 {
     const gls_device_info *info = &device->info;
-    return (gls_prelude){info->gles, info->gles ? 310 : 430, info->subgroup_features, device->with_receipts,
+    return (gls_prelude){info->gles, info->gles ? 310 : 430, info->subgroup_features, device->counts_groups,
                          !info->software};
 }
 
@@ -233,18 +233,18 @@ void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 
 /* Makes the counter of a new device, unless its driver offers none: kernels then give no receipts. The device must be
  * held for this and all that follows. */
-void gls_receipts_open(gls_device *device);
+void gls_completion_open(gls_device *device);
 /* A kernel was given to the driver, or should have been. */
-void gls_receipts_expect(gls_device *device, const uint32_t groups[3]);
+void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
 /* The driver said that it did not take the last kernel, which had so many groups. */
-void gls_receipts_forgive(gls_device *device, const uint32_t groups[3]);
+void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
 /* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should
  * be then. */
-uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset);
+uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset);
 /* Such a copy has come. GLS_ERR_LOST, and so is the device, if it is too small; what starts the message. */
-gls_status gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
+gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
 /* The same for all kernels so far, for which it waits. What the driver itself says of a failure is to be asked first.
  */
-gls_status gls_receipts_verify(gls_device *device, const char *what);
+gls_status gls_completion_verify(gls_device *device, const char *what);
 
 #endif

@@ -102,13 +102,13 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
         ok = GL_FALSE;
         *message = '\0';
     }
-    if (status == GLS_OK && !ok) {
+    if (!status && !ok) {
         log_source(label, text);
         status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label,
                           *message ? message : "the driver does not say why");
     }
-    if (status == GLS_OK) status = check_limits(&device->info, label, linked);
-    if (status != GLS_OK)
+    if (!status) status = check_limits(&device->info, label, linked);
+    if (status)
         glDeleteProgram(linked);
     else
         *program = linked;
@@ -137,8 +137,9 @@ static void first_run(gls_device *device, const gls_shared_program *program)
     glFlush();
     glDeleteBuffers(1, &zeros);
     static const uint32_t groups[3] = {1, 1, 1};
-    gls_receipts_expect(device, groups);
-    if (gls_device_check(device, "the first run of a kernel") != GLS_OK || !none) gls_receipts_forgive(device, groups);
+    gls_completion_expect(device, groups);
+    if (gls_device_check(device, "the first run of a kernel") != GLS_OK || !none)
+        gls_completion_forgive(device, groups);
 }
 
 /* The program of a composed text, compiled if it is not in the cache. text is the callee's. */
@@ -156,11 +157,11 @@ static gls_status find_program(gls_device *device, const char *label, char *text
     double start = gls_clock_seconds();
     device->compiling = device->listener != NULL;
     gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_cache_add_program(device, text, name, program);
     else
         free(text);
-    if (device->compiling && status == GLS_OK) first_run(device, *program);
+    if (device->compiling && !status) first_run(device, *program);
     if (device->compiling) {
         char *messages = gls_text_take(&device->messages);
         device->listener(device->listener_user, label, gls_clock_seconds() - start, messages ? messages : "");
@@ -182,16 +183,16 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     const gls_prelude prelude = gls_prelude_of(device);
     char *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
-    if (status == GLS_OK) {
+    if (!status) {
         dump_source(label, text);
         status = gls_device_enter(device, label);
     }
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     status = find_program(device, label, text, &kernel->program);
     text = NULL;
-    if (status == GLS_OK) {
+    if (!status) {
         status = gls_handle_add(kernel, GLS_HANDLE_KERNEL, device, label, free);
-        if (status == GLS_OK)
+        if (!status)
             device->memory.n_kernels++;
         else
             gls_cache_release_program(device, kernel->program);
@@ -199,7 +200,7 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     gls_device_release(device);
 fail:
     free(text);
-    if (status == GLS_OK)
+    if (!status)
         *out = kernel;
     else
         free(kernel);
@@ -214,8 +215,7 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
     const char *folder = strrchr(file, '/');
-    if (status == GLS_OK)
-        status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
+    if (!status) status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
     free(text);
     return status;
 }
@@ -290,7 +290,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
         if (bad != GLS_OK) return bad;
     }
     gls_status status = gls_device_enter(device, kernel->label);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     glUseProgram(kernel->program->name);
     device->n_runs++;
     for (size_t i = 0; i < n_args; i++) {
@@ -309,9 +309,9 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_span_end(device);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    gls_receipts_expect(device, groups);
+    gls_completion_expect(device, groups);
     status = gls_device_check(device, kernel->label);
-    if (status != GLS_OK) gls_receipts_forgive(device, groups);
+    if (status) gls_completion_forgive(device, groups);
     gls_device_release(device);
     return status;
 }

@@ -45,7 +45,7 @@ gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, v
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(listener);
     gls_status status = gls_device_enter(device, "listening");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     device->listener = listener;
     device->listener_user = user;
     device->never_wait = wait == GLS_LISTEN_NEVER_WAIT;
@@ -86,8 +86,8 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     pthread_mutexattr_destroy(&attributes);
 
     status = gls_display_open(candidate, &device->display);
-    if (status == GLS_OK) status = gls_context_create(device->display, gles, &device->context);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = gls_context_create(device->display, gles, &device->context);
+    if (status) goto fail;
     device->info.index = index;
     device->info.platform = candidate->platform;
     device->info.gles = gles;
@@ -97,7 +97,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         gls_device_query(&device->info);
         if (gls_log_enabled(GLS_LOG_DEBUG)) enable_debug_output(device);
         find_reset_status(device);
-        gls_receipts_open(device);
+        gls_completion_open(device);
     }
     gls_device_release(device);
     if (device->lost) {
@@ -105,7 +105,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         goto fail;
     }
     status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     gls_renderer_try(device);
     *out = device;
     return GLS_OK;
@@ -234,14 +234,14 @@ gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, 
 {
     GLS_REQUIRE(list && n);
     gls_status status = check_graphics(api);
-    if (status == GLS_OK) status = gls_egl_check_process();
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_egl_check_process();
+    if (status) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     bool done;
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
     status = gls_probe_list(api, search_on_trial, found, MAX_CANDIDATES, n, finding, user, &done);
-    if (status != GLS_OK) {
+    if (status) {
         free(found);
         return status;
     }
@@ -267,11 +267,11 @@ static gls_status open_software(gls_graphics api, gls_device **out)
     for (size_t i = 0; i < n; i++) {
         gls_device *device = NULL;
         gls_status status = create_by(api, &candidates[i], 0, &device);
-        if (status == GLS_OK && device->info.software) {
+        if (!status && device->info.software) {
             *out = device;
             return GLS_OK;
         }
-        if (status == GLS_OK)
+        if (!status)
             gls_device_close(device);
         else if (i + 1 == n)
             return status;
@@ -282,11 +282,11 @@ static gls_status open_software(gls_graphics api, gls_device **out)
 static gls_status open_first(const char *name, gls_graphics api, gls_device **device)
 {
     gls_status status = check_graphics(api);
-    if (status == GLS_OK) status = gls_egl_check_process();
-    if (status == GLS_OK) status = gls_inject_read_environment();
-    if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, gls_test_variable("GLSLINES_FORCE_LIMITS"));
-    if (status == GLS_OK) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_egl_check_process();
+    if (!status) status = gls_inject_read_environment();
+    if (!status) status = gls_limits_force(&(gls_device_info){0}, gls_test_variable("GLSLINES_FORCE_LIMITS"));
+    if (!status) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);
+    if (status) return status;
     static const char *const offers[] = {[GLS_GRAPHICS_AUTO] = "OpenGL 4.3 or OpenGL ES 3.1",
                                          [GLS_GRAPHICS_GL] = "OpenGL 4.3",
                                          [GLS_GRAPHICS_GLES] = "OpenGL ES 3.1"};
@@ -341,7 +341,7 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
 {
     GLS_REQUIRE(device);
     gls_status status = open_first(name, api, device);
-    if (status == GLS_OK && !(*device)->info.apart)
+    if (!status && !(*device)->info.apart)
         gls_log(
             GLS_LOG_WARNING,
             "%s: this renderer mixes up what invocations of a work group write to arrays of their own: tracking has "
@@ -356,23 +356,23 @@ static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **d
 {
     const gls_device_info *first = &devices[0]->info;
     gls_status status = GLS_OK;
-    while (first->software && *n_open < n && status == GLS_OK) {
+    while (first->software && *n_open < n && !status) {
         status = gls_device_reopen(devices[0], &devices[*n_open]);
-        *n_open += status == GLS_OK;
+        *n_open += !status;
     }
     if (first->software || *n_open == n) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
     size_t n_found = list_devices(found, where, api, NULL, NULL);
-    for (size_t i = 0; i < n_found && *n_open < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n_found && *n_open < n && !status; i++) {
         if (same_device(first, &found[i]) || (!*first->node && first->index == found[i].index)) continue;
         if (found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
         status = create_by(api, &where[i], (int)i, &devices[*n_open]);
-        *n_open += status == GLS_OK;
+        *n_open += !status;
     }
     free(found);
-    if (status == GLS_OK && *n_open < n)
+    if (!status && *n_open < n)
         status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, there are %zu%s%s", n, *n_open,
                           any ? "" : " of the name ", any ? "" : first->renderer);
     return status;
@@ -383,10 +383,10 @@ gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n,
     GLS_REQUIRE(devices && n > 0);
     size_t n_open = 0;
     gls_status status = gls_device_open(name, api, &devices[0]);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     n_open = 1;
     status = open_more(api, !name || strcmp(name, "auto") == 0 || strcmp(name, "gpu") == 0, n, devices, &n_open);
-    if (status == GLS_OK) return GLS_OK;
+    if (!status) return GLS_OK;
     while (n_open > 0) {
         gls_device_close(devices[--n_open]);
         devices[n_open] = NULL;
@@ -406,7 +406,7 @@ gls_status gls_device_reopen(const gls_device *device, gls_device **another)
     memcpy(where.node, display->node, sizeof where.node);
     gls_device *made = NULL;
     gls_status status = device_create(&where, device->info.gles, device->info.index, &made);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     made->info = device->info;
     made->memory_limit = device->memory_limit;
     *another = made;
@@ -417,7 +417,7 @@ gls_status gls_device_synchronize(gls_device *device)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (!device->info.software && !device->never_wait)
         gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
     if (!device->never_wait) glFinish();

@@ -222,7 +222,7 @@ typedef struct trial {
     bool ended;
 } trial;
 
-static void tell_finding(void *user, bool usable, const char *line)
+static void write_finding(void *user, bool usable, const char *line)
 {
     dprintf(*(int *)user, "finding\t%d\t%s\n", usable, line);
 }
@@ -232,7 +232,7 @@ static void try_all(void *user, int fd)
 {
     const trial *t = user;
     steps_to = fd;
-    size_t n = t->search(t->list, t->capacity, t->api, tell_finding, &fd);
+    size_t n = t->search(t->list, t->capacity, t->api, write_finding, &fd);
     dprintf(fd, "end\t%zu\n", n);
 }
 
@@ -305,7 +305,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     double seconds;
     *done = false;
     gls_status status = read_seconds(&seconds);
-    if (status != GLS_OK || seconds == 0 || (known && !anew)) return status;
+    if (status || seconds == 0 || (known && !anew)) return status;
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;

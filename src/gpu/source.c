@@ -84,7 +84,7 @@ static gls_status compose_file(composer *self, const char *name)
         return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
     char *text = NULL;
     gls_status status = gls_shader_text(name, &text);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (!is_list(name)) {
         char *kept = strdup(name);
         if (!kept) {
@@ -102,7 +102,7 @@ static gls_status compose_text(composer *self, const char *source)
 {
     gls_status status = GLS_OK;
     self->depth++;
-    while (*source && status == GLS_OK) {
+    while (*source && !status) {
         const char *end = strchr(source, '\n');
         size_t length = end ? (size_t)(end - source) + 1 : strlen(source);
         char name[128];
@@ -158,19 +158,19 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
                                  "precision highp usampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
-    if (prelude->receipts) gls_text_puts(&self.out, "#define main gls_kernel // the last lines have main()\n");
+    if (prelude->completion) gls_text_puts(&self.out, "#define main gls_kernel // the last lines have main()\n");
     gls_status status = compose_text(&self, source);
-    if (prelude->receipts)
+    if (prelude->completion)
         gls_text_printf(&self.out,
                         "\n#undef main\n"
-                        "layout(binding = 0, offset = 0) uniform atomic_uint gls_receipts;\n"
+                        "layout(binding = 0, offset = 0) uniform atomic_uint gls_finished_groups;\n"
                         "void main()\n{\n    gls_kernel();\n%s"
-                        "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_receipts);\n}\n",
+                        "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_finished_groups);\n}\n",
                         prelude->in_waves ? "    barrier();\n" : "");
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
-    if (status == GLS_OK && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");
-    if (status == GLS_OK)
+    if (!status && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");
+    if (!status)
         *text = composed;
     else
         free(composed);

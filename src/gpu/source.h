@@ -17,7 +17,7 @@ typedef struct gls_prelude {
     bool gles;
     int version;                /* 310, 430 ... */
     uint32_t subgroup_features; /* gls_subgroup_feature; 0: no subgroups */
-    bool receipts;              /* of gpu/internal.h: what main() does is followed by one */
+    bool completion;            /* of gpu/internal.h: what main() does is followed by one */
     bool in_waves;              /* invocations of a group may end at different times: the receipt waits for all */
 } gls_prelude;
 

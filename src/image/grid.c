@@ -15,10 +15,10 @@
 #define NEARLY_SAME_GRID 0.1
 
 /* So that sizes of what is kept for each voxel cannot overflow. */
-#define MOST_VOXELS (UINT64_C(1) << 48)
+#define MAX_VOXELS (UINT64_C(1) << 48)
 
 /* In an affine, so that products of two are numbers of single precision. */
-#define MOST_NUMBER 1e15
+#define MAX_NUMBER 1e15
 
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
 {
@@ -30,7 +30,7 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
                             dim[1], dim[2]);
         size[c] = sqrt(affine[0][c] * affine[0][c] + affine[1][c] * affine[1][c] + affine[2][c] * affine[2][c]);
     }
-    if ((uint64_t)dim[0] * (uint64_t)dim[1] > MOST_VOXELS / (uint64_t)dim[2])
+    if ((uint64_t)dim[0] * (uint64_t)dim[1] > MAX_VOXELS / (uint64_t)dim[2])
         return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: these are more than 2^48", dim[0], dim[1],
                         dim[2]);
     /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
@@ -44,9 +44,9 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     gls_affine_invert(affine, inverse);
     for (int i = 0; i < 12; i++) {
         const double number = fmax(fabs(affine[i / 4][i % 4]), fabs(inverse[i / 4][i % 4]));
-        if (!(number <= MOST_NUMBER))
+        if (!(number <= MAX_NUMBER))
             return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid, or its inverse, has the number %g: at most %g",
-                            number, MOST_NUMBER);
+                            number, MAX_NUMBER);
     }
     memcpy(grid->dim, dim, sizeof grid->dim);
     memcpy(grid->affine, affine, sizeof grid->affine);
@@ -208,7 +208,7 @@ gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **
     GLS_REQUIRE(grid && image && n_volumes >= 1);
     gls_grid checked;
     gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     return gls_image_allocate(&checked, n_volumes, true, image);
 }
 
@@ -217,7 +217,7 @@ gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, g
     GLS_REQUIRE(grid && data && image && n_volumes >= 1);
     gls_grid checked;
     gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_image *made = malloc(sizeof *made);
     if (!made) return gls_fail(GLS_ERR_MEMORY, "no memory for an image");
     *made = (gls_image){.grid = checked, .n_volumes = n_volumes, .data = data, .is_wrapped = true};

@@ -42,7 +42,7 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
     size_t got, more;
     *raw = (raw_header){0};
     gls_status status = gls_stream_read(stream, raw->h.bytes, sizeof raw->h.v1, &got);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (got == 0) return gls_fail(GLS_ERR_INPUT, "%s: is empty", path);
     if (got < sizeof size) return not_nifti(path, raw);
     memcpy(&size, raw->h.bytes, sizeof size);
@@ -52,7 +52,7 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
     raw->version = size == (int32_t)sizeof(nifti_1_header) ? 1 : 2;
     if (raw->version == 2 && got == sizeof raw->h.v1) {
         status = gls_stream_read(stream, raw->h.bytes + got, sizeof raw->h.v2 - got, &more);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         got += more;
     }
     if (got < (size_t)size) return gls_fail(GLS_ERR_INPUT, "%s: truncated: ends inside the header", path);
@@ -136,7 +136,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
 }
 
 /* Warns if sform and qform name different axes: then one of them swaps sides. Logs any smaller difference. */
-static void tell_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
+static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
     char axes[2][4] = {"", ""};
     for (int form = 0; form < 2; form++) {
@@ -169,7 +169,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
             difference = fmax(difference, fabs(nim->sto_xyz.m[r][c] - nim->qto_xyz.m[r][c]));
         }
     }
-    if (sform && qform && finite_qform && difference > 1e-3) tell_of_forms(path, nim, d, difference);
+    if (sform && qform && finite_qform && difference > 1e-3) warn_of_forms(path, nim, d, difference);
     if (!sform && !qform)
         gls_log(GLS_LOG_WARNING,
                 "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
@@ -182,7 +182,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
     grid->affine_source = sform ? GLS_AFFINE_SFORM : qform ? GLS_AFFINE_QFORM : GLS_AFFINE_SIZES;
     const int space = sform ? nim->sform_code : nim->qform_code;
     grid->space = space >= NIFTI_XFORM_SCANNER_ANAT && space <= NIFTI_XFORM_TEMPLATE_OTHER ? space : 0;
-    if (status == GLS_OK) return GLS_OK;
+    if (!status) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: the affine (%s) is singular or not finite or has numbers beyond 1e+15, or there are more than "
                     "2^48 voxels%s",
@@ -232,7 +232,7 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
 }
 
 /* Undoes what makes the library complain on stderr; such fields carry no information. */
-static void mend_pixdim(raw_header *raw)
+static void repair_pixdim(raw_header *raw)
 {
     for (int i = 0; i < 8; i++) {
         if (raw->version == 1 && !isfinite(raw->h.v1.pixdim[i])) raw->h.v1.pixdim[i] = 0.0f;
@@ -263,14 +263,14 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
     int64_t dim[5];
     memset(header, 0, sizeof *header);
     gls_status status = read_raw(stream, path, &raw, used);
-    if (status == GLS_OK) status = check_magic(path, &raw, &header->single_file);
-    if (status == GLS_OK) status = check_dimensions(path, &raw, dim);
-    if (status == GLS_OK) status = check_type(path, &raw, header);
-    if (status == GLS_OK) status = check_size(path, &raw, dim, header);
-    if (status == GLS_OK) status = check_affine(path, &raw, dim);
-    if (status == GLS_OK) status = check_scaling(path, &raw, &header->values);
-    if (status != GLS_OK) return status;
-    mend_pixdim(&raw);
+    if (!status) status = check_magic(path, &raw, &header->single_file);
+    if (!status) status = check_dimensions(path, &raw, dim);
+    if (!status) status = check_type(path, &raw, header);
+    if (!status) status = check_size(path, &raw, dim, header);
+    if (!status) status = check_affine(path, &raw, dim);
+    if (!status) status = check_scaling(path, &raw, &header->values);
+    if (status) return status;
+    repair_pixdim(&raw);
     nifti_set_debug_level(0);
     nifti_image *nim =
         raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);

@@ -80,7 +80,7 @@ static gls_status skip(const reader *r, uint64_t bytes)
     while (bytes > 0) {
         size_t got, n = bytes < sizeof buffer ? (size_t)bytes : sizeof buffer;
         gls_status status = gls_stream_read(r->stream, buffer, n, &got);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (got < n) return truncated(r, 0);
         bytes -= got;
     }
@@ -107,7 +107,7 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     if (bound < h->offset + h->bytes) return truncated(r, bound > h->offset ? bound - h->offset : 0);
     gls_image *made;
     gls_status status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
-    if (status != GLS_OK)
+    if (status)
         return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1],
                         h->grid.dim[2], h->n_volumes);
     r->out = made->data;
@@ -115,9 +115,9 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
         status = read_plain_file(r);
     } else {
         status = skip(r, h->offset - used);
-        if (status == GLS_OK) status = gls_nifti_read_stream(r->stream, r->path, h, r->out);
+        if (!status) status = gls_nifti_read_stream(r->stream, r->path, h, r->out);
     }
-    if (status == GLS_OK)
+    if (!status)
         *image = made;
     else
         gls_image_destroy(made);
@@ -162,9 +162,9 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
     char *header_path = pair_name(path, "img", "hdr"), *image_path = NULL;
     const char *name = header_path ? header_path : path;
     gls_status status = gls_stream_open(name, &stream);
-    if (status == GLS_OK) status = gls_nifti_read_header(stream, name, &header, &used);
-    if (status == GLS_OK) status = check_kind(name, kind, &header);
-    if (status != GLS_OK) goto done;
+    if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
+    if (!status) status = check_kind(name, kind, &header);
+    if (status) goto done;
     reader r = {.path = name, .stream = stream, .header = &header};
     if (!header.single_file) {
         image_path = pair_name(name, "hdr", "img");
@@ -176,7 +176,7 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
         stream = NULL;
         used = 0;
         status = gls_stream_open(image_path, &stream);
-        if (status != GLS_OK) goto done;
+        if (status) goto done;
         r.path = image_path;
         r.stream = stream;
         /* MRtrix3 states the offset of a single file, but begins at 0 */

@@ -47,7 +47,7 @@ static gls_status fill_block(const reader *r, uint64_t block, void *to)
 {
     size_t got, bytes = block_bytes(r, block);
     gls_status status = gls_stream_read(r->stream, to, bytes, &got);
-    if (status == GLS_OK && got < bytes) status = truncated(r, block * BLOCK_BYTES + got);
+    if (!status && got < bytes) status = truncated(r, block * BLOCK_BYTES + got);
     return status;
 }
 
@@ -60,14 +60,14 @@ static void *unpack(void *argument)
         pthread_mutex_unlock(&p->lock);
         gls_status status = fill_block(p->r, b, p->ring + b % RING * BLOCK_BYTES);
         pthread_mutex_lock(&p->lock);
-        if (status == GLS_OK)
+        if (!status)
             p->filled++;
         else
             snprintf(p->message, sizeof p->message, "%s", gls_last_error());
         p->status = status;
         pthread_cond_signal(&p->changed);
         pthread_mutex_unlock(&p->lock);
-        if (status != GLS_OK) break;
+        if (status) break;
     }
     return NULL;
 }
@@ -78,7 +78,7 @@ static void convert(pipeline *p)
     const reader *r = p->r;
     for (uint64_t b = 0; b < p->n_blocks; b++) {
         pthread_mutex_lock(&p->lock);
-        while (p->filled <= b && p->status == GLS_OK) pthread_cond_wait(&p->changed, &p->lock);
+        while (p->filled <= b && !p->status) pthread_cond_wait(&p->changed, &p->lock);
         bool there = p->filled > b;
         pthread_mutex_unlock(&p->lock);
         if (!there) return;
@@ -101,7 +101,7 @@ static gls_status read_pipeline(const reader *r)
     if (pthread_create(&thread, NULL, unpack, &p) == 0) {
         convert(&p);
         pthread_join(thread, NULL);
-        if (p.status != GLS_OK) gls_fail(p.status, "%s", p.message);
+        if (p.status) gls_fail(p.status, "%s", p.message);
     } else {
         p.status = gls_fail(GLS_ERR_MEMORY, "%s: cannot start a thread", r->path);
     }
@@ -118,9 +118,9 @@ gls_status gls_nifti_read_stream(gls_stream *stream, const char *path, const gls
     if (gls_values_plain(r.values)) {
         size_t got;
         status = gls_stream_read(stream, out, (size_t)r.bytes, &got);
-        if (status == GLS_OK && got < r.bytes) status = truncated(&r, got);
+        if (!status && got < r.bytes) status = truncated(&r, got);
     } else {
         status = read_pipeline(&r);
     }
-    return status == GLS_OK ? gls_stream_verify(stream) : status;
+    return !status ? gls_stream_verify(stream) : status;
 }

@@ -100,7 +100,7 @@ static gls_status write_plain(gls_output *output, source *s, uint64_t total)
     gls_status status = GLS_OK;
     void *buffer = malloc(BLOCK_BYTES);
     if (!buffer) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
-    for (uint64_t first = 0; first < total && status == GLS_OK; first += BLOCK_BYTES) {
+    for (uint64_t first = 0; first < total && !status; first += BLOCK_BYTES) {
         size_t bytes = total - first < BLOCK_BYTES ? (size_t)(total - first) : BLOCK_BYTES;
         fill(s, first, bytes, buffer);
         status = gls_output_write(output, buffer, bytes);
@@ -122,9 +122,9 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     packed_header header;
     gls_output output;
     gls_status status = gls_image_name_check(path);
-    if (status == GLS_OK) status = make_header(path, grid, s->what, n_volumes, code, &header);
-    if (status == GLS_OK) status = gls_output_create(path, overwrite, &output);
-    if (status != GLS_OK) return status;
+    if (!status) status = make_header(path, grid, s->what, n_volumes, code, &header);
+    if (!status) status = gls_output_create(path, overwrite, &output);
+    if (status) return status;
     output.group = group;
     s->header = &header;
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
@@ -132,7 +132,7 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
         status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, s);
     else
         status = write_plain(&output, s, total);
-    if (status == GLS_OK) return gls_output_commit(&output);
+    if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;
 }
@@ -183,11 +183,11 @@ gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_gr
     gls_output output;
     bytes b = {data};
     gls_status status = gls_output_create(path, overwrite, &output);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     output.group = group;
     status = gls_case_ends(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
                                             : gls_output_write(&output, data, n);
-    if (status == GLS_OK) return gls_output_commit(&output);
+    if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;
 }

@@ -75,7 +75,7 @@ static gls_status add_marked(const char *option, const gls_image *image, const g
     if (!area->inside) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
     gls_status status = mark(image, text, name, area);
     for (size_t v = 0; v < n; v++) area->voxels += area->inside[v];
-    if (status == GLS_OK && area->voxels == 0)
+    if (!status && area->voxels == 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: the region of --%s is empty: no voxel is > 0", name, option);
     return status;
 }
@@ -92,14 +92,14 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
     gls_image *image = NULL;
     *area = (gls_region_area){.inside = NULL};
     gls_status status = gls_region_text_parse(option, text, &parsed);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (parsed.is_sphere) {
         const double *v = parsed.number;
         area->sphere = (gls_region_sphere){.centre = {v[0], v[1], v[2]}, .radius = v[3]};
         return GLS_OK;
     }
     status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
-    if (status == GLS_OK) status = add_marked(option, image, &parsed, text, area);
+    if (!status) status = add_marked(option, image, &parsed, text, area);
     gls_image_destroy(image);
     free(parsed.path);
     return status;

@@ -150,21 +150,21 @@ static gls_status take_group(gls_regions *r, const gls_grid *grid, const char *n
     return GLS_OK;
 }
 
-static gls_status put(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text,
-                      const gls_image *mask)
+static gls_status add_region(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text,
+                             const gls_image *mask)
 {
     gls_region *list = realloc(r->region, (r->n + 1) * sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     r->region = list;
     gls_region region = {.text = gls_text_copy(text), .group = SIZE_MAX};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
-    if (status == GLS_OK) status = check_reach(r, role, s, text, mask);
-    if (status == GLS_OK && !s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
+    if (!status) status = check_reach(r, role, s, text, mask);
+    if (!status && !s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
         status = gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
                           GLS_REGION_MAX_SPHERES);
-    if (status == GLS_OK) status = take_bit(r, role, &region.info.bit);
-    if (status == GLS_OK && s->inside) status = take_group(r, &s->grid, text, &region.group);
-    if (status != GLS_OK) {
+    if (!status) status = take_bit(r, role, &region.info.bit);
+    if (!status && s->inside) status = take_group(r, &s->grid, text, &region.group);
+    if (status) {
         free(region.text);
         return status;
     }
@@ -196,7 +196,7 @@ gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
     gls_status status = gls_region_area_mark(gls_region_role_name(role), image, name, &area);
-    if (status == GLS_OK) status = put(r, role, &area, name, mask);
+    if (!status) status = add_region(r, role, &area, name, mask);
     gls_region_area_finish(&area);
     return status;
 }
@@ -207,7 +207,7 @@ gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *tex
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
     gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
-    if (status == GLS_OK) status = put(r, role, &area, text, mask);
+    if (!status) status = add_region(r, role, &area, text, mask);
     gls_region_area_finish(&area);
     return status;
 }
@@ -301,7 +301,7 @@ gls_status gls_regions_complete(gls_regions *r)
 {
     GLS_REQUIRE(r && !r->complete);
     gls_status status = pack(r);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     r->complete = true;
     for (size_t i = 0; i < r->n && r->role_bits[GLS_REGION_EXCLUDE]; i++)
         if (r->region[i].info.role == GLS_REGION_INCLUDE && wholly_excluded(r, &r->region[i]))

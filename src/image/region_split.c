@@ -43,7 +43,7 @@ static void find_centre(const gls_region_area *area, double centre[3])
     gls_affine_apply(area->grid.affine, sum, centre);
 }
 
-static void put_in_order(gls_region_area blob[2])
+static void sort_blobs(gls_region_area blob[2])
 {
     double a[3], b[3];
     int axis = 0;
@@ -88,6 +88,6 @@ gls_status gls_region_area_split(const gls_region_area *area, const char *name, 
     free(stack);
     if (!done) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
     if (size[1] == 0) return gls_fail(GLS_ERR_INPUT, "%s: has only one blob of voxels", name);
-    put_in_order(blob);
+    sort_blobs(blob);
     return GLS_OK;
 }

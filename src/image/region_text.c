@@ -9,7 +9,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MOST_MM 1e15       /* from which squares of distances are numbers of single precision, too */
+#define MAX_MM 1e15        /* from which squares of distances are numbers of single precision, too */
 #define MAX_LABEL 16777216 /* whole numbers up to this are exact in single precision */
 
 /* The numbers between commas, at most four of them stored; 0: not all are numbers. */
@@ -71,9 +71,9 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
             return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: the radius must be more than 0 mm", option,
                             text);
         for (int i = 0; i < 3; i++)
-            if (!(fabs(out->number[i]) <= MOST_MM))
+            if (!(fabs(out->number[i]) <= MAX_MM))
                 return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: x, y and z must be from -%g to %g mm",
-                                option, text, MOST_MM, MOST_MM);
+                                option, text, MAX_MM, MAX_MM);
         if (!gls_is_single(out->number[3]))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: the radius must be at most 3.4e+38 mm",
                             option, text);

@@ -179,10 +179,10 @@ static gls_status open_stream(const char *path, bool again, gls_stream **stream)
     s->input.fd = -1;
     s->path = strdup(path);
     gls_status status = s->path ? gls_input_open(s->path, &s->input) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-    if (status == GLS_OK && again && !s->input.regular)
+    if (!status && again && !s->input.regular)
         status = gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", path);
-    if (status == GLS_OK) status = refill(s);
-    if (status != GLS_OK) goto fail;
+    if (!status) status = refill(s);
+    if (status) goto fail;
     if (s->in_n >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
         s->inflater = inflater_create();
         if (!s->inflater) {
@@ -247,7 +247,7 @@ static gls_status next_member(gls_stream *s)
 {
     if (s->in_pos == s->in_n) {
         gls_status status = refill(s);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (s->in_n > s->in_pos && s->in[s->in_pos] == 0x1f)
         inflater_reset(s->inflater);
@@ -262,7 +262,7 @@ gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
     if (!s->inflater) return read_plain(s, data, bytes, got);
     while (*got < bytes && !s->at_end) {
         gls_status status = s->in_pos == s->in_n && !s->file_ended ? refill(s) : GLS_OK;
-        if (status != GLS_OK) return status;
+        if (status) return status;
         const char *reason = "";
         gls_inflate_buffers b = {s->in + s->in_pos, s->in_n - s->in_pos, (unsigned char *)data + *got, bytes - *got};
         gls_inflate_result result = inflater_run(s->inflater, &b, &reason);
@@ -282,7 +282,7 @@ gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
             break;
         case GLS_INFLATE_MEMORY: status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", s->path);
         }
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     return GLS_OK;
 }
@@ -294,7 +294,7 @@ gls_status gls_stream_verify(gls_stream *s)
     while (s->inflater && !s->at_end && limit > 0) {
         size_t got, n = limit < sizeof rest ? (size_t)limit : sizeof rest;
         gls_status status = gls_stream_read(s, rest, n, &got);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         limit -= got;
     }
     return GLS_OK;
@@ -351,7 +351,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
         }
     }
     status = gls_output_write(output, head, sizeof head);
-    for (uint64_t first = 0; first < n_pieces && status == GLS_OK; first += PIECES) {
+    for (uint64_t first = 0; first < n_pieces && !status; first += PIECES) {
         int n = n_pieces - first < PIECES ? (int)(n_pieces - first) : PIECES;
 #pragma omp parallel for schedule(dynamic, 1)
         for (int i = 0; i < n; i++) {
@@ -364,7 +364,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
             }
             free(data);
         }
-        for (int i = 0; i < n && status == GLS_OK; i++) {
+        for (int i = 0; i < n && !status; i++) {
             if (!pieces[i].ok)
                 status = gls_fail(GLS_ERR_MEMORY, "%s: no memory to compress", output->path);
             else
@@ -372,7 +372,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
             crc = (uint32_t)crc32_combine(crc, pieces[i].crc, (z_off_t)piece_bytes(total, first + (uint64_t)i));
         }
     }
-    if (status == GLS_OK) {
+    if (!status) {
         const uint32_t sum[2] = {crc, (uint32_t)total};
         unsigned char tail[8];
         for (int i = 0; i < 8; i++) tail[i] = (unsigned char)(sum[i / 4] >> (8 * (i % 4)));

@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 #define SUM_TOLERANCE 0.001
-#define LEAST_SUM 0.5f
+#define MIN_SUM 0.5f
 
 /* --- from an image -------------------------------------------------------- */
 
@@ -147,7 +147,7 @@ gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const
 {
     GLS_REQUIRE(grid && image && name && out);
     gls_status status = check_values(image, name);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_tissue *t = calloc(1, sizeof *t);
     if (t) {
         *t =
@@ -179,7 +179,7 @@ gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, const gls_i
 {
     GLS_REQUIRE(wm && gm && csf && out);
     gls_status status = gls_image_create(&wm->grid, GLS_TISSUE_TYPES, out);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size_t n = gls_grid_voxels(&wm->grid);
     for (size_t v = 0; v < n; v++) {
         float s = deep ? deep->data[v] : 0;
@@ -247,7 +247,7 @@ bool gls_tissue_at(const gls_tissue *t, const float point[3], float value[GLS_TI
         sum[i] = sum[i] < 0 ? 0 : sum[i] > 1 ? 1 : sum[i];
         all += sum[i];
     }
-    if (!any || all < LEAST_SUM) return false;
+    if (!any || all < MIN_SUM) return false;
     memcpy(value, sum, sizeof sum);
     return true;
 }
@@ -276,7 +276,7 @@ bool gls_tissue_blend(const gls_tissue *t, const double p[3], double value[GLS_T
         sum[i] = fmax(0, fmin(1, sum[i]));
         all += sum[i];
     }
-    if (all < LEAST_SUM) return false;
+    if (all < MIN_SUM) return false;
     memcpy(value, sum, sizeof sum);
     if (gradient) memcpy(gradient, slope, sizeof slope);
     return true;

@@ -213,7 +213,7 @@ gls_status gls_tissue_interface(const gls_tissue *t, gls_image **out)
 {
     GLS_REQUIRE(t && out);
     gls_status status = gls_image_create(&t->image, 1, out);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size_t v = 0;
     for (int32_t z = 0; z < t->image.dim[2]; z++)
         for (int32_t y = 0; y < t->image.dim[1]; y++)

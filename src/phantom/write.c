@@ -1,9 +1,4 @@
 /* Writes a phantom: all of its files get their names together, so that a full disk leaves nothing behind. */
-#include <glslines/phantom.h>
-#include "image/formats.h"
-#include "util/output_file.h"
-#include "util/text.h"
-#include "util/status.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +6,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_MOST 4096
-#define NAME_MOST 64 /* "bundles/", a bundle's name and "_end0.nii.gz" */
+#include <glslines/phantom.h>
+
+#include "image/formats.h"
+#include "phantom/parts.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define MAX_PATH 4096
+#define MAX_NAME 64 /* "bundles/", a bundle's name and "_end0.nii.gz" */
 
 typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
 
 typedef struct item {
-    char name[NAME_MOST];
+    char name[MAX_NAME];
     what what;
     const gls_image *image;
     const gls_phantom_bundle *bundle;
@@ -59,17 +63,17 @@ static gls_status items_list(writer *w, const gls_phantom *p)
     return GLS_OK;
 }
 
-static gls_status path_join(char path[PATH_MOST], const char *folder, const char *name)
+static gls_status path_join(char path[MAX_PATH], const char *folder, const char *name)
 {
-    int n = snprintf(path, PATH_MOST, "%s/%s", folder, name);
-    if (n < 0 || n >= PATH_MOST) return gls_fail(GLS_ERR_OUTPUT, "%s: name too long", folder);
+    int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);
+    if (n < 0 || n >= MAX_PATH) return gls_fail(GLS_ERR_OUTPUT, "%s: name too long", folder);
     return GLS_OK;
 }
 
 /* What exists already is told before anything is made. */
 static gls_status targets_check(const writer *w, bool overwrite)
 {
-    char path[PATH_MOST];
+    char path[MAX_PATH];
     gls_status status = GLS_OK;
     for (size_t i = 0; i < w->n && !status; i++) {
         status = path_join(path, w->directory, w->item[i].name);
@@ -129,7 +133,7 @@ static gls_status tissue_write(const char *path, bool overwrite, gls_output_grou
 
 static gls_status items_write(const writer *w, const gls_phantom *p, bool overwrite, gls_output_group *group)
 {
-    char path[PATH_MOST];
+    char path[MAX_PATH];
     for (size_t i = 0; i < w->n; i++) {
         const item *it = &w->item[i];
         gls_status status = path_join(path, w->directory, it->name);
@@ -176,7 +180,7 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
     writer w = {.directory = directory};
     gls_output_group group = {0};
     bool new_root = false, new_bundles = false;
-    char path[PATH_MOST] = "";
+    char path[MAX_PATH] = "";
     gls_status status = items_list(&w, phantom);
     if (!status) status = targets_check(&w, overwrite);
     if (!status) status = folder_make(directory, &new_root);
@@ -189,4 +193,53 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
     if (status && new_root) rmdir(directory);
     free(w.item);
     return status;
+}
+
+/* --- What a phantom's files hold, in words. */
+
+static uint64_t count_voxels(const gls_image *image)
+{
+    uint64_t count = 0;
+    size_t n = gls_grid_voxels(&image->grid);
+    for (size_t i = 0; i < n; i++) count += image->data[i] > 0;
+    return count;
+}
+
+char *gls_phantom_text(const gls_phantom *phantom, const char *folder)
+{
+    gls_text out = {0}, shown = {0};
+    gls_text_show(&shown, folder);
+    char *directory = gls_text_take(&shown);
+    if (!directory) return NULL;
+    const gls_grid *grid = &phantom->dwi->grid;
+    char axes[4], text[32];
+    gls_grid_axis_codes(grid, axes);
+    gls_text_printf(
+        &out, "%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n",
+        directory, grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
+        grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
+    gls_text_printf(&out, "%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory,
+                    directory);
+    gls_text_printf(&out, "%s/mask.nii.gz    brain, %s voxels\n", directory,
+                    gls_format_count(count_voxels(phantom->mask), text, sizeof text));
+    gls_text_printf(&out, "%s/roi.nii.gz     white matter, %s voxels\n", directory,
+                    gls_format_count(count_voxels(phantom->roi), text, sizeof text));
+    gls_text_printf(&out, "%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
+    gls_text_printf(&out, "%s/5tt.nii.gz     the same as five tissues, for --act of 'glslines track'\n", directory);
+    gls_text_printf(
+        &out, "%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
+        directory);
+    gls_text_printf(
+        &out,
+        "%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines "
+        "NAME.txt (world mm)\n",
+        directory, phantom->n_bundles);
+    for (size_t i = 0; i < phantom->n_bundles; i++)
+        gls_text_printf(&out, "    %-28s %8s voxels\n", phantom->bundle[i].name,
+                        gls_format_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
+    gls_text_printf(
+        &out, "Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
+        directory, directory, directory, directory, directory);
+    free(directory);
+    return gls_text_take(&out);
 }

@@ -39,7 +39,7 @@ void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, ui
             blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour, 255);
 }
 
-void gls_canvas_put(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba)
+void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba)
 {
     if (x < 0 || y < 0 || (uint32_t)x + width > canvas->width) return;
     for (uint32_t row = 0; row < height && (uint32_t)y + row < canvas->height; row++)

@@ -32,7 +32,7 @@ static gls_status pump(gls_tractogram_reader *reader, gls_sink *chain, const gls
 }
 
 /* In front of next: streamlines with finite points and wanted lengths. *next becomes the whole chain. */
-static gls_status put_selection(const gls_render_options *o, gls_filter_counts *valid, gls_sink *next)
+static gls_status create_selection(const gls_render_options *o, gls_filter_counts *valid, gls_sink *next)
 {
     gls_sink chain;
     gls_status status = GLS_OK;
@@ -114,7 +114,7 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
     gls_sink chain = {append_measured, NULL, NULL, &m};
     gls_status status = open_source(source, plan, &reader);
     if (!status) status = check_names(source, plan, gls_tractogram_reader_info(reader));
-    if (!status) status = put_selection(plan->options, &source->valid, &chain);
+    if (!status) status = create_selection(plan->options, &source->valid, &chain);
     if (!status) status = pump(reader, &chain, plan->options);
     gls_tractogram_reader_close(reader);
     source->total = source->valid.taken;
@@ -145,7 +145,7 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
     }
     if (!status) {
         chain = filter;
-        status = put_selection(o, NULL, &chain);
+        status = create_selection(o, NULL, &chain);
     }
     if (status)
         gls_sink_abort(&chain);

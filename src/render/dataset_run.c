@@ -234,12 +234,12 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 
 /* --- all of them ------------------------------------------------------------ */
 
-typedef struct tally {
+typedef struct counts {
     outcome *of; /* of each unit; state -1: not begun */
     size_t counts[4];
     gls_status worst;
     bool ends; /* nothing more is begun */
-} tally;
+} counts;
 
 /* The run cannot go on with other units, either: there is no device, or the user asks for the end. What a driver that
  * breaks down or a series that is too large for the device tells is of this unit alone. */
@@ -248,11 +248,11 @@ static bool is_final(const outcome *out)
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
-static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, tally *t)
+static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, counts *t)
 {
     *place = *out;
     t->counts[out->state]++;
-    if (out->status == GLS_OK) {
+    if (!out->status) {
         gls_log(GLS_LOG_INFO, "%s: %s", u->name, state_names[out->state]);
         return;
     }
@@ -260,7 +260,7 @@ static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const 
     t->ends = t->ends || is_final(out) || run->choice->stop_on_error;
 }
 
-static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
+static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     for (size_t i = 0; i < dataset->n && !t->ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
@@ -271,7 +271,7 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
     }
 }
 
-static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, tally *t, bool *stopped)
+static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, counts *t, bool *stopped)
 {
     int status;
     if (!run->go_on() && !*stopped) {
@@ -294,7 +294,7 @@ static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker
     }
 }
 
-static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
+static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     worker *workers = calloc((size_t)run->jobs, sizeof *workers);
     bool stopped = false;
@@ -328,7 +328,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
 }
 
 /* What became of the units, for those who look later. */
-static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
+static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     char path[GLS_DATASET_MAX_PATH];
     gls_text rows = {0};
@@ -351,7 +351,7 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
 
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst)
 {
-    tally t = {.of = malloc(dataset->n * sizeof *t.of)};
+    counts t = {.of = malloc(dataset->n * sizeof *t.of)};
     if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
     if (run->jobs > 1)

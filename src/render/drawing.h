@@ -16,7 +16,7 @@ gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height
 void gls_canvas_finish(gls_canvas *canvas);
 /* What lies beyond the borders is left out, here and below. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
-void gls_canvas_put(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
+void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
 
 /* Text whose capitals are `size` pixels high; characters beyond ASCII are shown as '?'. */
 double gls_text_width(const char *text, double size);

@@ -14,9 +14,9 @@
 static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 
 /* Numbers of the foot's scale, and of the parts of lines that are seen, stay within what they are counted in. */
-#define FIT_LEAST 1e-3
-#define FIT_MOST 1e5
-#define MOST_PIXELS (UINT64_C(1) << 29)
+#define MIN_FIT_MM 1e-3
+#define MAX_FIT_MM 1e5
+#define MAX_PIXELS (UINT64_C(1) << 29)
 
 /* The next word of a list with a separator; *text moves behind it. */
 static bool next_word(const char **text, char separator, char *word, size_t size)
@@ -147,9 +147,9 @@ static gls_status read_views(gls_render_plan *p)
     if (rows * p->height > 65535 || (uint64_t)p->columns * p->width > 65535)
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than 65535 pixels a side",
                         p->n_tiles, text);
-    if (rows * p->height * p->columns * p->width > MOST_PIXELS)
+    if (rows * p->height * p->columns * p->width > MAX_PIXELS)
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than %llu pixels", p->n_tiles,
-                        text, (unsigned long long)MOST_PIXELS);
+                        text, (unsigned long long)MAX_PIXELS);
     return GLS_OK;
 }
 
@@ -219,11 +219,11 @@ static gls_status read_rest(gls_render_plan *p)
         p->fit = GLS_FIT_IMAGE;
     else if (o->fit && strcmp(o->fit, "streamlines") == 0)
         p->fit = GLS_FIT_STREAMLINES;
-    else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm >= FIT_LEAST && p->fit_mm <= FIT_MOST)
+    else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm >= MIN_FIT_MM && p->fit_mm <= MAX_FIT_MM)
         p->fit = GLS_FIT_MM;
     else if (o->fit)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm from %g to %g",
-                        o->fit, FIT_LEAST, FIT_MOST);
+                        o->fit, MIN_FIT_MM, MAX_FIT_MM);
     if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
     const char *planes = o->planes ? o->planes : "centre", *background = o->background ? o->background : "black";

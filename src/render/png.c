@@ -136,7 +136,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
 }
 
 /* Bytes of the data of a chunk, by the format. */
-#define MOST_OF_CHUNK INT32_MAX
+#define MAX_OF_CHUNK INT32_MAX
 
 static void put32(uint8_t *at, uint32_t v)
 {
@@ -144,7 +144,7 @@ static void put32(uint8_t *at, uint32_t v)
 }
 
 /* data: its first 8 bytes are free, for length and type. */
-static gls_status put_chunk(const gls_png *png, const char *type, uint8_t *data, size_t bytes)
+static gls_status write_chunk(const gls_png *png, const char *type, uint8_t *data, size_t bytes)
 {
     uint8_t end[4];
     put32(data, (uint32_t)bytes);
@@ -154,7 +154,7 @@ static gls_status put_chunk(const gls_png *png, const char *type, uint8_t *data,
     return status ? status : png->take(png->user, end, 4);
 }
 
-static gls_status put_text(const gls_png *png, const gls_png_text *text)
+static gls_status write_text(const gls_png *png, const gls_png_text *text)
 {
     size_t key = strlen(text->key), value = strlen(text->value);
     uint8_t *chunk = malloc(key + value + 9);
@@ -164,7 +164,7 @@ static gls_status put_text(const gls_png *png, const gls_png_text *text)
         char c = text->value[i];
         chunk[9 + key + i] = (uint8_t)((c >= ' ' && c <= '~') || c == '\n' ? c : '?');
     }
-    gls_status status = put_chunk(png, "tEXt", chunk, key + 1 + value);
+    gls_status status = write_chunk(png, "tEXt", chunk, key + 1 + value);
     free(chunk);
     return status;
 }
@@ -176,25 +176,25 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
     put32(head + 8, png->width);
     put32(head + 12, png->height);
     memcpy(head + 16, (const uint8_t[]){8, png->palette ? 3 : png->has_alpha ? 6 : 2, 0, 0, 0}, 5);
-    if (!status) status = put_chunk(png, "IHDR", head, 13);
+    if (!status) status = write_chunk(png, "IHDR", head, 13);
     if (png->palette && !status) {
         memcpy(colours + 8, png->palette, 768);
-        status = put_chunk(png, "PLTE", colours, 768);
+        status = write_chunk(png, "PLTE", colours, 768);
     }
     if (png->frames > 1 && !status) {
         put32(animation + 8, png->frames);
         put32(animation + 12, 0); /* for ever */
-        status = put_chunk(png, "acTL", animation, 8);
+        status = write_chunk(png, "acTL", animation, 8);
     }
     if (png->mm_per_pixel > 0 && !status) {
         uint32_t per_metre = (uint32_t)fmin(fmax(round(1000 / png->mm_per_pixel), 1), 1e9);
         put32(size + 8, per_metre);
         put32(size + 12, per_metre);
         size[16] = 1; /* the unit is the metre */
-        status = put_chunk(png, "pHYs", size, 9);
+        status = write_chunk(png, "pHYs", size, 9);
     }
     for (size_t i = 0; i < n_texts && !status; i++)
-        if (texts[i].value) status = put_text(png, &texts[i]);
+        if (texts[i].value) status = write_text(png, &texts[i]);
     return status;
 }
 
@@ -253,7 +253,7 @@ static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *byte
     return out;
 }
 
-static gls_status put_frame_head(gls_png *png)
+static gls_status write_frame_head(gls_png *png)
 {
     uint8_t head[8 + 26] = {0};
     put32(head + 8, png->sequence++);
@@ -261,7 +261,7 @@ static gls_status put_frame_head(gls_png *png)
     put32(head + 16, png->height);
     head[29] = 1; /* shown for 1 / frames_per_second */
     head[31] = (uint8_t)png->frames_per_second;
-    return put_chunk(png, "fcTL", head, 26);
+    return write_chunk(png, "fcTL", head, 26);
 }
 
 gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
@@ -274,14 +274,14 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
     gls_status status = chunk ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
     if (!status && compress2(chunk + 12, &packed, raw, (uLong)bytes, 7) != Z_OK)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
-    if (!status && packed > MOST_OF_CHUNK - 4)
+    if (!status && packed > MAX_OF_CHUNK - 4)
         status =
             gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u x %u pixels takes more than 2 GiB, which PNG does not hold",
                      png->width, png->height);
-    if (!status && png->frames > 1) status = put_frame_head(png);
+    if (!status && png->frames > 1) status = write_frame_head(png);
     if (!status) {
         if (later) put32(chunk + 8, png->sequence++);
-        status = put_chunk(png, later ? "fdAT" : "IDAT", later ? chunk : chunk + 4, packed + (later ? 4 : 0));
+        status = write_chunk(png, later ? "fdAT" : "IDAT", later ? chunk : chunk + 4, packed + (later ? 4 : 0));
     }
     png->frame++;
     free(raw);
@@ -292,7 +292,7 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
 gls_status gls_png_end(gls_png *png)
 {
     uint8_t end[8];
-    return put_chunk(png, "IEND", end, 0);
+    return write_chunk(png, "IEND", end, 0);
 }
 
 gls_status gls_png_still(gls_png *png, const gls_png_text *texts, size_t n_texts, const uint8_t *rgba, bool palette)

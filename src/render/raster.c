@@ -208,7 +208,7 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
 /* Turns of all loops of an invocation: llvmpipe ends a kernel without a word after 65536. */
 #define MAX_TURNS 40000
 /* Samples: the kernel's numbers stay within 32 bits. */
-#define RADIUS_MOST 400
+#define MAX_RADIUS 400
 /* Bytes of a buffer for a word a sample, at most; the device's limit may be lower. */
 #define STRIP_BYTES (UINT64_C(64) << 20)
 
@@ -415,7 +415,7 @@ static gls_status draw_strip(gls_raster *r, const gls_scene *scene, const gls_ca
                              uint32_t first, uint32_t rows, uint8_t *rgba)
 {
     const gls_strip strip = {(int64_t)first * GLS_SAMPLES - r->margin, rows * GLS_SAMPLES + 2 * r->margin,
-                             fmin(r->style.radius * GLS_SAMPLES, RADIUS_MOST)};
+                             fmin(r->style.radius * GLS_SAMPLES, MAX_RADIUS)};
     fill_tubes(r, &strip);
     gls_status status = fill_back(r, camera, planes, &strip);
     for (r->current = 0; r->current < N_PASSES && !status; r->current++)

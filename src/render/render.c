@@ -81,7 +81,7 @@ static gls_status draw_frames(gls_studio *s, uint32_t first, uint32_t n, gls_png
 }
 
 /* With entries about what the picture shows. */
-static gls_status put_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png *png)
+static gls_status write_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png *png)
 {
     char shown[24], total[24], scale[32], software[64];
     gls_text sources = {0};
@@ -122,7 +122,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
                    .frames_per_second = o->fps,
                    .take = take,
                    .user = &output};
-    status = put_picture(s, first, n, &png);
+    status = write_picture(s, first, n, &png);
     if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;

@@ -57,7 +57,7 @@ const char *gls_report_text(const gls_report *report, const char *path)
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
-void gls_put_number(gls_text *out, double v)
+void gls_text_number(gls_text *out, double v)
 {
     char text[32];
     if (!isfinite(v))
@@ -95,7 +95,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 {
     gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
     if (r->sidecar) r->sidecar_path = gls_text_copy(path);
-    r->tells_tracking = gls_sidecar_tells_tracking(r->sidecar);
+    r->describes_tracking = gls_sidecar_tells_tracking(r->sidecar);
     return status;
 }
 
@@ -227,7 +227,7 @@ static gls_status draw_pictures(gls_report *r)
         gls_log_mute_info(true); /* the pictures are drawn one by one, on the same device */
         gls_status status = gls_report_draw(r);
         gls_log_mute_info(false);
-        if (status == GLS_ERR_CANCELLED || status == GLS_OK) return status;
+        if (status == GLS_ERR_CANCELLED || !status) return status;
         why = gls_last_error();
         gls_log(GLS_LOG_WARNING, "the report has no pictures: %s", why);
     }
@@ -237,7 +237,7 @@ static gls_status draw_pictures(gls_report *r)
 
 /* --- the page ----------------------------------------------------------------- */
 
-static void put_value(void *user, gls_text *out, const char *name)
+static void append_value(void *user, gls_text *out, const char *name)
 {
     static const struct {
         const char *name;
@@ -263,7 +263,7 @@ static gls_status check_place(const gls_report *r, const char *path, const char 
     return gls_place_check(path, r->options->force, &r->inputs, others, n_others);
 }
 
-gls_status gls_report_put(gls_report *r, const char *path, const void *data, size_t bytes)
+gls_status gls_report_add_file(gls_report *r, const char *path, const void *data, size_t bytes)
 {
     const char **others = malloc((r->group.n + 1) * sizeof *others);
     if (!others) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
@@ -276,11 +276,11 @@ gls_status gls_report_put(gls_report *r, const char *path, const void *data, siz
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
-    gls_page_fill(&page, gls_page_part("report.html"), put_value, r);
+    gls_page_fill(&page, gls_page_part("report.html"), append_value, r);
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_report_put(r, path, text, bytes);
+    gls_status status = gls_report_add_file(r, path, text, bytes);
     free(text);
     if (status) return status;
     *result = (gls_report_result){bytes, r->counted ? r->counted->streamlines : 0,

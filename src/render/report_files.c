@@ -29,7 +29,7 @@ static void put16(uint8_t *at, uint32_t v)
     at[1] = (uint8_t)(v >> 8);
 }
 
-static void put_float(uint8_t *at, float v)
+static void store_float(uint8_t *at, float v)
 {
     uint32_t word;
     memcpy(&word, &v, 4);
@@ -49,12 +49,12 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
             high = fmaxf(high, scene->point[i][a]);
         }
         extent = fmax(extent, (double)high - low[a]);
-        put_float(bytes + 12 + 4 * a, low[a]);
+        store_float(bytes + 12 + 4 * a, low[a]);
     }
     float scale = fmaxf((float)(extent / 65535), FINEST);
     put32(bytes, (uint32_t)scene->n_lines);
     put32(bytes + 4, (uint32_t)scene->n_points);
-    put_float(bytes + 8, scale);
+    store_float(bytes + 8, scale);
     uint8_t *counts = bytes + 24, *values = counts + 2 * scene->n_lines;
     for (size_t line = 0; line < scene->n_lines; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
@@ -102,7 +102,7 @@ static gls_status write_json(gls_report *r, const char *what, cJSON *root)
         path = NULL;
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
     }
-    if (!status) status = gls_report_put(r, path, text, strlen(text));
+    if (!status) status = gls_report_add_file(r, path, text, strlen(text));
     cJSON_Delete(root);
     cJSON_free(text);
     free(path);
@@ -178,13 +178,13 @@ gls_status gls_report_mqc(gls_report *r)
     if (status || !views->png) return status;
     if (asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
-    status = gls_report_put(r, path, views->png, views->bytes);
+    status = gls_report_add_file(r, path, views->png, views->bytes);
     free(path);
     return status;
 }
 
 /* Up to the first character of end. */
-static void put_part(gls_text *out, const char *text, const char *end)
+static void append_part(gls_text *out, const char *text, const char *end)
 {
     char *part = strndup(text, strcspn(text, end));
     if (part) gls_text_show(out, part);
@@ -193,12 +193,12 @@ static void put_part(gls_text *out, const char *text, const char *end)
 }
 
 /* Versions of libraries may hold spaces; what is quoted may not hold quotes. */
-static void put_version(gls_text *out, const char *name, const char *version)
+static void append_version(gls_text *out, const char *name, const char *version)
 {
     gls_text_puts(out, "    ");
-    put_part(out, name, " :#\"\\\r\n\t");
+    append_part(out, name, " :#\"\\\r\n\t");
     gls_text_puts(out, ": \"");
-    put_part(out, version, "\"\\\r\n");
+    append_part(out, version, "\"\\\r\n");
     gls_text_puts(out, "\"\n");
 }
 
@@ -207,18 +207,18 @@ gls_status gls_report_versions(gls_report *r)
     gls_text out = {0};
     const char *of_run = gls_report_text(r, "software/version"), *driver = gls_report_text(r, "device/version");
     gls_text_puts(&out, "\"glslines report\":\n");
-    put_version(&out, "glslines", gls_version());
+    append_version(&out, "glslines", gls_version());
     if (of_run) {
         gls_text_puts(&out, "\"glslines track\":\n");
-        put_version(&out, "glslines", of_run);
-        if (driver) put_version(&out, "opengl", driver);
+        append_version(&out, "glslines", of_run);
+        if (driver) append_version(&out, "opengl", driver);
         const cJSON *library = gls_json_members(gls_report_get(r, "software/libraries"));
         for (; library; library = library->next) {
-            if (cJSON_IsString(library)) put_version(&out, library->string, library->valuestring);
+            if (cJSON_IsString(library)) append_version(&out, library->string, library->valuestring);
         }
     }
     char *text = gls_text_take(&out);
-    gls_status status = text ? gls_report_put(r, r->options->versions, text, strlen(text))
+    gls_status status = text ? gls_report_add_file(r, r->options->versions, text, strlen(text))
                              : gls_fail(GLS_ERR_MEMORY, "out of memory for versions");
     free(text);
     return status;

@@ -54,9 +54,9 @@ typedef struct gls_report {
     char *tractogram;   /* path; NULL: there is none */
     char *sidecar_path; /* NULL: there is none */
     char *sidecar_text;
-    cJSON *sidecar;      /* NULL: there is none */
-    bool tells_tracking; /* the sidecar is not of another command */
-    char *image;         /* NULL: none */
+    cJSON *sidecar;          /* NULL: there is none */
+    bool describes_tracking; /* the sidecar is not of another command */
+    char *image;             /* NULL: none */
     gls_inputs inputs;
     /* of the tractogram, where there is one */
     gls_summary *summary;
@@ -74,7 +74,7 @@ typedef struct gls_report {
 } gls_report;
 
 /* Puts a file into the group, unless it is one of the inputs. */
-gls_status gls_report_put(gls_report *report, const char *path, const void *data, size_t bytes);
+gls_status gls_report_add_file(gls_report *report, const char *path, const void *data, size_t bytes);
 
 /* The value at a path of keys in the sidecar, e.g. "counts/seeds"; NULL where there is none. */
 const cJSON *gls_report_get(const gls_report *report, const char *path);
@@ -83,7 +83,7 @@ double gls_report_number(const gls_report *report, const char *path);
 /* A text there; NULL where there is none. */
 const char *gls_report_text(const gls_report *report, const char *path);
 /* "1,234", "12.3", "-" for NAN. */
-void gls_put_number(gls_text *out, double v);
+void gls_text_number(gls_text *out, double v);
 
 /* Appends a paragraph on what the sidecar would tell if it was there and of tracking. */
 void gls_report_missing(const gls_report *report, gls_text *out, const char *what);

@@ -69,7 +69,7 @@ void gls_report_lengths(const gls_report *report, gls_text *out)
 }
 
 /* A key of the sidecar in words. */
-static void put_words(gls_text *out, const char *key)
+static void append_words(gls_text *out, const char *key)
 {
     char words[128];
     snprintf(words, sizeof words, "%s", key);
@@ -87,7 +87,7 @@ static const cJSON *next_count(const cJSON *item, bool zero)
     return item;
 }
 
-static void put_bar_plot(gls_text *out, const cJSON *member, const char *caption, const char *style)
+static void append_bar_plot(gls_text *out, const cJSON *member, const char *caption, const char *style)
 {
     double most = 1;
     int n = 0;
@@ -107,7 +107,7 @@ static void put_bar_plot(gls_text *out, const cJSON *member, const char *caption
     for (item = next_count(member, false); item; item = next_count(item->next, false), row++) {
         double wide = 430 * item->valuedouble / most;
         gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
-        put_words(out, item->string);
+        append_words(out, item->string);
         gls_text_printf(out,
                         "</text><rect class=\"%s\" x=\"200\" y=\"%d\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" "
                         "y=\"%d\">%s</text>\n",
@@ -117,7 +117,7 @@ static void put_bar_plot(gls_text *out, const cJSON *member, const char *caption
     gls_text_puts(out, "</svg>\n");
 }
 
-static void put_bar_table(gls_text *out, const cJSON *member, const char *caption)
+static void append_bar_table(gls_text *out, const cJSON *member, const char *caption)
 {
     double sum = 0;
     char count[32];
@@ -129,7 +129,7 @@ static void put_bar_table(gls_text *out, const cJSON *member, const char *captio
                     caption);
     for (item = next_count(member, false); item; item = next_count(item->next, false)) {
         gls_text_puts(out, "<tr><th scope=\"row\">");
-        put_words(out, item->string);
+        append_words(out, item->string);
         gls_text_printf(out, "</th><td class=\"number\">%s</td><td class=\"number\">%.1f %%</td></tr>\n",
                         gls_format_count((uint64_t)item->valuedouble, count, sizeof count),
                         100 * item->valuedouble / sum);
@@ -138,13 +138,13 @@ static void put_bar_table(gls_text *out, const cJSON *member, const char *captio
 }
 
 /* A bar for each reason that occurred, a table of them, and a sentence with the reasons that did not. */
-static void put_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
+static void append_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
 {
     const cJSON *member = gls_json_members(object);
     if (!member) return;
     if (next_count(member, false)) {
-        put_bar_plot(out, member, caption, style);
-        put_bar_table(out, member, caption);
+        append_bar_plot(out, member, caption, style);
+        append_bar_table(out, member, caption);
     } else {
         gls_text_printf(out, "<p>%s: none.</p>\n", caption);
     }
@@ -153,7 +153,7 @@ static void put_bars(gls_text *out, const cJSON *object, const char *caption, co
     gls_text_puts(out, "<p class=\"note\">Reasons that did not occur: ");
     for (const char *comma = ""; item; item = next_count(item->next, true), comma = ", ") {
         gls_text_puts(out, comma);
-        put_words(out, item->string);
+        append_words(out, item->string);
     }
     gls_text_puts(out, ".</p>\n");
 }
@@ -166,19 +166,19 @@ void gls_report_ends(const gls_report *report, gls_text *out)
         gls_report_missing(report, out, "why streamlines ended");
         return;
     }
-    put_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
-    put_bars(out, rejected, "Streamlines that were not kept", "bar2");
+    append_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
+    append_bars(out, rejected, "Streamlines that were not kept", "bar2");
     gls_text_puts(out, "<p>Seeds without a direction: ");
-    gls_put_number(out, gls_report_number(report, "counts/seeds_without_direction"));
+    gls_text_number(out, gls_report_number(report, "counts/seeds_without_direction"));
     gls_text_puts(out, "; seeds where regions or tissue let no streamline begin: ");
-    gls_put_number(out, gls_report_number(report, "counts/seeds_rejected"));
+    gls_text_number(out, gls_report_number(report, "counts/seeds_rejected"));
     gls_text_puts(out, "; streamlines cut at the largest length: ");
-    gls_put_number(out, gls_report_number(report, "counts/truncated"));
+    gls_text_number(out, gls_report_number(report, "counts/truncated"));
     gls_text_puts(out, ".</p>\n");
 }
 
 /* The directions as they were used, seen from above: each axis once, on the upper half of the sphere. */
-static void put_sphere(gls_text *out, const gls_gradients *g)
+static void append_sphere(gls_text *out, const gls_gradients *g)
 {
     gls_text_puts(out, "<svg viewBox=\"0 0 300 300\" width=\"300\" role=\"img\" aria-label=\"Gradient directions on a "
                        "half sphere, seen along the third voxel axis\">\n<circle class=\"axis\" cx=\"150\" cy=\"150\" "
@@ -194,7 +194,7 @@ static void put_sphere(gls_text *out, const gls_gradients *g)
                        "directions that were given on the lower half.</p>\n");
 }
 
-static void put_directions(const gls_report *report, gls_text *out)
+static void append_directions(const gls_report *report, gls_text *out)
 {
     const char *bval = gls_report_text(report, "inputs/bval/path"), *bvec = gls_report_text(report, "inputs/bvec/path"),
                *rule = gls_report_text(report, "gradients/rule");
@@ -209,7 +209,7 @@ static void put_directions(const gls_report *report, gls_text *out)
     gls_status status = gls_gradients_read(bval, bvec, &options, &report->grid, (size_t)volumes, &gradients);
     gls_log_mute_info(false);
     if (!status) {
-        put_sphere(out, gradients);
+        append_sphere(out, gradients);
     } else {
         gls_text_puts(out, "<p class=\"note\">The directions are not shown: ");
         gls_html_puts(out, gls_last_error());
@@ -222,7 +222,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
 {
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
-    if (!shells && report->tells_tracking)
+    if (!shells && report->describes_tracking)
         gls_text_puts(out, "<p>The run had no gradient table: its input were orientation distributions.</p>\n");
     else if (!shells)
         gls_report_missing(report, out, "the gradient table");
@@ -245,7 +245,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
     gls_text_printf(out, "; determinant of the affine %g; x %s negated.</p>\n",
                     gls_report_number(report, "gradients/affine_determinant"),
                     cJSON_IsTrue(gls_report_get(report, "gradients/x_negated")) ? "was" : "was not");
-    put_directions(report, out);
+    append_directions(report, out);
 }
 
 void gls_report_time(const gls_report *report, gls_text *out)
@@ -258,7 +258,7 @@ void gls_report_time(const gls_report *report, gls_text *out)
         gls_report_missing(report, out, "how long it took");
         return;
     }
-    if (!report->tells_tracking) {
+    if (!report->describes_tracking) {
         gls_text_printf(out, "<p>%.2f s in all.</p>\n", total);
         return;
     }
@@ -287,7 +287,7 @@ void gls_report_time(const gls_report *report, gls_text *out)
         for (int k = 0; k < 4; k++) {
             const cJSON *v = cJSON_GetObjectItemCaseSensitive(device, columns[k]);
             gls_text_puts(out, "<td class=\"number\">");
-            gls_put_number(out, cJSON_IsNumber(v) ? v->valuedouble : NAN);
+            gls_text_number(out, cJSON_IsNumber(v) ? v->valuedouble : NAN);
             gls_text_puts(out, "</td>");
         }
         gls_text_puts(out, "</tr>\n");

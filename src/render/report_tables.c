@@ -18,11 +18,11 @@ static size_t count_warnings(const gls_report *report)
 }
 
 /* NAN: nothing. */
-static void put_box(gls_text *out, const char *name, double v, const char *unit)
+static void append_box(gls_text *out, const char *name, double v, const char *unit)
 {
     if (isnan(v)) return;
     gls_text_printf(out, "<div><dt>%s</dt><dd>", name);
-    gls_put_number(out, v);
+    gls_text_number(out, v);
     gls_text_printf(out, "%s</dd></div>\n", unit);
 }
 
@@ -38,14 +38,14 @@ void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
     const char *command = command_of(r);
     if (!r->sidecar)
         gls_text_printf(out, "<p>There is no sidecar, which would tell %s.</p>\n", what);
-    else if (command && !r->tells_tracking)
+    else if (command && !r->describes_tracking)
         gls_text_printf(out, "<p>The sidecar is that of glslines %s, which does not tell %s.</p>\n", command, what);
     else
         gls_text_printf(out, "<p>The sidecar does not tell %s.</p>\n", what);
 }
 
 /* For a sidecar of another command than track: names the command and its input. */
-static void put_maker(const gls_report *r, gls_text *out)
+static void append_maker(const gls_report *r, gls_text *out)
 {
     const char *command = command_of(r);
     const cJSON *inputs = gls_report_get(r, "inputs"), *first = cJSON_IsArray(inputs) ? inputs->child : NULL,
@@ -68,22 +68,22 @@ void gls_report_summary(const gls_report *r, gls_text *out)
     if (!r->sidecar)
         gls_text_puts(out, "<p class=\"verdict warn\">There is no sidecar: how the tractogram was made, and whether "
                            "there were warnings, is not known.</p>\n");
-    else if (n == 0 && r->tells_tracking)
+    else if (n == 0 && r->describes_tracking)
         gls_text_puts(out, "<p class=\"verdict ok\" id=\"verdict\">OK: no warnings.</p>\n");
     else if (n > 0)
         gls_text_printf(out,
                         "<p class=\"verdict warn\" id=\"verdict\">%zu %s: see <a href=\"#warnings\">below</a>.</p>\n",
                         n, n == 1 ? "warning" : "warnings");
-    if (r->sidecar && !r->tells_tracking) put_maker(r, out);
+    if (r->sidecar && !r->describes_tracking) append_maker(r, out);
     if (!r->tractogram)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
     gls_text_puts(out, "<dl class=\"numbers\">\n");
-    put_box(out, "streamlines", streamlines, "");
-    put_box(out, "seeds", gls_report_number(r, "counts/seeds"), "");
-    put_box(out, "kept", directions > 0 ? 100 * gls_report_number(r, "counts/streamlines") / directions : NAN, " %");
-    put_box(out, "mean length", c ? c->length.mean : gls_report_number(r, "lengths/mean_mm"), " mm");
-    put_box(out, "median length", c ? c->length.median : gls_report_number(r, "lengths/median_mm"), " mm");
-    put_box(out, "time", gls_report_number(r, "seconds/total"), " s");
+    append_box(out, "streamlines", streamlines, "");
+    append_box(out, "seeds", gls_report_number(r, "counts/seeds"), "");
+    append_box(out, "kept", directions > 0 ? 100 * gls_report_number(r, "counts/streamlines") / directions : NAN, " %");
+    append_box(out, "mean length", c ? c->length.mean : gls_report_number(r, "lengths/mean_mm"), " mm");
+    append_box(out, "median length", c ? c->length.median : gls_report_number(r, "lengths/median_mm"), " mm");
+    append_box(out, "time", gls_report_number(r, "seconds/total"), " s");
     const char *renderer = gls_report_text(r, "device/renderer");
     if (renderer) {
         gls_text_puts(out, "<div><dt>device</dt><dd>");
@@ -119,7 +119,7 @@ void gls_report_warnings(const gls_report *r, gls_text *out)
                        "them.</p>\n");
 }
 
-static void put_picture(const gls_report_picture *p, const char *caption, gls_text *out)
+static void append_picture(const gls_report_picture *p, const char *caption, gls_text *out)
 {
     gls_text_printf(out, "<figure><img width=\"%u\" height=\"%u\" alt=\"", p->width, p->height);
     gls_html_puts(out, p->alt ? p->alt : "");
@@ -136,15 +136,15 @@ void gls_report_pictures(const gls_report *r, gls_text *out)
         gls_text_puts(out, ".</p>\n");
         return;
     }
-    put_picture(&r->picture[GLS_PICTURE_VIEWS],
-                "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
-                "blue: up and down.",
-                out);
-    put_picture(&r->picture[GLS_PICTURE_SLABS],
-                r->image || r->options->image_data
-                    ? "Axial slices of the image with the streamlines near them; left is left."
-                    : "Streamlines near axial planes; left is left. No image was given to show behind them.",
-                out);
+    append_picture(&r->picture[GLS_PICTURE_VIEWS],
+                   "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
+                   "blue: up and down.",
+                   out);
+    append_picture(&r->picture[GLS_PICTURE_SLABS],
+                   r->image || r->options->image_data
+                       ? "Axial slices of the image with the streamlines near them; left is left."
+                       : "Streamlines near axial planes; left is left. No image was given to show behind them.",
+                   out);
 }
 
 void gls_report_view(const gls_report *r, gls_text *out)
@@ -191,14 +191,14 @@ void gls_report_density(const gls_report *r, gls_text *out)
                       "<p>There is no map: it needs a tractogram, and a grid from it, its sidecar or an image.</p>\n");
         return;
     }
-    put_picture(
+    append_picture(
         &r->picture[GLS_PICTURE_DENSITY],
         "The largest number of streamlines in a voxel along each line of sight: from above, from behind and from "
         "the left. Brighter is more, on a logarithmic scale.",
         out);
 }
 
-static void put_value(gls_text *out, const cJSON *value)
+static void append_value(gls_text *out, const cJSON *value)
 {
     char *text = cJSON_IsString(value) ? NULL : gls_json_print_line(value);
     gls_html_puts(out, text ? text : cJSON_IsString(value) ? value->valuestring : "-");
@@ -206,7 +206,7 @@ static void put_value(gls_text *out, const cJSON *value)
 }
 
 /* In the form in which a shell takes it. */
-static void put_command_line(gls_text *out, const cJSON *words)
+static void append_command_line(gls_text *out, const cJSON *words)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@";
     const cJSON *word;
@@ -269,8 +269,8 @@ static bool is_plain_default(const gls_param *param, const cJSON *value)
 static origin origin_of(const gls_report *r, const cJSON *item)
 {
     const cJSON *changed = gls_report_get(r, "defaults/changed");
-    const gls_param *param = r->tells_tracking ? find_param(item->string) : NULL;
-    if (!r->tells_tracking) return UNKNOWN;
+    const gls_param *param = r->describes_tracking ? find_param(item->string) : NULL;
+    if (!r->describes_tracking) return UNKNOWN;
     if (!param) return DERIVED;
     if (param->role != GLS_ROLE_RESULT && param->role != GLS_ROLE_PATH)
         return is_plain_default(param, item) ? DEFAULT : GIVEN;
@@ -278,7 +278,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
 }
 
 /* Lists the parameters that the user gave (given), or those that kept their defaults. */
-static void put_parameters(gls_text *out, const gls_report *r, bool given)
+static void append_parameters(gls_text *out, const gls_report *r, bool given)
 {
     static const char *const words[] = {
         [UNKNOWN] = "", [GIVEN] = "given", [DEFAULT] = "default", [DERIVED] = "derived"};
@@ -288,8 +288,8 @@ static void put_parameters(gls_text *out, const gls_report *r, bool given)
         gls_text_printf(out, "<tr%s><th scope=\"row\">", given ? " class=\"changed\"" : "");
         gls_html_puts(out, item->string);
         gls_text_puts(out, "</th><td>");
-        put_value(out, item);
-        if (r->tells_tracking) gls_text_printf(out, "</td><td>%s", words[from]);
+        append_value(out, item);
+        if (r->describes_tracking) gls_text_printf(out, "</td><td>%s", words[from]);
         gls_text_puts(out, "</td></tr>\n");
     }
 }
@@ -304,22 +304,22 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
     if (cJSON_GetArraySize(words) > 0) {
         gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\" hidden>Copy</button></p>\n<pre "
                            "id=\"command\">");
-        put_command_line(out, words);
+        append_command_line(out, words);
         gls_text_puts(out, "</pre>\n");
     }
     gls_text_printf(out,
                     "<table><caption>%s</caption><thead><tr><th scope=\"col\">parameter</th><th "
                     "scope=\"col\">value</th>%s</tr></thead><tbody>\n",
-                    r->tells_tracking
+                    r->describes_tracking
                         ? "Parameters that had a part in the run; in bold those that differ from the default"
                         : "Parameters of the command",
-                    r->tells_tracking ? "<th scope=\"col\">from</th>" : "");
-    put_parameters(out, r, true);
-    put_parameters(out, r, false);
+                    r->describes_tracking ? "<th scope=\"col\">from</th>" : "");
+    append_parameters(out, r, true);
+    append_parameters(out, r, false);
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-static void put_row(gls_text *out, const char *what, const char *value, double bytes)
+static void append_row(gls_text *out, const char *what, const char *value, double bytes)
 {
     char text[32];
     gls_text_puts(out, "<tr><th scope=\"row\">");
@@ -338,17 +338,17 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
                        "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
                        "<tbody>\n");
     bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
-    put_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
-            there ? (double)info.st_size : NAN);
-    put_row(out, "sidecar", r->sidecar_path, NAN);
+    append_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
+               there ? (double)info.st_size : NAN);
+    append_row(out, "sidecar", r->sidecar_path, NAN);
     if (r->sidecar) {
         snprintf(made, sizeof made, "glslines %.40s", gls_report_text(r, "software/version"));
-        put_row(out, "software of the run", made, NAN);
+        append_row(out, "software of the run", made, NAN);
     }
-    if (r->tells_tracking) {
-        put_row(out, "started", gls_report_text(r, "run/started"), NAN);
-        put_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
-        put_row(out, "driver", gls_report_text(r, "device/version"), NAN);
+    if (r->describes_tracking) {
+        append_row(out, "started", gls_report_text(r, "run/started"), NAN);
+        append_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
+        append_row(out, "driver", gls_report_text(r, "device/version"), NAN);
     }
     const cJSON *inputs = gls_report_get(r, "inputs"), *input;
     cJSON_ArrayForEach(input, inputs)
@@ -356,13 +356,13 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
         const cJSON *path = cJSON_GetObjectItemCaseSensitive(input, "path"),
                     *bytes = cJSON_GetObjectItemCaseSensitive(input, "bytes");
         if (cJSON_IsString(path))
-            put_row(out, input->string ? input->string : "input", path->valuestring,
-                    cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
+            append_row(out, input->string ? input->string : "input", path->valuestring,
+                       cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
     }
     if (r->image || r->options->image_data)
-        put_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
+        append_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
     snprintf(made, sizeof made, "glslines %s", gls_version());
-    put_row(out, "software of this report", made, NAN);
+    append_row(out, "software of this report", made, NAN);
     gls_text_puts(out, "</tbody></table>\n");
 }
 

@@ -122,7 +122,7 @@ static void choose_cuts(gls_studio *s)
 /* --- foot ----------------------------------------------------------------- */
 
 /* Three digits, and numbers of seeds or voxels in full. */
-static void put_bound(double v, char *text, size_t size)
+static void format_bound(double v, char *text, size_t size)
 {
     gls_snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
 }
@@ -148,8 +148,8 @@ static void add_colours(gls_studio *s)
     if (!s->scene.value) return;
     char text[96], low[32], high[32];
     const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
-    put_bound(s->range[0], low, sizeof low);
-    put_bound(s->range[1], high, sizeof high);
+    format_bound(s->range[0], low, sizeof low);
+    format_bound(s->range[1], high, sizeof high);
     snprintf(text, sizeof text, "%.60s  %s", slash ? slash + 1 : name, low);
     gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_COLOURS, text);
     if (!item) return;
@@ -291,7 +291,7 @@ static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uin
     if (!rgba) return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
     bool has_planes = planes_of(s, tile, &tile->camera, &planes);
     gls_status status = gls_raster_draw(s->raster, &s->scene, &tile->camera, has_planes ? &planes : NULL, rgba);
-    if (!status) gls_canvas_put(canvas, (int)x, (int)y, s->plan.width, s->plan.height, rgba);
+    if (!status) gls_canvas_copy(canvas, (int)x, (int)y, s->plan.width, s->plan.height, rgba);
     free(rgba);
     return status || s->plan.options->no_labels ? status : gls_tile_label(canvas, tile, x, y, &s->plan);
 }

@@ -114,9 +114,9 @@ bool gls_builder_fits(const gls_builder *b, uint64_t n)
 gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
 {
     gls_status status = gls_builder_fits(b, n) ? GLS_OK : gls_builder_flush(b);
-    if (status == GLS_OK && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
+    if (!status && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
         status = reserve(b, b->n + 1 + b->n / 2, b->n_points + n + b->n_points / 2);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     for (size_t k = 0; k < b->in->n_dps + b->in->n_groups; k++) {
         const gls_column *c = k < b->in->n_dps ? &b->in->dps[k] : &b->in->group[k - b->in->n_dps];
         size_t bytes = gls_column_row_bytes(c);
@@ -197,4 +197,23 @@ double gls_builder_length(const gls_streamlines *s, size_t i)
     double length = 0;
     for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) length += gls_builder_distance(s, p - 1, p);
     return length;
+}
+
+static void spline_weights(float mu, float w[4])
+{
+    const float t = 0.5f * 0.1f, h = 0.5f, p2 = mu * mu, p3 = mu * p2;
+    w[0] = (h - t) * (2 * p2 - p3 - mu);
+    w[1] = 1 + (1.5f + t) * p3 - (2.5f + t) * p2;
+    w[2] = (2 + 2 * t) * p2 + (h - t) * mu - (1.5f + t) * p3;
+    w[3] = (h - t) * (p3 - p2);
+}
+
+void gls_spline_at(float mu, const float *a, const float *b, const float *c, const float *d, float q[3])
+{
+    float w[4];
+    spline_weights(mu, w);
+    for (int r = 0; r < 3; r++) {
+        float x0 = w[0] * a[r], x1 = w[1] * b[r], x2 = w[2] * c[r], x3 = w[3] * d[r];
+        q[r] = ((x0 + x1) + x2) + x3;
+    }
 }

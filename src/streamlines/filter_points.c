@@ -227,7 +227,7 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
     float low = 0, here[3], p[3];
     gls_status status = GLS_OK;
     point_at(s, i, start, here);
-    while (k != end && status == GLS_OK) {
+    while (k != end && !status) {
         point_at(s, i, k + step, p);
         if (gap(here, p) < (float)f->step) {
             k += step;
@@ -241,8 +241,7 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
         k += step;
         low = 0;
     }
-    return status == GLS_OK && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end])
-                                            : status;
+    return !status && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end]) : status;
 }
 
 static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
@@ -260,10 +259,10 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
         f->place[k] = f->place[before - 1 - k];
         f->place[before - 1 - k] = keep;
     }
-    if (status == GLS_OK) status = add_place(f, middle, 0, s->point[middle]);
-    if (status == GLS_OK) status = walk_from(f, s, i, (int64_t)(n / 2), false);
-    if (status == GLS_OK) status = gls_builder_add(&f->builder, i, f->n_places, &to);
-    for (size_t k = 0; k < f->n_places && status == GLS_OK; k++) {
+    if (!status) status = add_place(f, middle, 0, s->point[middle]);
+    if (!status) status = walk_from(f, s, i, (int64_t)(n / 2), false);
+    if (!status) status = gls_builder_add(&f->builder, i, f->n_places, &to);
+    for (size_t k = 0; k < f->n_places && !status; k++) {
         gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* the columns */
         memcpy(f->builder.point[to + k], f->place[k].point, sizeof f->place[k].point);
     }
@@ -349,9 +348,9 @@ static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t fro
     gls_builder *b = &f->builder;
     gls_status status = GLS_OK;
     size_t i = from;
-    for (; i < s->n && status == GLS_OK && gls_builder_fits(b, f->n_new[i]); i++)
+    for (; i < s->n && !status && gls_builder_fits(b, f->n_new[i]); i++)
         status = gls_builder_add(b, i, f->n_new[i], &f->first[i]);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     *until = i;
     gls_parallel(i - from, 64, f->n_threads, fill_some, &(reshaping){f, s, from});
     return gls_builder_flush(b);
@@ -360,11 +359,11 @@ static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t fro
 static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
 {
     gls_status status = reserve(f, s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_parallel(s->n, 64, f->n_threads, count_some, &(reshaping){f, s, 0});
     for (size_t i = 0; i < s->n; i++)
         if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
-    for (size_t i = 0; i < s->n && status == GLS_OK;) status = reshape_some(f, s, i, &i);
+    for (size_t i = 0; i < s->n && !status;) status = reshape_some(f, s, i, &i);
     return status;
 }
 
@@ -372,9 +371,9 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     reshaper *f = user;
     gls_status status = gls_builder_begin(&f->builder, s);
-    if (status == GLS_OK && f->count) return reshape_all(f, s);
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = f->reshape(f, s, i);
-    return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
+    if (!status && f->count) return reshape_all(f, s);
+    for (size_t i = 0; i < s->n && !status; i++) status = f->reshape(f, s, i);
+    return !status ? gls_builder_flush(&f->builder) : status;
 }
 
 static void discard(void *user)

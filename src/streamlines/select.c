@@ -122,16 +122,16 @@ static gls_status append(void *user, const gls_streamlines *s)
     selection *f = user;
     size_t n_kept = 0;
     gls_status status = choose(f, s, &n_kept);
-    if (status != GLS_OK || n_kept == 0) return status;
+    if (status || n_kept == 0) return status;
     if (n_kept == s->n) return gls_sink_append(&f->builder.next, s);
     status = gls_builder_begin(&f->builder, s);
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < s->n && !status; i++) {
         uint64_t to, n = s->offset[i + 1] - s->offset[i];
         if (!f->kept[i]) continue;
         status = gls_builder_add(&f->builder, i, n, &to);
-        if (status == GLS_OK) gls_builder_copy(&f->builder, to, s->offset[i], n);
+        if (!status) gls_builder_copy(&f->builder, to, s->offset[i], n);
     }
-    return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
+    return !status ? gls_builder_flush(&f->builder) : status;
 }
 
 static void discard(void *user)

@@ -1,9 +1,10 @@
 /* Sinks: their life cycle, and one that feeds several. */
-#include <glslines/streamlines.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/streamlines.h>
+
+#include "util/maths.h"
 #include "util/status.h"
 
 gls_status gls_sink_append(const gls_sink *sink, const gls_streamlines *streamlines)
@@ -37,7 +38,7 @@ static gls_status tee_append(void *user, const gls_streamlines *streamlines)
 {
     tee *t = user;
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && status == GLS_OK; i++) status = gls_sink_append(&t->sink[i], streamlines);
+    for (size_t i = 0; i < t->n && !status; i++) status = gls_sink_append(&t->sink[i], streamlines);
     return status;
 }
 
@@ -52,7 +53,7 @@ static gls_status tee_finish(void *user)
 {
     tee *t = user;
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && status == GLS_OK; i++) status = gls_sink_finish(&t->sink[i]);
+    for (size_t i = 0; i < t->n && !status; i++) status = gls_sink_finish(&t->sink[i]);
     tee_abort(t); /* those that are finished are empty by now */
     return status;
 }
@@ -67,4 +68,46 @@ gls_status gls_sink_tee(const gls_sink *sinks, size_t n, gls_sink *out)
     if (n > 0) memcpy(t->sink, sinks, n * sizeof *sinks);
     *out = (gls_sink){tee_append, tee_finish, tee_abort, t};
     return GLS_OK;
+}
+
+/* --- Named columns. */
+
+const gls_column *gls_column_find(const gls_column *columns, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(columns[i].name, name) == 0) return &columns[i];
+    return NULL;
+}
+
+size_t gls_column_row_bytes(const gls_column *column)
+{
+    return column->components * gls_type_size(column->type);
+}
+
+#define VALUE(c_type)                                             \
+    {                                                             \
+        c_type value;                                             \
+        memcpy(&value, (const char *)c->data + at, sizeof value); \
+        return (double)value;                                     \
+    }
+
+double gls_column_value(const gls_column *c, uint64_t i)
+{
+    const size_t at = (size_t)i * gls_type_size(c->type);
+    uint16_t half;
+    switch (c->type) {
+    case GLS_TYPE_BOOL: return ((const unsigned char *)c->data)[at] != 0;
+    case GLS_TYPE_INT8: VALUE(int8_t)
+    case GLS_TYPE_UINT8: VALUE(uint8_t)
+    case GLS_TYPE_INT16: VALUE(int16_t)
+    case GLS_TYPE_UINT16: VALUE(uint16_t)
+    case GLS_TYPE_INT32: VALUE(int32_t)
+    case GLS_TYPE_UINT32: VALUE(uint32_t)
+    case GLS_TYPE_INT64: VALUE(int64_t)
+    case GLS_TYPE_UINT64: VALUE(uint64_t)
+    case GLS_TYPE_FLOAT16: memcpy(&half, (const char *)c->data + at, sizeof half); return gls_half_value(half);
+    case GLS_TYPE_FLOAT32: VALUE(float)
+    case GLS_TYPE_FLOAT64: VALUE(double)
+    default: return 0;
+    }
 }

@@ -64,7 +64,7 @@ uint64_t gls_cursor_left(const gls_cursor *c)
 static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
 {
     gls_status status = gls_regular_read(c->path, c->fd, c->at, data, bytes);
-    if (status == GLS_OK) c->at += bytes;
+    if (!status) c->at += bytes;
     return status;
 }
 
@@ -78,7 +78,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
         if (u->stream.avail_in == 0 && c->at < c->end) {
             size_t n = c->end - c->at < INPUT_BYTES ? (size_t)(c->end - c->at) : INPUT_BYTES;
             gls_status status = read_file(c, u->input, n);
-            if (status != GLS_OK) return status;
+            if (status) return status;
             u->stream.next_in = u->input;
             u->stream.avail_in = (unsigned)n;
         }
@@ -107,7 +107,7 @@ gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
     c->next = 0;
     size_t room = c->capacity - c->n, n = c->left < room ? (size_t)c->left : room;
     gls_status status = c->unpacker ? unpack(c, c->buffer + c->n, n) : read_file(c, c->buffer + c->n, n);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (c->checked) c->crc = gls_crc32(c->crc, c->buffer + c->n, n);
     c->n += n;
     c->left -= n;
@@ -129,7 +129,7 @@ gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
     while (bytes > 0) {
         if (c->next == c->n) {
             gls_status status = gls_cursor_fill(c, 1);
-            if (status != GLS_OK) return status;
+            if (status) return status;
         }
         size_t n = c->n - c->next < bytes ? c->n - c->next : bytes;
         memcpy(to, c->buffer + c->next, n);

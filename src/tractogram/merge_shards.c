@@ -141,7 +141,7 @@ static gls_status read_head(merge *m, size_t i)
 {
     gls_shard_reader r;
     gls_status status = gls_shard_reader_open(m->paths[i], &r);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (i == 0) m->first = r;
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
@@ -217,23 +217,23 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     gls_shard_reader r;
     gls_streamlines lines = {.n = 1};
     gls_status status = gls_shard_reader_open(m->paths[i], &r);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     /* the file may have been replaced since its head was read */
     if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
         r.file.n_streamlines != m->file[i].n_streamlines)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
-    if (status == GLS_OK) status = compare(m, m->paths[i], &r);
-    if (status == GLS_OK && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
-    for (bool more = true; status == GLS_OK && more;) {
+    if (!status) status = compare(m, m->paths[i], &r);
+    if (!status && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
+    for (bool more = true; !status && more;) {
         status = gls_shard_reader_next(&r, &lines);
         more = lines.n > 0;
-        if (status == GLS_OK) cut_lines(m, &r.file.shard, &lines);
-        if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
+        if (!status) cut_lines(m, &r.file.shard, &lines);
+        if (!status) status = gls_tractogram_writer_append(writer, &lines);
         /* what the writer refuses, no shard that it made has */
         if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
-        if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
+        if (!status) status = lengths_add(&m->lengths, &lines);
         double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
-        if (status == GLS_OK && m->progress &&
+        if (!status && m->progress &&
             !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
             status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     }
@@ -254,16 +254,14 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
     gls_status status = GLS_OK;
     if (m->first.file.format == GLS_FORMAT_TCK) /* has none, and its writer needs none */
         status = gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, unit);
-    if (status == GLS_OK)
-        status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
+    if (status) return status;
     /* so that bytes stay as they are: computed from the rounded affine, voxel sizes may differ in the last bit */
     memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
     writer->in_stored_space = true;
     gls_writer_join(writer, group);
-    for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++)
-        status = copy_shard(m, m->order[k], writer);
-    if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
+    for (uint32_t k = 0; k < m->file[0].shard.count && !status; k++) status = copy_shard(m, m->order[k], writer);
+    if (!status) return gls_tractogram_writer_finish(writer);
     gls_tractogram_writer_abort(writer);
     return status;
 }
@@ -284,19 +282,19 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
     merge m = {.paths = paths, .n = n, .output = output, .progress = progress, .user = user};
     gls_tractogram_format format;
     gls_status status = gls_tractogram_format_parse(output, &format);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     m.file = calloc(n, sizeof *m.file);
     if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         status = read_head(&m, i);
-        if (status == GLS_OK && i == 0 && m.first.file.format != format)
+        if (!status && i == 0 && m.first.file.format != format)
             status = gls_fail(GLS_ERR_ARGUMENT,
                               "%s: its suffix is of another format than that of %s; merging does not convert", output,
                               paths[0]);
     }
-    if (status == GLS_OK) status = sort(&m);
-    if (status == GLS_OK) status = write_output(&m, overwrite, group);
-    if (status == GLS_OK && result) {
+    if (!status) status = sort(&m);
+    if (!status) status = write_output(&m, overwrite, group);
+    if (!status && result) {
         *result = lengths_result(&m.lengths);
         if (m.first.file.shard.select > result->streamlines)
             gls_log(GLS_LOG_WARNING,

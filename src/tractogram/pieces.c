@@ -98,8 +98,8 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
     const size_t usual = (size_t)(j->most + ROOM_SPARE);
     gls_status status = p->rooms ? make_room(out->room, out->bytes < usual ? usual : out->bytes) : GLS_OK;
     out->data = p->rooms ? out->room->data : NULL;
-    if (status == GLS_OK) status = p->form(p->user, from, until, p->rooms ? out->room->data : NULL, &out->data);
-    if (status == GLS_OK && j->crc) j->crc[i] = gls_crc32(0, out->data, out->bytes);
+    if (!status) status = p->form(p->user, from, until, p->rooms ? out->room->data : NULL, &out->data);
+    if (!status && j->crc) j->crc[i] = gls_crc32(0, out->data, out->bytes);
     return status;
 }
 
@@ -107,7 +107,7 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
 
 static void note(job *j, gls_status status)
 {
-    if (status == GLS_OK || j->status != GLS_OK) return;
+    if (!status || j->status) return;
     j->status = status;
     snprintf(j->message, sizeof j->message, "%s", gls_last_error());
 }
@@ -115,7 +115,7 @@ static void note(job *j, gls_status status)
 /* Whether there is a piece to be formed, and a room for it. */
 static bool can_form(const job *j)
 {
-    return j->status == GLS_OK && j->next < j->n_pieces && j->n_rooms > 0;
+    return !j->status && j->next < j->n_pieces && j->n_rooms > 0;
 }
 
 /* Forms the next piece, which is then ready. */
@@ -129,7 +129,7 @@ static void form_next(job *j)
     pthread_mutex_lock(&j->lock);
     j->forming--;
     note(j, status);
-    if (status == GLS_OK && done.bytes > 0)
+    if (!status && done.bytes > 0)
         j->ready[j->n_ready++] = done;
     else
         j->room[j->n_rooms++] = done.room;
@@ -172,13 +172,13 @@ static void take_part(void *user, int thread, size_t from, size_t until)
     const bool writes = !j->has_writer;
     j->has_writer = true;
     for (;;) {
-        if (writes && j->status == GLS_OK && j->n_ready > 0)
+        if (writes && !j->status && j->n_ready > 0)
             write_next(j);
         else if (can_form(j))
             form_next(j);
-        else if (j->status == GLS_OK && j->has_aside)
+        else if (!j->status && j->has_aside)
             work_aside(j);
-        else if (j->status != GLS_OK || (j->next == j->n_pieces && (!writes || j->forming == 0)))
+        else if (j->status || (j->next == j->n_pieces && (!writes || j->forming == 0)))
             break;
         else
             pthread_cond_wait(&j->changed, &j->lock);
@@ -226,12 +226,12 @@ gls_status gls_pieces_append(const gls_pieces *p)
              .n_rooms = n_threads > 1 ? 2 * n_threads : 1};
     for (int i = 0; i < j.n_rooms; i++) j.room[i] = p->rooms ? &p->rooms->room[i] : &none.room[i];
     gls_status status = cut(&j, bytes, n_threads);
-    if (status == GLS_OK) status = gls_output_reserve(p->output, bytes, &j.position);
-    if (status == GLS_OK) {
+    if (!status) status = gls_output_reserve(p->output, bytes, &j.position);
+    if (!status) {
         gls_parallel((size_t)n_threads, 1, n_threads, take_part, &j);
-        if (j.status != GLS_OK) status = gls_fail(j.status, "%s", j.message);
+        if (j.status) status = gls_fail(j.status, "%s", j.message);
     }
-    if (status == GLS_OK && p->crc) join_sums(&j);
+    if (!status && p->crc) join_sums(&j);
     free(j.start);
     free(j.crc);
     return status;

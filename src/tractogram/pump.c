@@ -9,18 +9,18 @@
 
 #include "util/status.h"
 
-/* One parcel on its way. */
-typedef struct parcel {
+/* One block on its way. */
+typedef struct block {
     gls_streamlines lines; /* n == 0: the end */
     gls_status status;
     double done;
     char message[1024];
-} parcel;
+} block;
 
-/* A parcel, and the memory in which it lies while it waits. */
+/* A block, and the memory in which it lies while it waits. */
 typedef struct place {
     gls_reader_room room;
-    parcel parcel;
+    block block;
 } place;
 
 typedef struct gls_reader_ahead {
@@ -33,28 +33,28 @@ typedef struct gls_reader_ahead {
     place place[];
 } ahead;
 
-static void read_parcel(gls_tractogram_reader *r, parcel *p)
+static void read_block(gls_tractogram_reader *r, block *p)
 {
     p->lines = (gls_streamlines){0};
     p->status = gls_tractogram_reader_next(r, &p->lines);
     p->done = p->lines.n > 0 ? r->done : 1;
-    if (p->status != GLS_OK) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+    if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
 }
 
 static void *read_ahead(void *user)
 {
     ahead *a = user;
-    parcel next;
+    block next;
     bool last = false;
     while (!last) {
-        read_parcel(a->reader, &next);
+        read_block(a->reader, &next);
         pthread_mutex_lock(&a->lock);
         while (a->n_full == a->n_places && !a->stopped) pthread_cond_wait(&a->changed, &a->lock);
-        last = a->stopped || next.status != GLS_OK || next.lines.n == 0;
+        last = a->stopped || next.status || next.lines.n == 0;
         if (!a->stopped) {
             place *to = &a->place[(a->first + a->n_full) % a->n_places];
             gls_reader_exchange(a->reader, &to->room);
-            to->parcel = next;
+            to->block = next;
             a->n_full++;
             pthread_cond_signal(&a->changed);
         }
@@ -71,18 +71,18 @@ static void finish(ahead *a)
     free(a);
 }
 
-gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_parcels)
+gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_blocks)
 {
     if (r->ahead || omp_get_max_threads() < 2) return GLS_OK;
-    ahead *a = calloc(1, sizeof *a + n_parcels * sizeof *a->place);
+    ahead *a = calloc(1, sizeof *a + n_blocks * sizeof *a->place);
     if (!a) return gls_reader_no_memory(r);
     a->reader = r;
-    a->n_places = n_parcels;
+    a->n_places = n_blocks;
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n_parcels && status == GLS_OK; i++) status = gls_reader_room_create(r, &a->place[i].room);
-    if (status == GLS_OK && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
+    for (size_t i = 0; i < n_blocks && !status; i++) status = gls_reader_room_create(r, &a->place[i].room);
+    if (!status && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
         r->ahead = a;
     else
         finish(a);
@@ -102,14 +102,14 @@ void gls_reader_ahead_stop(gls_tractogram_reader *r)
     finish(a);
 }
 
-/* What the sink and the caller say to a parcel; *more: there is another one. */
-static gls_status pass_on(const parcel *p, const gls_sink *sink, gls_tractogram_progress progress, void *user,
+/* What the sink and the caller say to a block; *more: there is another one. */
+static gls_status pass_on(const block *p, const gls_sink *sink, gls_tractogram_progress progress, void *user,
                           bool *more)
 {
     *more = false;
-    if (p->status != GLS_OK) return gls_fail(p->status, "%s", p->message);
+    if (p->status) return gls_fail(p->status, "%s", p->message);
     gls_status status = p->lines.n > 0 ? gls_sink_append(sink, &p->lines) : GLS_OK;
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (progress && !progress(user, p->done)) return gls_fail(GLS_ERR_CANCELLED, "cancelled");
     *more = p->lines.n > 0;
     return GLS_OK;
@@ -119,9 +119,9 @@ static gls_status pump_alone(gls_tractogram_reader *r, const gls_sink *sink, gls
                              void *user)
 {
     gls_status status = GLS_OK;
-    parcel p;
-    for (bool more = true; more && status == GLS_OK;) {
-        read_parcel(r, &p);
+    block p;
+    for (bool more = true; more && !status;) {
+        read_block(r, &p);
         status = pass_on(&p, sink, progress, user, &more);
     }
     return status;
@@ -130,11 +130,11 @@ static gls_status pump_alone(gls_tractogram_reader *r, const gls_sink *sink, gls
 static gls_status pump_ahead(ahead *a, const gls_sink *sink, gls_tractogram_progress progress, void *user)
 {
     gls_status status = GLS_OK;
-    for (bool more = true; more && status == GLS_OK;) {
+    for (bool more = true; more && !status;) {
         pthread_mutex_lock(&a->lock);
         while (a->n_full == 0) pthread_cond_wait(&a->changed, &a->lock);
         pthread_mutex_unlock(&a->lock);
-        status = pass_on(&a->place[a->first].parcel, sink, progress, user, &more);
+        status = pass_on(&a->place[a->first].block, sink, progress, user, &more);
         pthread_mutex_lock(&a->lock);
         a->first = (a->first + 1) % a->n_places;
         a->n_full--;
@@ -149,7 +149,7 @@ gls_status gls_tractogram_pump(gls_tractogram_reader *r, const gls_sink *sink, g
 {
     GLS_REQUIRE(r && sink && sink->append);
     gls_status status = gls_reader_ahead_start(r, 1);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = r->ahead ? pump_ahead(r->ahead, sink, progress, user) : pump_alone(r, sink, progress, user);
     gls_reader_ahead_stop(r);
     return status;

@@ -254,14 +254,14 @@ static gls_status recognise(gls_tractogram_reader *r)
         return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes are no tractogram", r->path,
                         (unsigned long long)r->info.bytes);
     gls_status status = gls_reader_head(r, 0, start, sizeof start);
-    for (size_t f = 0; f < N_FORMATS && status == GLS_OK; f++) {
+    for (size_t f = 0; f < N_FORMATS && !status; f++) {
         size_t n = strlen(formats[f].start);
         if (gls_case_compare_n(start, formats[f].start, n) != 0) continue;
         r->info.format = (gls_tractogram_format)f;
         r->driver = formats[f].driver;
         return GLS_OK;
     }
-    return status != GLS_OK ? status : unknown_format(r->path, start);
+    return status ? status : unknown_format(r->path, start);
 }
 
 gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
@@ -276,16 +276,16 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
     r->path = strdup(path);
     r->options = options ? *options : gls_tractogram_read_options_default();
     gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-    if (status == GLS_OK && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (!status && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         r->driver = &gls_trx_reader;
         r->info.format = GLS_FORMAT_TRX;
-    } else if (status == GLS_OK) {
+    } else if (!status) {
         status = gls_regular_open(path, &r->fd, &r->info.bytes);
-        if (status == GLS_OK) status = recognise(r);
+        if (!status) status = recognise(r);
     }
-    if (status == GLS_OK) status = r->driver->open(r);
-    if (status == GLS_OK) status = prepare(r);
-    if (status == GLS_OK)
+    if (!status) status = r->driver->open(r);
+    if (!status) status = prepare(r);
+    if (!status)
         *reader = r;
     else
         gls_tractogram_reader_close(r);
@@ -362,8 +362,8 @@ gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines 
     r->line_offset[0] = 0;
     r->seen_finite = false;
     gls_status status = r->driver->next(r, &n);
-    if (status == GLS_OK && !r->options.allow_invalid && !r->seen_finite) status = check_finite(r, n);
-    if (status != GLS_OK) return status;
+    if (!status && !r->options.allow_invalid && !r->seen_finite) status = check_finite(r, n);
+    if (status) return status;
     r->lines_read += n;
     r->points_read += r->line_offset[n];
     *lines = (gls_streamlines){.n = n,

@@ -5,7 +5,8 @@
 #include <glslines/common.h>
 #include <glslines/tractogram.h>
 
-/* --- A part of a file read from front to back, unpacked on the way if it is deflated, with its checksum. Several may read one file at the same time. */
+/* --- A part of a file read from front to back, unpacked on the way if it is deflated, with its checksum. Several may
+ * read one file at the same time. */
 
 typedef struct gls_cursor {
     const char *path; /* for messages */
@@ -107,9 +108,9 @@ gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room
 void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
 /* The reader reads into this room from now on, and room is the one that it had. */
 void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
-/* With more than one thread a thread begins to read, n_parcels of up to GLS_READER_POINTS points ahead of the pump,
+/* With more than one thread a thread begins to read, n_blocks of up to GLS_READER_POINTS points ahead of the pump,
  * which is to follow. */
-gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_parcels);
+gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks);
 void gls_reader_ahead_stop(gls_tractogram_reader *reader);
 /* Bytes from .. of the file. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);

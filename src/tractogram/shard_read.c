@@ -48,12 +48,12 @@ gls_status gls_shard_reader_open(const char *path, gls_shard_reader *s)
     gls_tractogram_format format;
     *s = (gls_shard_reader){.reader = NULL};
     gls_status status = gls_tractogram_format_parse(path, &format);
-    if (status == GLS_OK) status = gls_tractogram_reader_open(path, NULL, &s->reader);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_tractogram_reader_open(path, NULL, &s->reader);
+    if (status) return status;
     s->info = gls_tractogram_reader_info(s->reader);
     s->reader->in_stored_space = true;
     status = check_head(s, format);
-    if (status != GLS_OK) gls_shard_reader_close(s);
+    if (status) gls_shard_reader_close(s);
     return status;
 }
 
@@ -86,7 +86,7 @@ gls_status gls_shard_reader_next(gls_shard_reader *s, gls_streamlines *lines)
 {
     gls_tractogram_reader *r = s->reader;
     gls_status status = gls_tractogram_reader_next(r, lines);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     for (size_t i = 0; i < lines->n; i++)
         if (lines->offset[i + 1] == lines->offset[i]) return gls_reader_damaged(r, "a streamline without points");
     if (lines->n > 0) return check_seeds(s, lines);
@@ -104,7 +104,7 @@ gls_status gls_shard_file_read(const char *path, gls_shard_file *file)
     GLS_REQUIRE(path && file);
     gls_shard_reader reader;
     gls_status status = gls_shard_reader_open(path, &reader);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     *file = reader.file;
     gls_shard_reader_close(&reader);
     return GLS_OK;

@@ -26,7 +26,7 @@ static gls_status flush(gls_spool *s)
 {
     if (s->fd < 0) {
         gls_status status = gls_output_scratch(s->output, &s->fd);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (!gls_fd_write(s->fd, s->buffer, s->n))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write a temporary file beside it: %s", s->output->path,
@@ -46,7 +46,7 @@ gls_status gls_spool_append(gls_spool *s, const void *data, size_t bytes)
         bytes -= n;
         if (bytes > 0) {
             gls_status status = flush(s);
-            if (status != GLS_OK) return status;
+            if (status) return status;
         }
     }
     return GLS_OK;
@@ -56,7 +56,7 @@ gls_status gls_spool_rewind(gls_spool *s)
 {
     if (s->fd >= 0) {
         gls_status status = flush(s);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (lseek(s->fd, 0, SEEK_SET) != 0)
             return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
                             strerror(errno));

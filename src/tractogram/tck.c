@@ -87,9 +87,9 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     tck *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = gls_packer_init(&t->packer, &w->output);
-    if (status == GLS_OK) status = make_header(t, w->output.path, options->header_lines, options->shard);
+    if (!status) status = make_header(t, w->output.path, options->header_lines, options->shard);
     t->packer.checked = w->is_shard;
-    if (status == GLS_OK) status = gls_output_write(&w->output, t->header, t->n_header);
+    if (!status) status = gls_output_write(&w->output, t->header, t->n_header);
     return status;
 }
 
@@ -120,7 +120,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     (void)data;
     gls_status status =
         gls_writer_check_points(l->w, s->point + s->offset[from], (size_t)(s->offset[until] - s->offset[from]));
-    for (size_t i = from; i < until && status == GLS_OK; i++) {
+    for (size_t i = from; i < until && !status; i++) {
         const size_t bytes = (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point;
         memcpy(room, s->point[s->offset[i]], bytes);
         memcpy(room + bytes, separator, sizeof separator);
@@ -134,14 +134,14 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     tck *t = w->state;
     lines l = {w, s};
     if (gls_pieces_wanted(place_lines(&l, s->n)))
-        return gls_packer_put_pieces(
+        return gls_packer_write_pieces(
             &t->packer,
             &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
     gls_status status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
-        status = gls_packer_put(&t->packer, s->point[s->offset[i]],
-                                (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
-        if (status == GLS_OK) status = gls_packer_put(&t->packer, separator, sizeof separator);
+    for (size_t i = 0; i < s->n && !status; i++) {
+        status = gls_packer_write(&t->packer, s->point[s->offset[i]],
+                                  (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
+        if (!status) status = gls_packer_write(&t->packer, separator, sizeof separator);
     }
     return status;
 }
@@ -168,19 +168,19 @@ static gls_status finish(gls_tractogram_writer *w)
     tck *t = w->state;
     char digits[32], total[32], stamp[GLS_TCK_STAMP];
     uint64_t begun = w->n_begun > 0 && w->n_begun < w->n_streamlines ? w->n_streamlines : w->n_begun;
-    gls_status status = gls_packer_put(&t->packer, end, sizeof end);
-    if (status == GLS_OK) status = gls_packer_flush(&t->packer);
+    gls_status status = gls_packer_write(&t->packer, end, sizeof end);
+    if (!status) status = gls_packer_flush(&t->packer);
     int width = snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines);
     if (width > COUNT_WIDTH ||
         snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH ||
         gls_tck_stamp(w->n_streamlines, w->n_points, stamp) > 2 * COUNT_WIDTH + 1)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines or points", w->output.path,
                         COUNT_WIDTH);
-    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
-    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->stamp, stamp, strlen(stamp));
-    if (status == GLS_OK)
+    if (!status) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
+    if (!status) status = gls_output_write_at(&w->output, t->stamp, stamp, strlen(stamp));
+    if (!status)
         status = begun > 0 ? gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH) : leave_out_total(w);
-    if (status == GLS_OK && w->is_shard) {
+    if (!status && w->is_shard) {
         snprintf(digits, sizeof digits, "%08" PRIx32, gls_shard_crc_begun(t->packer.crc, begun));
         status = gls_output_write_at(&w->output, t->crc, digits, CRC_WIDTH);
     }

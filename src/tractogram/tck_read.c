@@ -19,7 +19,7 @@ typedef struct tck {
     uint64_t n_count;
     bool counted; /* the header says n_count */
     bool ended;   /* the triplet of Inf, or the end of the data */
-    bool told;
+    bool warned;
 } tck;
 
 /* Lines that are about this file alone are not kept for a file that is made of it. */
@@ -100,8 +100,8 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
     const size_t row = t->header.wide ? 24 : 12;
     gls_status status = gls_cursor_fill(c, row);
     size_t n = (c->n - c->next) / row;
-    if (status == GLS_OK) status = gls_reader_reserve(r, *points + n);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_reader_reserve(r, *points + n);
+    if (status) return status;
     *end = 0;
     if (!t->header.wide && !t->header.swapped) {
         size_t finite = count_finite(c->buffer + c->next, n);
@@ -141,9 +141,9 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     const uint64_t first = *points;
     float end = 0;
     gls_status status = GLS_OK;
-    while (status == GLS_OK && end == 0 && gls_cursor_left(&r->data) > 0) status = take_points(r, points, &end);
+    while (!status && end == 0 && gls_cursor_left(&r->data) > 0) status = take_points(r, points, &end);
     *whole = isnan(end);
-    if (status != GLS_OK || *whole) return status;
+    if (status || *whole) return status;
     t->ended = true;
     if (end == 0) gls_reader_warn(r, "%s: has no mark at its end: it may have been cut off", r->path);
     if (*points == first) return GLS_OK;
@@ -156,11 +156,11 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
 }
 
 /* What does not fit together, once. */
-static void tell(gls_tractogram_reader *r)
+static void warn_of_count(gls_tractogram_reader *r)
 {
     tck *t = r->state;
-    if (t->told) return;
-    t->told = true;
+    if (t->warned) return;
+    t->warned = true;
     if (t->counted && t->n_count != r->lines_read)
         gls_reader_warn(r, "%s: has %llu streamlines, but its header says %llu", r->path,
                         (unsigned long long)r->lines_read, (unsigned long long)t->n_count);
@@ -177,12 +177,12 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     while (i < r->max_lines && points < r->max_points && !t->ended) {
         bool whole;
         gls_status status = read_streamline(r, &points, &whole);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (whole) r->line_offset[++i] = points;
     }
     *n = i;
     r->done = 1 - (double)gls_cursor_left(&r->data) / (double)(r->data.end - t->header.start + 1);
-    if (i == 0) tell(r);
+    if (i == 0) warn_of_count(r);
     return GLS_OK;
 }
 

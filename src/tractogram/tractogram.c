@@ -58,11 +58,11 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
         w->shard = *options->shard;
     }
     gls_status status = gls_grid_init(&w->grid, grid->dim, grid->affine);
-    if (status == GLS_OK) status = gls_output_create(path, options->overwrite, &w->output);
-    if (status == GLS_OK) status = w->driver->create(w, options);
+    if (!status) status = gls_output_create(path, options->overwrite, &w->output);
+    if (!status) status = w->driver->create(w, options);
     for (size_t i = 0; i < options->n_dpg && w->driver != &gls_trx_driver; i++)
         gls_text_printf(&w->lost, "%sdpg %s/%s", i > 0 ? ", " : "", options->dpg[i].group, options->dpg[i].column.name);
-    if (status == GLS_OK)
+    if (!status)
         *writer = w;
     else
         gls_tractogram_writer_abort(w);
@@ -109,7 +109,7 @@ static gls_status check_names(const gls_tractogram_writer *w, const gls_column *
     gls_status status = GLS_OK;
     for (size_t k = 0; k < n; k++) name[k] = columns[k].name;
     qsort(name, n, sizeof *name, by_name);
-    for (size_t k = 1; k < n && status == GLS_OK; k++)
+    for (size_t k = 1; k < n && !status; k++)
         if (strcmp(name[k - 1], name[k]) == 0)
             status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns or groups would have the name \"%s\"", w->output.path,
                               name[k]);
@@ -137,9 +137,9 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
         if (!w->column[k].name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     }
     gls_status status = check_names(w, w->column, w->n_dps);
-    if (status == GLS_OK) status = check_names(w, w->column + w->n_dps, w->n_dpv);
-    if (status == GLS_OK) status = check_names(w, w->column + w->n_dps + w->n_dpv, w->n_groups);
-    return status == GLS_OK ? w->driver->define(w) : status;
+    if (!status) status = check_names(w, w->column + w->n_dps, w->n_dpv);
+    if (!status) status = check_names(w, w->column + w->n_dps + w->n_dpv, w->n_groups);
+    return !status ? w->driver->define(w) : status;
 }
 
 static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s)
@@ -151,7 +151,7 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
     }
     gls_status status =
         w->driver->checks_points ? GLS_OK : gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
-    if (status != GLS_OK || !w->defined) return status;
+    if (status || !w->defined) return status;
     bool same = s->n_dps == w->n_dps && s->n_dpv == w->n_dpv && s->n_groups == w->n_groups;
     for (size_t k = 0; same && k < w->n_dps + w->n_dpv + w->n_groups; k++) {
         const gls_column *a = &w->column[k], *b = column_of(s, k);
@@ -168,9 +168,9 @@ gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_stre
     if (s->n == 0) return GLS_OK;
     GLS_REQUIRE(s->offset && s->point && s->offset[0] == 0);
     gls_status status = check(w, s);
-    if (status == GLS_OK && !w->defined) status = define(w, s);
-    if (status == GLS_OK) status = w->driver->append(w, s);
-    if (status != GLS_OK) {
+    if (!status && !w->defined) status = define(w, s);
+    if (!status) status = w->driver->append(w, s);
+    if (status) {
         w->failed = status;
         snprintf(w->message, sizeof w->message, "%s", gls_last_error());
         return status;
@@ -250,7 +250,7 @@ gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
 {
     GLS_REQUIRE(w);
     gls_status status = w->failed != GLS_OK ? gls_fail(w->failed, "%s", w->message) : w->driver->finish(w);
-    if (status == GLS_OK) status = gls_output_commit(&w->output);
+    if (!status) status = gls_output_commit(&w->output);
     gls_tractogram_writer_abort(w);
     return status;
 }
@@ -288,7 +288,7 @@ gls_status gls_packer_flush(gls_packer *packer)
     return gls_output_write(packer->output, packer->data, n);
 }
 
-gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes)
+gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes)
 {
     while (bytes > 0) {
         size_t room = packer->capacity - packer->n, n = bytes < room ? bytes : room;
@@ -298,17 +298,17 @@ gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes)
         bytes -= n;
         if (packer->n == packer->capacity) {
             gls_status status = gls_packer_flush(packer);
-            if (status != GLS_OK) return status;
+            if (status) return status;
         }
     }
     return GLS_OK;
 }
 
-gls_status gls_packer_put_pieces(gls_packer *packer, const gls_pieces *pieces)
+gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 {
     gls_pieces all = *pieces;
     all.output = packer->output;
     all.crc = packer->checked ? &packer->crc : NULL;
     gls_status status = gls_packer_flush(packer);
-    return status == GLS_OK ? gls_pieces_append(&all) : status;
+    return !status ? gls_pieces_append(&all) : status;
 }

@@ -39,7 +39,7 @@ static void put32(unsigned char *at, uint32_t value)
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (8 * i));
 }
 
-static void put_float(unsigned char *at, double value)
+static void store_float(unsigned char *at, double value)
 {
     float f = (float)value;
     uint32_t bits;
@@ -71,7 +71,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     trk *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = gls_grid_init(&t->grid, w->grid.dim, affine);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     /* by the affine as readers will find it, so that they get the same points back */
     double inverse[3][4];
     gls_affine_invert((const double(*)[4])affine, inverse);
@@ -81,7 +81,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     }
     status = gls_packer_init(&t->packer, &w->output);
     t->packer.checked = w->is_shard;
-    if (status == GLS_OK) status = gls_output_write(&w->output, zeros, sizeof zeros);
+    if (!status) status = gls_output_write(&w->output, zeros, sizeof zeros);
     return status;
 }
 
@@ -116,7 +116,7 @@ static gls_status define(gls_tractogram_writer *w)
 }
 
 /* The values of one row of all columns; returns their end. */
-static float *put_values(trk *t, const values *v, const gls_column *columns, uint64_t row, float *to)
+static float *store_values(trk *t, const values *v, const gls_column *columns, uint64_t row, float *to)
 {
     for (size_t k = 0; k < v->n; k++) {
         const gls_column *c = &columns[v->place[k]];
@@ -145,7 +145,7 @@ static float find_group(trk *t, const gls_streamlines *s, size_t i)
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
 /* n points as they stand in the file, each so many floats behind the last; two at a time. */
-static void put_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n, size_t stride, float *to)
+static void store_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n, size_t stride, float *to)
 {
     const trk *t = w->state;
     double map[3][4];
@@ -166,7 +166,7 @@ static void put_points(const gls_tractogram_writer *w, const float (*point)[3], 
     for (int r = 0; r < 3; r++) to[r] = (float)p[r];
 }
 
-static void put_stored_points(const float (*point)[3], size_t n, size_t stride, float *to)
+static void copy_points(const float (*point)[3], size_t n, size_t stride, float *to)
 {
     for (size_t i = 0; i < n; i++, to += stride) memcpy(to, point[i], sizeof *point);
 }
@@ -185,7 +185,7 @@ static uint64_t place_lines(const void *user, size_t i)
 }
 
 /* The record of a streamline; returns its end. */
-static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
+static unsigned char *store_line(const lines *l, size_t i, unsigned char *record)
 {
     trk *t = l->w->state;
     const gls_streamlines *s = l->s;
@@ -193,12 +193,12 @@ static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
     float *to = (float *)(void *)(record + 4);
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), stride = 3 + t->scalars.n_values;
     if (l->w->in_stored_space)
-        put_stored_points(s->point + s->offset[i], n, stride, to);
+        copy_points(s->point + s->offset[i], n, stride, to);
     else
-        put_points(l->w, s->point + s->offset[i], n, stride, to);
+        store_points(l->w, s->point + s->offset[i], n, stride, to);
     for (size_t p = 0; t->scalars.n > 0 && p < n; p++)
-        put_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
-    to = put_values(t, &t->properties, s->dps, i, to + n * stride);
+        store_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
+    to = store_values(t, &t->properties, s->dps, i, to + n * stride);
     if (l->w->numbers_groups) *to++ = find_group(t, s, i);
     return (unsigned char *)to;
 }
@@ -210,7 +210,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     (void)data;
     gls_status status =
         gls_writer_check_points(l->w, l->s->point + offset[from], (size_t)(offset[until] - offset[from]));
-    for (size_t i = from; i < until && status == GLS_OK; i++) room = put_line(l, i, room);
+    for (size_t i = from; i < until && !status; i++) room = store_line(l, i, room);
     return status;
 }
 
@@ -224,8 +224,8 @@ static gls_status append_one(const lines *l, size_t i)
         t->capacity = t->record ? bytes : 0;
         if (!t->record) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", l->w->output.path);
     }
-    put_line(l, i, t->record);
-    return gls_packer_put(&t->packer, t->record, bytes);
+    store_line(l, i, t->record);
+    return gls_packer_write(&t->packer, t->record, bytes);
 }
 
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
@@ -241,11 +241,11 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
             return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
                             w->output.path);
     if (gls_pieces_wanted(place_lines(&l, s->n)))
-        return gls_packer_put_pieces(
+        return gls_packer_write_pieces(
             &t->packer,
             &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
     status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = append_one(&l, i);
+    for (size_t i = 0; i < s->n && !status; i++) status = append_one(&l, i);
     return status;
 }
 
@@ -254,7 +254,7 @@ static gls_status finish(gls_tractogram_writer *w)
     trk *t = w->state;
     unsigned char header[TRK_HEADER_BYTES] = "TRACK";
     gls_status status = gls_packer_flush(&t->packer);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (atomic_load(&t->rounded))
         gls_log(GLS_LOG_WARNING, "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
                 w->output.path);
@@ -263,10 +263,10 @@ static gls_status finish(gls_tractogram_writer *w)
                 w->output.path);
     for (int i = 0; i < 3; i++) {
         put16(header + TRK_DIM + 2 * i, t->grid.dim[i]);
-        put_float(header + TRK_VOXEL_SIZE + 4 * i, w->grid.voxel_size[i]);
-        for (int c = 0; c < 4; c++) put_float(header + TRK_VOX_TO_RAS + 4 * (4 * i + c), t->grid.affine[i][c]);
+        store_float(header + TRK_VOXEL_SIZE + 4 * i, w->grid.voxel_size[i]);
+        for (int c = 0; c < 4; c++) store_float(header + TRK_VOX_TO_RAS + 4 * (4 * i + c), t->grid.affine[i][c]);
     }
-    put_float(header + TRK_VOX_TO_RAS + 4 * 15, 1.0);
+    store_float(header + TRK_VOX_TO_RAS + 4 * 15, 1.0);
     put16(header + TRK_N_SCALARS, (int)t->scalars.n_values);
     memcpy(header + TRK_SCALAR_NAME, t->scalars.names, sizeof t->scalars.names);
     put16(header + TRK_N_PROPERTIES, (int)t->properties.n_values);

@@ -16,8 +16,8 @@ typedef struct trk {
     uint32_t n_scalars, n_properties;
     uint64_t n_count; /* streamlines; 0: up to the end */
     double to_world[3][4];
-    float *row; /* values of one point, or of one streamline */
-    bool told;  /* that the count is wrong */
+    float *row;  /* values of one point, or of one streamline */
+    bool warned; /* that the count is wrong */
 } trk;
 
 static uint64_t get(const trk *t, const unsigned char *at, int bytes)
@@ -41,7 +41,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
 {
     uint32_t used = 0;
     gls_status status = GLS_OK;
-    for (int i = 0; i < TRK_MAX_NAMES && used < n && status == GLS_OK; i++) {
+    for (int i = 0; i < TRK_MAX_NAMES && used < n && !status; i++) {
         char name[TRK_NAME_BYTES + 1] = "";
         memcpy(name, names + i * TRK_NAME_BYTES, TRK_NAME_BYTES);
         size_t length = strlen(name);
@@ -52,7 +52,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
         status = gls_reader_add_column(r, columns, name, GLS_TYPE_FLOAT32, (uint32_t)components);
         used += (uint32_t)components;
     }
-    if (status == GLS_OK && used < n) status = gls_reader_add_column(r, columns, rest, GLS_TYPE_FLOAT32, n - used);
+    if (!status && used < n) status = gls_reader_add_column(r, columns, rest, GLS_TYPE_FLOAT32, n - used);
     return status;
 }
 
@@ -154,8 +154,8 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
                         r->path);
     if (!has_affine) *g = *r->options.reference;
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
-    if (status == GLS_OK) status = turn_axes(r, order, g, dim, turn);
-    if (status == GLS_OK && !has_affine) {
+    if (!status) status = turn_axes(r, order, g, dim, turn);
+    if (!status && !has_affine) {
         /* the voxel order tells where each axis goes: here the way round is exact for any order */
         double back[3][4];
         gls_affine_invert((const double(*)[4])turn, back);
@@ -163,7 +163,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         status = use_reference(r, dim, size, (const double(*)[4])turn);
         r->info.has_grid = true;
     }
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_grid_axis_codes(g, codes);
     if (has_affine && strcmp(order, codes) != 0) {
         if (!r->info.has_grid)
@@ -197,7 +197,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     trk *t = r->state = calloc(1, sizeof *t);
     if (!t) return gls_reader_no_memory(r);
     gls_status status = gls_reader_head(r, 0, header, sizeof header);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     t->swapped = get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES;
     if (get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES)
         return gls_reader_damaged(r, "the size of its header is not 1000");
@@ -215,13 +215,13 @@ static gls_status open_trk(gls_tractogram_reader *r)
     r->info.n_streamlines = t->n_count;
     r->info.position_type = GLS_TYPE_FLOAT32;
     status = read_grid(r, header);
-    if (status == GLS_OK) status = read_names(r, header + TRK_SCALAR_NAME, t->n_scalars, "scalars", &r->dpv);
-    if (status == GLS_OK) status = read_names(r, header + TRK_PROPERTY_NAME, t->n_properties, "properties", &r->dps);
-    if (status != GLS_OK) return status;
+    if (!status) status = read_names(r, header + TRK_SCALAR_NAME, t->n_scalars, "scalars", &r->dpv);
+    if (!status) status = read_names(r, header + TRK_PROPERTY_NAME, t->n_properties, "properties", &r->dps);
+    if (status) return status;
     t->row = malloc((3 + t->n_scalars + t->n_properties) * sizeof *t->row);
     if (!t->row) return gls_reader_no_memory(r);
     status = gls_cursor_init(&r->data, r->path, r->fd, TRK_HEADER_BYTES, r->info.bytes);
-    return status == GLS_OK ? read_note(r, header) : status;
+    return !status ? read_note(r, header) : status;
 }
 
 /* Spreads a row of values to columns. */
@@ -242,14 +242,14 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint32_t
         status = gls_cursor_read(&r->data, r->point[first], n * sizeof *r->point);
         if (t->swapped) gls_swap_bytes(r->point[first], 3 * (size_t)n, 4);
     }
-    for (uint32_t i = 0; i < n && t->n_scalars > 0 && status == GLS_OK; i++) {
+    for (uint32_t i = 0; i < n && t->n_scalars > 0 && !status; i++) {
         status = gls_cursor_read(&r->data, t->row, (3 + t->n_scalars) * sizeof *t->row);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         if (t->swapped) gls_swap_bytes(t->row, 3 + t->n_scalars, 4);
         memcpy(r->point[first + i], t->row, sizeof *r->point);
         store(&r->dpv, first + i, t->row + 3);
     }
-    if (status != GLS_OK || r->in_stored_space) return status;
+    if (status || r->in_stored_space) return status;
     for (uint64_t p = first; p < first + n; p++) {
         double world[3] = {r->point[p][0], r->point[p][1], r->point[p][2]};
         gls_affine_apply((const double(*)[4])t->to_world, world, world);
@@ -263,14 +263,14 @@ static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *
     trk *t = r->state;
     unsigned char count[4];
     gls_status status = gls_cursor_read(&r->data, count, sizeof count);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     uint64_t n = get(t, count, 4);
     if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
     if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars))) return gls_cursor_ended(&r->data);
     status = gls_reader_reserve(r, *points + n);
-    if (status == GLS_OK) status = read_points(r, *points, (uint32_t)n);
-    if (status == GLS_OK) status = gls_cursor_read(&r->data, t->row, t->n_properties * sizeof *t->row);
-    if (status != GLS_OK) return status;
+    if (!status) status = read_points(r, *points, (uint32_t)n);
+    if (!status) status = gls_cursor_read(&r->data, t->row, t->n_properties * sizeof *t->row);
+    if (status) return status;
     if (t->swapped) gls_swap_bytes(t->row, t->n_properties, 4);
     store(&r->dps, i, t->row);
     *points += n;
@@ -286,14 +286,14 @@ static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
     for (; i < r->max_lines && points < r->max_points; i++) {
         if (t->n_count > 0 ? r->lines_read + i == t->n_count : gls_cursor_left(&r->data) == 0) break;
         gls_status status = read_streamline(r, i, &points);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     *n = i;
     r->done = 1 - (double)gls_cursor_left(&r->data) / (double)r->info.bytes;
-    if (i == 0 && gls_cursor_left(&r->data) > 0 && !t->told) {
+    if (i == 0 && gls_cursor_left(&r->data) > 0 && !t->warned) {
         gls_reader_warn(r, "%s: more data follow the %llu streamlines of its header; they are not read", r->path,
                         (unsigned long long)t->n_count);
-        t->told = true;
+        t->warned = true;
     }
     return GLS_OK;
 }

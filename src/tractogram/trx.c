@@ -60,7 +60,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     t->dpg = options->dpg;
     t->n_dpg = options->n_dpg;
     gls_status status = gls_spool_init(&t->ends, &w->output);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     t->position = HEAD_BYTES;
     return gls_output_write(&w->output, zeros, sizeof zeros);
 }
@@ -86,7 +86,7 @@ static gls_status define(gls_tractogram_writer *w)
         if (!gls_trx_can_name(w->column[k].name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
         gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     for (size_t i = 0; i < t->n_dpg; i++)
         if (!find_group(w, t->dpg[i].group) || !gls_trx_can_name(t->dpg[i].column.name))
@@ -95,7 +95,7 @@ static gls_status define(gls_tractogram_writer *w)
     return GLS_OK;
 }
 
-static gls_status put(gls_tractogram_writer *w, const void *data, size_t bytes, uint32_t *crc)
+static gls_status write_data(gls_tractogram_writer *w, const void *data, size_t bytes, uint32_t *crc)
 {
     trx *t = w->state;
     *crc = gls_crc32(*crc, data, bytes);
@@ -125,16 +125,16 @@ static gls_status form_points(void *user, size_t from, size_t until, unsigned ch
     }
     if (gls_half_convert(point[0], 3 * (until - from), (uint16_t *)(void *)room)) return GLS_OK;
     gls_status status = gls_writer_check_points(l->w, point, until - from);
-    return status != GLS_OK ? status
-                            : gls_fail(GLS_ERR_UNSUPPORTED,
-                                       "%s: a coordinate beyond 65504 mm does not fit into float16", l->w->output.path);
+    return status ? status
+                  : gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
+                             l->w->output.path);
 }
 
 /* Groups are lists of their members. */
 static gls_status append_group(gls_tractogram_writer *w, gls_spool *spool, const unsigned char *member, size_t n)
 {
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         uint32_t id = (uint32_t)(w->n_streamlines + i);
         if (member[i]) status = gls_spool_append(spool, &id, sizeof id);
     }
@@ -145,11 +145,11 @@ static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines
 {
     gls_spool *spool = ((trx *)w->state)->column;
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < s->n_dps && status == GLS_OK; k++, spool++)
+    for (size_t k = 0; k < s->n_dps && !status; k++, spool++)
         status = gls_spool_append(spool, s->dps[k].data, s->n * gls_column_row_bytes(&s->dps[k]));
-    for (size_t k = 0; k < s->n_dpv && status == GLS_OK; k++, spool++)
+    for (size_t k = 0; k < s->n_dpv && !status; k++, spool++)
         status = gls_spool_append(spool, s->dpv[k].data, (size_t)s->offset[s->n] * gls_column_row_bytes(&s->dpv[k]));
-    for (size_t k = 0; k < s->n_groups && status == GLS_OK; k++, spool++)
+    for (size_t k = 0; k < s->n_groups && !status; k++, spool++)
         status = append_group(w, spool, s->group[k].data, s->n);
     return status;
 }
@@ -171,9 +171,9 @@ static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s
     uint32_t *end = (uint32_t *)(void *)t->block;
     const size_t per_block = BLOCK_BYTES / sizeof *end;
     gls_status status = GLS_OK;
-    for (size_t first = 0; first < s->n && status == GLS_OK; first += per_block) {
+    for (size_t first = 0; first < s->n && !status; first += per_block) {
         size_t m = s->n - first < per_block ? s->n - first : per_block;
-        for (size_t i = 0; i < m && status == GLS_OK; i++) {
+        for (size_t i = 0; i < m && !status; i++) {
             const uint64_t from = w->n_points + s->offset[first + i], until = w->n_points + s->offset[first + i + 1];
             if (until - from > UINT32_MAX)
                 return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
@@ -181,7 +181,7 @@ static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s
             if (from >> 32 != until >> 32) status = add_carry(w, w->n_streamlines + first + i);
             end[i] = (uint32_t)until;
         }
-        if (status == GLS_OK) status = gls_spool_append(&t->ends, end, m * sizeof *end);
+        if (!status) status = gls_spool_append(&t->ends, end, m * sizeof *end);
     }
     return status;
 }
@@ -191,7 +191,7 @@ static gls_status append_rest(void *user)
 {
     const load *l = user;
     gls_status status = append_ends(l->w, l->s);
-    return status == GLS_OK ? append_columns(l->w, l->s) : status;
+    return !status ? append_columns(l->w, l->s) : status;
 }
 
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
@@ -242,8 +242,8 @@ static gls_status add_array(gls_tractogram_writer *w, const char *name, const vo
 {
     gls_zip_entry *e;
     gls_status status = begin_entry(w, name, bytes, &e);
-    if (status == GLS_OK) status = put(w, data, bytes, &e->crc);
-    return status == GLS_OK ? end_entry(w, e) : status;
+    if (!status) status = write_data(w, data, bytes, &e->crc);
+    return !status ? end_entry(w, e) : status;
 }
 
 /* Rows of a spool on their way into the file. */
@@ -265,29 +265,28 @@ static gls_status form_rows(void *user, size_t from, size_t until, unsigned char
     return gls_spool_read_at(r->spool, from * r->bytes, room, (until - from) * r->bytes);
 }
 
-static gls_status put_rows(gls_tractogram_writer *w, gls_spool *spool, size_t n, const rows *r, uint32_t *crc,
-                           gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
+static gls_status write_rows(gls_tractogram_writer *w, gls_spool *spool, size_t n, const rows *r, uint32_t *crc,
+                             gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
 {
     rows copy = *r;
     ((trx *)w->state)->position += (uint64_t)n * r->bytes;
     gls_status status = gls_spool_rewind(spool);
-    return status != GLS_OK ? status
-                            : gls_pieces_append(&(gls_pieces){.output = &w->output,
-                                                              .n = n,
-                                                              .place = place_rows,
-                                                              .form = form,
-                                                              .user = &copy,
-                                                              .rooms = &w->rooms,
-                                                              .crc = crc});
+    return status ? status
+                  : gls_pieces_append(&(gls_pieces){.output = &w->output,
+                                                    .n = n,
+                                                    .place = place_rows,
+                                                    .form = form,
+                                                    .user = &copy,
+                                                    .rooms = &w->rooms,
+                                                    .crc = crc});
 }
 
 static gls_status add_spool(gls_tractogram_writer *w, const char *name, gls_spool *spool)
 {
     gls_zip_entry *e;
     gls_status status = begin_entry(w, name, spool->bytes, &e);
-    if (status == GLS_OK)
-        status = put_rows(w, spool, (size_t)spool->bytes, &(rows){spool, 1, w->state}, &e->crc, form_rows);
-    return status == GLS_OK ? end_entry(w, e) : status;
+    if (!status) status = write_rows(w, spool, (size_t)spool->bytes, &(rows){spool, 1, w->state}, &e->crc, form_rows);
+    return !status ? end_entry(w, e) : status;
 }
 
 static void print_name(char name[GLS_ZIP_NAME], const char *folder, const gls_column *c)
@@ -303,14 +302,14 @@ static gls_status add_columns(gls_tractogram_writer *w)
     trx *t = w->state;
     gls_status status = GLS_OK;
     char name[GLS_ZIP_NAME], folder[GLS_ZIP_NAME];
-    for (size_t k = 0; k < t->n_columns && status == GLS_OK; k++) {
+    for (size_t k = 0; k < t->n_columns && !status; k++) {
         gls_column c = w->column[k];
         bool is_group = k >= w->n_dps + w->n_dpv;
         if (is_group) c.type = GLS_TYPE_UINT32;
         print_name(name, k < w->n_dps ? "dps" : is_group ? "groups" : "dpv", &c);
         status = add_spool(w, name, &t->column[k]);
     }
-    for (size_t i = 0; i < t->n_dpg && status == GLS_OK; i++) {
+    for (size_t i = 0; i < t->n_dpg && !status; i++) {
         const gls_column *c = &t->dpg[i].column;
         snprintf(folder, sizeof folder, "dpg/%.*s", MAX_NAME, t->dpg[i].group);
         print_name(name, folder, c);
@@ -324,7 +323,7 @@ static gls_status add_late(gls_tractogram_writer *w)
 {
     gls_status status = GLS_OK;
     char name[GLS_ZIP_NAME];
-    for (size_t i = 0; i < w->n_late && status == GLS_OK; i++) {
+    for (size_t i = 0; i < w->n_late && !status; i++) {
         const gls_column *c = &w->late[i];
         if (!gls_trx_can_name(c->name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, c->name);
@@ -339,7 +338,7 @@ static gls_status add_late_groups(gls_tractogram_writer *w)
 {
     gls_status status = GLS_OK;
     char name[GLS_ZIP_NAME];
-    for (size_t i = 0; i < w->n_late_groups && status == GLS_OK; i++) {
+    for (size_t i = 0; i < w->n_late_groups && !status; i++) {
         const gls_late_group *g = &w->late_group[i];
         const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
         if (!gls_trx_can_name(c.name))
@@ -365,7 +364,7 @@ static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned
     size_t carry = 0;
     (void)data;
     gls_status status = gls_spool_read_at(r->spool, 4 * (uint64_t)from, room + 4 * n, 4 * n);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         for (; carry < r->t->n_carries && r->t->carry[carry] <= from + i; carry++) high += (uint64_t)1 << 32;
         wide[i] = high | low[i];
     }
@@ -381,10 +380,10 @@ static gls_status add_offsets(gls_tractogram_writer *w)
     const size_t width = wide ? 8 : 4, n = (size_t)w->n_streamlines;
     gls_zip_entry *e;
     gls_status status = begin_entry(w, wide ? "offsets.uint64" : "offsets.uint32", (n + 1) * width, &e);
-    if (status == GLS_OK) status = put(w, &zero, width, &e->crc);
-    if (status == GLS_OK)
-        status = put_rows(w, &t->ends, n, &(rows){&t->ends, width, t}, &e->crc, wide ? form_wide_ends : form_rows);
-    return status == GLS_OK ? end_entry(w, e) : status;
+    if (!status) status = write_data(w, &zero, width, &e->crc);
+    if (!status)
+        status = write_rows(w, &t->ends, n, &(rows){&t->ends, width, t}, &e->crc, wide ? form_wide_ends : form_rows);
+    return !status ? end_entry(w, e) : status;
 }
 
 /* The shortest decimal that reads back as the same double. */
@@ -449,7 +448,7 @@ static gls_status finish_empty(gls_tractogram_writer *w)
     trx *t = w->state;
     gls_zip_entry *json = add_entry(t, "header.json", 0);
     gls_status status = write_head(w, json, NULL);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     t->position = gls_zip_local_bytes(json) + json->bytes;
     return gls_output_truncate(&w->output, t->position);
 }
@@ -471,16 +470,16 @@ static gls_status finish(gls_tractogram_writer *w)
             add_entry(t, t->half ? "positions.3.float16" : "positions.3.float32", t->position - HEAD_BYTES);
         positions->crc = t->crc;
         status = write_head(w, json, positions);
-        if (status == GLS_OK) status = add_offsets(w);
-        if (status == GLS_OK) status = add_columns(w);
-        if (status == GLS_OK) status = add_late(w);
-        if (status == GLS_OK) status = add_late_groups(w);
-        if (status == GLS_OK) status = add_note(w);
+        if (!status) status = add_offsets(w);
+        if (!status) status = add_columns(w);
+        if (!status) status = add_late(w);
+        if (!status) status = add_late_groups(w);
+        if (!status) status = add_note(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,
                     (unsigned long long)w->n_points);
     }
-    if (status != GLS_OK) return status;
+    if (status) return status;
     return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);
 }
 

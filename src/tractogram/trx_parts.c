@@ -46,12 +46,12 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     unsigned char locator[LOCATOR_BYTES], end[END64_BYTES];
     if (end_at < LOCATOR_BYTES) return GLS_OK;
     gls_status status = gls_regular_read(a->path, a->fd, end_at - LOCATOR_BYTES, locator, sizeof locator);
-    if (status != GLS_OK || get(locator, 4) != 0x07064b50) return status;
+    if (status || get(locator, 4) != 0x07064b50) return status;
     uint64_t at = get(locator + 8, 8);
     if (end_at < LOCATOR_BYTES + END64_BYTES || at > end_at - LOCATOR_BYTES - END64_BYTES)
         return damaged(a, "the ZIP64 record lies outside");
     status = gls_regular_read(a->path, a->fd, at, end, sizeof end);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (get(end, 4) != 0x06064b50) return damaged(a, "no ZIP64 record where there should be one");
     if (get(end + 16, 4) != 0 || get(end + 20, 4) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
@@ -69,22 +69,22 @@ static gls_status find_directory(archive *a)
     unsigned char *tail = malloc(have + 1), *end = NULL;
     if (!tail) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
     status = gls_regular_read(a->path, a->fd, a->bytes - have, tail, have);
-    for (at = have; status == GLS_OK && !end && at-- > 0;)
+    for (at = have; !status && !end && at-- > 0;)
         if (at + END_BYTES <= have && get(tail + at, 4) == 0x06054b50 &&
             get(tail + at + 20, 2) == have - at - END_BYTES)
             end = tail + at;
-    if (status == GLS_OK && !end) status = damaged(a, "it has no directory of a ZIP archive at its end");
-    if (status == GLS_OK) {
+    if (!status && !end) status = damaged(a, "it has no directory of a ZIP archive at its end");
+    if (!status) {
         uint64_t disks = get(end + 4, 4);
         a->n = get(end + 10, 2);
         a->size = get(end + 12, 4);
         a->start = get(end + 16, 4);
         status = read_end64(a, a->bytes - have + at);
-        if (status == GLS_OK && disks != 0 && disks != 0xffffffffu)
+        if (!status && disks != 0 && disks != 0xffffffffu)
             status = gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
     }
     free(tail);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (a->size > a->bytes || a->start > a->bytes - a->size || a->size > MAX_DIRECTORY || a->n > a->size / 46)
         return damaged(a, "the directory of the archive lies outside");
     return GLS_OK;
@@ -133,7 +133,7 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
         return gls_fail(GLS_ERR_INPUT, "%s: %s is packed by a method other than deflate", a->path, item->name);
     if (at > a->start || a->start - at < LOCAL_BYTES) return damaged(a, "an entry lies outside");
     gls_status status = gls_regular_read(a->path, a->fd, at, local, sizeof local);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (get(local, 4) != 0x04034b50) return damaged(a, "no entry where there should be one");
     item->at = at + LOCAL_BYTES + get(local + 26, 2) + get(local + 28, 2);
     if (item->at > a->start || item->packed > a->start - item->at) return damaged(a, "an entry lies outside");
@@ -152,7 +152,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
     gls_zip_item *item = NULL;
     size_t n = 0, at = 0, used = 0;
     gls_status status = find_directory(&a);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     directory = malloc((size_t)a.size + 1);
     item = calloc((size_t)a.n + 1, sizeof *item);
     if (!directory || !item) {
@@ -160,10 +160,10 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
         goto fail;
     }
     status = gls_regular_read(path, fd, a.start, directory, (size_t)a.size);
-    for (; n < a.n && status == GLS_OK; n++, at += used)
+    for (; n < a.n && !status; n++, at += used)
         status = read_record(&a, directory + at, (size_t)a.size - at, &item[n], &used);
-    if (status == GLS_OK && at != a.size) status = damaged(&a, "the directory of the archive");
-    if (status != GLS_OK) goto fail;
+    if (!status && at != a.size) status = damaged(&a, "the directory of the archive");
+    if (status) goto fail;
     free(directory);
     *items = item;
     *n_items = n;
@@ -211,7 +211,7 @@ static gls_status read_archive(tree *t)
     gls_zip_item *item = NULL;
     size_t n = 0;
     gls_status status = zip_read(r->path, r->fd, r->info.bytes, &item, &n);
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         size_t length = strlen(item[i].name);
         if (item[i].name[length - 1] == '/') continue; /* a folder */
         r->info.is_packed |= item[i].deflated;
@@ -264,7 +264,7 @@ static gls_status read_folder(tree *t, const char *folder, int depth)
     if (n < 0) status = gls_fail(GLS_ERR_INPUT, "%s: cannot be read", path);
     free(path);
     for (int i = 0; i < n; i++) {
-        if (status == GLS_OK && asprintf(&name, "%s%s%s", folder, *folder ? "/" : "", entry[i]->d_name) >= 0) {
+        if (!status && asprintf(&name, "%s%s%s", folder, *folder ? "/" : "", entry[i]->d_name) >= 0) {
             status = add_file(t, name, depth);
             free(name);
         }
@@ -278,7 +278,7 @@ gls_status gls_trx_parts_read(gls_tractogram_reader *r, gls_trx_part **parts, si
 {
     tree t = {.reader = r};
     gls_status status = r->fd >= 0 ? read_archive(&t) : read_folder(&t, "", 1);
-    if (status != GLS_OK) {
+    if (status) {
         gls_trx_parts_free(t.part, t.n);
         return status;
     }
@@ -300,7 +300,7 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     gls_status status;
     if (r->fd >= 0) {
         status = gls_cursor_init(cursor, r->path, r->fd, part->at, part->at + part->packed);
-        if (status == GLS_OK && part->deflated) status = gls_cursor_unpack(cursor, part->bytes);
+        if (!status && part->deflated) status = gls_cursor_unpack(cursor, part->bytes);
         cursor->checked = true;
         return status;
     }
@@ -309,15 +309,15 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     int fd;
     if (asprintf(&path, "%s/%s", r->path, part->name) < 0) return gls_reader_no_memory(r);
     status = gls_regular_open(path, &fd, &bytes);
-    if (status == GLS_OK && bytes != part->bytes) {
+    if (!status && bytes != part->bytes) {
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", path);
         close(fd);
     }
     free(path);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = gls_cursor_init(cursor, r->path, fd, 0, bytes);
     cursor->owns_fd = true;
-    if (status != GLS_OK) close(fd);
+    if (status) close(fd);
     return status;
 }
 

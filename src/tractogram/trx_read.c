@@ -90,7 +90,7 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
     {
         bool other = item->string != NULL;
         for (size_t i = 0; i < sizeof known / sizeof *known && other; i++) other = strcmp(item->string, known[i]) != 0;
-        if (!other || status != GLS_OK) continue;
+        if (!other || status) continue;
         char *text = cJSON_IsString(item) ? strdup(item->valuestring) : gls_json_print_line(item);
         status = text ? gls_reader_add_header(r, item->string, text) : gls_reader_no_memory(r);
         free(text);
@@ -105,11 +105,11 @@ static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, 
     char *text = malloc((size_t)part->bytes + 1);
     if (!text) return gls_reader_no_memory(r);
     gls_status status = gls_trx_part_open(r, part, &c);
-    if (status == GLS_OK) status = gls_cursor_read(&c, text, (size_t)part->bytes);
-    if (status == GLS_OK) status = gls_trx_part_check(r, part, &c);
+    if (!status) status = gls_cursor_read(&c, text, (size_t)part->bytes);
+    if (!status) status = gls_trx_part_check(r, part, &c);
     gls_cursor_finish(&c);
     text[part->bytes] = '\0';
-    if (status == GLS_OK)
+    if (!status)
         *data = text;
     else
         free(text);
@@ -128,7 +128,7 @@ static gls_status read_json(gls_tractogram_reader *r)
                         r->fd >= 0 ? "archive" : "folder");
     if (part->bytes > MAX_JSON) return gls_reader_damaged(r, "header.json is larger than 16 MiB");
     gls_status status = read_part(r, part, &text);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     cJSON *json = gls_json_parse(text);
     status = json ? read_fields(r, json)
                   : gls_reader_damaged(r, "header.json is no JSON (which has no NaN and no Infinity)");
@@ -180,7 +180,7 @@ static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, 
     *arrays = grown;
     grown[columns->n] = (array){.part = part, .cursor = {.fd = -1}};
     gls_status status = check_size(r, part, field, rows);
-    return status == GLS_OK ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
+    return !status ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
 }
 
 /* Members become bits, so that a group takes an eighth of a byte a streamline whatever the order of its list. */
@@ -197,22 +197,22 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
     if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
     if (part->bytes % bytes != 0) return bad(r, part->name, "has not a whole number of values");
     gls_status status = gls_reader_add_column(r, &r->group, field->name, GLS_TYPE_BOOL, 1);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size[n] = 0;
     bit[n] = calloc((size_t)(t->n_lines / 8) + 1, 1);
     if (!bit[n]) return gls_reader_no_memory(r);
     gls_cursor c = {.fd = -1};
     status = gls_trx_part_open(r, part, &c);
-    for (uint64_t i = 0; i < part->bytes / bytes && status == GLS_OK; i++) {
+    for (uint64_t i = 0; i < part->bytes / bytes && !status; i++) {
         uint64_t id = 0;
         status = gls_cursor_read(&c, &id, bytes); /* little-endian; negative ones are out of range */
-        if (status == GLS_OK && id >= t->n_lines) status = bad(r, part->name, "names a streamline that is not there");
-        if (status != GLS_OK) break;
+        if (!status && id >= t->n_lines) status = bad(r, part->name, "names a streamline that is not there");
+        if (status) break;
         unsigned char mask = (unsigned char)(1u << id % 8);
         size[n] += !(bit[n][id / 8] & mask);
         bit[n][id / 8] |= mask;
     }
-    if (status == GLS_OK) status = gls_trx_part_check(r, part, &c);
+    if (!status) status = gls_trx_part_check(r, part, &c);
     gls_cursor_finish(&c);
     return status;
 }
@@ -222,13 +222,13 @@ static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *p
     const char *group = part->name + strlen("dpg/"), *slash = strchr(group, '/');
     const size_t n = r->info.n_dpg;
     gls_status status = check_size(r, part, field, 1);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_group_data *dpg = realloc(r->dpg, (n + 1) * sizeof *dpg);
     if (!dpg) return gls_reader_no_memory(r);
     r->dpg = dpg;
     void *data = NULL;
     status = read_part(r, part, &data);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     dpg[n] = (gls_group_data){strndup(group, (size_t)(slash - group)),
                               {strdup(field->name), field->type, field->components, data}};
     r->info.n_dpg++;
@@ -273,11 +273,9 @@ static gls_status start(gls_tractogram_reader *r)
     if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
     if (t->n_points > 0 && !t->positions.part) return gls_reader_damaged(r, "it has no positions");
     if (t->positions.part) status = gls_trx_part_open(r, t->positions.part, &t->positions.cursor);
-    if (status == GLS_OK && t->offsets.part) status = gls_trx_part_open(r, t->offsets.part, &t->offsets.cursor);
-    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++)
-        status = gls_trx_part_open(r, t->dps[k].part, &t->dps[k].cursor);
-    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++)
-        status = gls_trx_part_open(r, t->dpv[k].part, &t->dpv[k].cursor);
+    if (!status && t->offsets.part) status = gls_trx_part_open(r, t->offsets.part, &t->offsets.cursor);
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_open(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_trx_part_open(r, t->dpv[k].part, &t->dpv[k].cursor);
     return status;
 }
 
@@ -291,7 +289,7 @@ static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
         return GLS_OK;
     }
     gls_status status = gls_cursor_read(&t->offsets.cursor, value, t->wide ? 8 : 4);
-    if (status == GLS_OK && (*value < t->offset || *value > t->n_points))
+    if (!status && (*value < t->offset || *value > t->n_points))
         status = gls_reader_damaged(r, "offsets that do not rise to the number of points");
     return status;
 }
@@ -302,19 +300,19 @@ static gls_status open_trx(gls_tractogram_reader *r)
     if (!t) return gls_reader_no_memory(r);
     r->info.position_type = GLS_TYPE_FLOAT32;
     gls_status status = gls_trx_parts_read(r, &t->part, &t->n_parts);
-    if (status == GLS_OK) status = read_json(r);
+    if (!status) status = read_json(r);
     /* the arrays of points first: they prove the counts, by which memory for the others is taken */
     for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < t->n_parts && status == GLS_OK; i++)
+        for (size_t i = 0; i < t->n_parts && !status; i++)
             if ((strchr(t->part[i].name, '/') != NULL) == others) status = add_part(r, &t->part[i]);
-    if (status == GLS_OK) status = start(r);
-    if (status != GLS_OK) return status;
+    if (!status) status = start(r);
+    if (status) return status;
     r->info.counts_streamlines = r->info.counts_points = true;
     r->info.n_streamlines = t->n_lines;
     r->info.n_points = t->n_points;
     uint64_t first = 0;
     if (t->offsets.part) status = next_offset(r, &first);
-    if (status == GLS_OK && first != 0) status = gls_reader_damaged(r, "its first offset is not 0");
+    if (!status && first != 0) status = gls_reader_damaged(r, "its first offset is not 0");
     return status;
 }
 
@@ -330,10 +328,10 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t n)
         double full[BLOCK];
     } block;
     gls_status status = GLS_OK;
-    for (uint64_t done = 0; done < 3 * n && status == GLS_OK;) {
+    for (uint64_t done = 0; done < 3 * n && !status;) {
         size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;
         status = gls_cursor_read(&t->positions.cursor, &block, m * bytes);
-        for (size_t i = 0; i < m && status == GLS_OK; i++)
+        for (size_t i = 0; i < m && !status; i++)
             value[done + i] = bytes == 2 ? gls_half_value(block.half[i]) : (float)block.full[i];
         done += m;
     }
@@ -347,12 +345,10 @@ static gls_status check_end(gls_tractogram_reader *r)
     if (t->checked) return GLS_OK;
     if (t->offset != t->n_points) return gls_reader_damaged(r, "offsets that do not end at the number of points");
     if (t->positions.part) status = gls_trx_part_check(r, t->positions.part, &t->positions.cursor);
-    if (status == GLS_OK && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
-    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++)
-        status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
-    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++)
-        status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
-    t->checked = status == GLS_OK;
+    if (!status && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
+    t->checked = !status;
     return status;
 }
 
@@ -365,7 +361,7 @@ static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
     for (; n < r->max_lines && points < r->max_points && r->lines_read + n < t->n_lines; n++) {
         uint64_t next;
         status = next_offset(r, &next);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         points += next - t->offset;
         t->offset = next;
         r->line_offset[n + 1] = points;
@@ -373,12 +369,12 @@ static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
     *n_lines = n;
     if (n == 0) return check_end(r);
     status = gls_reader_reserve(r, points);
-    if (status == GLS_OK) status = read_points(r, points);
-    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++) {
+    if (!status) status = read_points(r, points);
+    for (size_t k = 0; k < r->dps.n && !status; k++) {
         const gls_column *c = &r->dps.filled[k];
         status = gls_cursor_read(&t->dps[k].cursor, (void *)c->data, n * gls_column_row_bytes(c));
     }
-    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) {
+    for (size_t k = 0; k < r->dpv.n && !status; k++) {
         const gls_column *c = &r->dpv.filled[k];
         status = gls_cursor_read(&t->dpv[k].cursor, (void *)c->data, (size_t)points * gls_column_row_bytes(c));
     }

@@ -71,9 +71,9 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: parts of a run are TRX, TRK or TCK files; convert the merged one",
                         w->output.path);
     gls_status status = gls_packer_init(&v->packer, &w->output);
-    if (status == GLS_OK) status = gls_spool_init(&v->lengths, &w->output);
+    if (!status) status = gls_spool_init(&v->lengths, &w->output);
     int n = snprintf(line, sizeof line, "%s%*d float\n", head, COUNT_WIDTH, 0);
-    return status == GLS_OK ? gls_output_write(&w->output, line, (size_t)n) : status;
+    return !status ? gls_output_write(&w->output, line, (size_t)n) : status;
 }
 
 static gls_status define(gls_tractogram_writer *w)
@@ -84,8 +84,7 @@ static gls_status define(gls_tractogram_writer *w)
     v->column = calloc(n + 1, sizeof *v->column);
     if (!v->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = GLS_OK;
-    for (; v->n_spools < n && status == GLS_OK; v->n_spools++)
-        status = gls_spool_init(&v->column[v->n_spools], &w->output);
+    for (; v->n_spools < n && !status; v->n_spools++) status = gls_spool_init(&v->column[v->n_spools], &w->output);
     return status;
 }
 
@@ -97,7 +96,7 @@ static gls_status spool_values(gls_spool *spool, const gls_column *c, uint64_t r
     size_t bytes;
     gls_status status = GLS_OK;
     type_name(c->type, &bytes);
-    for (uint64_t i = 0; i < n && status == GLS_OK;) {
+    for (uint64_t i = 0; i < n && !status;) {
         size_t m = n - i < PIECE ? (size_t)(n - i) : PIECE;
         if (c->type == GLS_TYPE_FLOAT16)
             for (size_t k = 0; k < m; k++) {
@@ -120,19 +119,19 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     gls_status status = GLS_OK;
     if (w->n_points + s->offset[s->n] > INT_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d points", w->output.path, INT_MAX);
-    for (uint64_t p = 0; p < s->offset[s->n] && status == GLS_OK;) {
+    for (uint64_t p = 0; p < s->offset[s->n] && !status;) {
         size_t n = s->offset[s->n] - p < PIECE ? (size_t)(s->offset[s->n] - p) : PIECE;
         memcpy(piece, s->point[p], n * sizeof *s->point);
         swap(piece, 3 * n, sizeof(float));
-        status = gls_packer_put(&v->packer, piece, n * sizeof *s->point);
+        status = gls_packer_write(&v->packer, piece, n * sizeof *s->point);
         p += n;
     }
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < s->n && !status; i++) {
         uint32_t n = (uint32_t)(s->offset[i + 1] - s->offset[i]);
         status = gls_spool_append(&v->lengths, &n, sizeof n);
     }
-    for (size_t k = 0; k < w->n_dps && status == GLS_OK; k++) status = spool_values(&v->column[k], &s->dps[k], s->n);
-    for (size_t k = 0; k < w->n_dpv && status == GLS_OK; k++)
+    for (size_t k = 0; k < w->n_dps && !status; k++) status = spool_values(&v->column[k], &s->dps[k], s->n);
+    for (size_t k = 0; k < w->n_dpv && !status; k++)
         status = spool_values(&v->column[w->n_dps + k], &s->dpv[k], s->offset[s->n]);
     return status;
 }
@@ -144,14 +143,14 @@ static gls_status write_lines(gls_tractogram_writer *w)
     uint32_t n, at = 0;
     int length = snprintf(text, sizeof text, "\nLINES %" PRIu64 " %" PRIu64 "\n", w->n_streamlines,
                           w->n_streamlines + w->n_points);
-    gls_status status = gls_packer_put(&v->packer, text, (size_t)length);
-    if (status == GLS_OK) status = gls_spool_rewind(&v->lengths);
-    for (uint64_t i = 0; i < w->n_streamlines && status == GLS_OK; i++) {
+    gls_status status = gls_packer_write(&v->packer, text, (size_t)length);
+    if (!status) status = gls_spool_rewind(&v->lengths);
+    for (uint64_t i = 0; i < w->n_streamlines && !status; i++) {
         status = gls_spool_read(&v->lengths, &n, sizeof n);
-        for (uint32_t p = 0; p <= n && status == GLS_OK; p++) {
+        for (uint32_t p = 0; p <= n && !status; p++) {
             uint32_t word = p == 0 ? n : at++;
             swap((unsigned char *)&word, 1, sizeof word);
-            status = gls_packer_put(&v->packer, &word, sizeof word);
+            status = gls_packer_write(&v->packer, &word, sizeof word);
         }
     }
     return status;
@@ -165,8 +164,8 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
     unsigned char piece[PIECE];
     if (first == end) return GLS_OK;
     int length = snprintf(text, sizeof text, "\n%s %" PRIu64 "\nFIELD FieldData %zu\n", kind, rows, end - first);
-    gls_status status = gls_packer_put(&v->packer, text, (size_t)length);
-    for (size_t k = first; k < end && status == GLS_OK; k++) {
+    gls_status status = gls_packer_write(&v->packer, text, (size_t)length);
+    for (size_t k = first; k < end && !status; k++) {
         const gls_column *c = &w->column[k];
         size_t bytes, at = 0;
         const char *type = type_name(c->type, &bytes);
@@ -175,15 +174,15 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
             at += (size_t)sprintf(name + at, plain ? "%c" : "%%%02X", plain ? *from : (unsigned char)*from);
         }
         length = snprintf(text, sizeof text, "%s %u %" PRIu64 " %s\n", name, c->components, rows, type);
-        status = gls_packer_put(&v->packer, text, (size_t)length);
-        if (status == GLS_OK) status = gls_spool_rewind(&v->column[k]);
-        for (uint64_t left = v->column[k].bytes; left > 0 && status == GLS_OK;) {
+        status = gls_packer_write(&v->packer, text, (size_t)length);
+        if (!status) status = gls_spool_rewind(&v->column[k]);
+        for (uint64_t left = v->column[k].bytes; left > 0 && !status;) {
             size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
             status = gls_spool_read(&v->column[k], piece, n);
-            if (status == GLS_OK) status = gls_packer_put(&v->packer, piece, n);
+            if (!status) status = gls_packer_write(&v->packer, piece, n);
             left -= n;
         }
-        if (status == GLS_OK) status = gls_packer_put(&v->packer, "\n", 1);
+        if (!status) status = gls_packer_write(&v->packer, "\n", 1);
     }
     return status;
 }
@@ -193,12 +192,12 @@ static gls_status finish(gls_tractogram_writer *w)
     vtk *v = w->state;
     char digits[32];
     gls_status status = write_lines(w);
-    if (status == GLS_OK) status = write_columns(w, "CELL_DATA", w->n_streamlines, 0, w->n_dps);
-    if (status == GLS_OK) status = write_columns(w, "POINT_DATA", w->n_points, w->n_dps, w->n_dps + w->n_dpv);
-    if (status == GLS_OK) status = gls_packer_put(&v->packer, "\n", 1);
-    if (status == GLS_OK) status = gls_packer_flush(&v->packer);
+    if (!status) status = write_columns(w, "CELL_DATA", w->n_streamlines, 0, w->n_dps);
+    if (!status) status = write_columns(w, "POINT_DATA", w->n_points, w->n_dps, w->n_dps + w->n_dpv);
+    if (!status) status = gls_packer_write(&v->packer, "\n", 1);
+    if (!status) status = gls_packer_flush(&v->packer);
     snprintf(digits, sizeof digits, "%*" PRIu64, COUNT_WIDTH, w->n_points);
-    return status == GLS_OK ? gls_output_write_at(&w->output, sizeof head - 1, digits, COUNT_WIDTH) : status;
+    return !status ? gls_output_write_at(&w->output, sizeof head - 1, digits, COUNT_WIDTH) : status;
 }
 
 const gls_tractogram_driver gls_vtk_driver = {false, create, define, append, finish, destroy};

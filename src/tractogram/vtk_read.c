@@ -43,10 +43,10 @@ static gls_status find_points(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
     gls_status status = gls_vtk_scan_count(&t->scan, &t->n_points);
-    if (status == GLS_OK && t->points.known) status = gls_reader_damaged(r, "two sections POINTS");
-    if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, 3 * t->n_points, &t->points);
+    if (!status && t->points.known) status = gls_reader_damaged(r, "two sections POINTS");
+    if (!status) status = gls_vtk_scan_array(&t->scan, NULL, 3 * t->n_points, &t->points);
     r->info.position_type = t->points.type;
-    if (status == GLS_OK && t->points.type != GLS_TYPE_FLOAT32 && t->points.type != GLS_TYPE_FLOAT64)
+    if (!status && t->points.type != GLS_TYPE_FLOAT32 && t->points.type != GLS_TYPE_FLOAT64)
         status = gls_fail(GLS_ERR_INPUT, "%s: its points are neither float nor double", r->path);
     return status;
 }
@@ -58,19 +58,19 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
     gls_vtk_array first, second = {0};
     uint64_t n, size;
     gls_status status = gls_vtk_scan_count(&t->scan, &n);
-    if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &size);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_vtk_scan_count(&t->scan, &size);
+    if (status) return status;
     if (r->info.version < 50) {
         status = gls_vtk_scan_array(&t->scan, "int", size, &first);
     } else {
         status = gls_vtk_scan_word(&t->scan, "OFFSETS");
-        if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, n, &first);
-        if (status == GLS_OK) status = gls_vtk_scan_word(&t->scan, "CONNECTIVITY");
-        if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, size, &second);
+        if (!status) status = gls_vtk_scan_array(&t->scan, NULL, n, &first);
+        if (!status) status = gls_vtk_scan_word(&t->scan, "CONNECTIVITY");
+        if (!status) status = gls_vtk_scan_array(&t->scan, NULL, size, &second);
         n -= n > 0;
     }
     if (!are_lines) t->n_others += n;
-    if (status != GLS_OK || !are_lines) return status;
+    if (status || !are_lines) return status;
     if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "two sections LINES");
     if (second.known) {
         t->offsets = first;
@@ -91,7 +91,7 @@ static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const 
     if (components < 1 || components > INT32_MAX || rows > UINT64_MAX / 8 / components)
         return gls_reader_damaged(r, "the size of an array");
     gls_status status = gls_vtk_scan_array(&t->scan, type, components * rows, &array);
-    if (status != GLS_OK || owner == GLS_VTK_NOBODY) return status;
+    if (status || owner == GLS_VTK_NOBODY) return status;
     bool per_point = owner == GLS_VTK_POINT;
     if (rows != (per_point ? t->n_points : t->n_lines)) {
         gls_reader_warn(r, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
@@ -118,30 +118,29 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD] = "";
     uint64_t components = 0;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (!gls_case_compare(kind, "SCALARS")) {
         status = gls_vtk_scan_token(&t->scan, type);
-        if (status == GLS_OK) status = gls_vtk_scan_token(&t->scan, word);
+        if (!status) status = gls_vtk_scan_token(&t->scan, word);
         components = strtoull(word, NULL, 10);
-        if (status == GLS_OK && components > 0) status = gls_vtk_scan_token(&t->scan, word);
+        if (!status && components > 0) status = gls_vtk_scan_token(&t->scan, word);
         if (components == 0) components = 1;
-        if (status == GLS_OK && !gls_case_compare(word, "LOOKUP_TABLE"))
+        if (!status && !gls_case_compare(word, "LOOKUP_TABLE"))
             status = gls_vtk_scan_token(&t->scan, word);
-        else if (status == GLS_OK)
+        else if (!status)
             status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
     } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         status = gls_vtk_scan_count(&t->scan, &components);
         strcpy(type, t->scan.binary ? "unsigned_char" : "float");
         if (!gls_case_compare(kind, "LOOKUP_TABLE"))
-            return status != GLS_OK ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
+            return status ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
     } else if (!gls_case_compare(kind, "TEXTURE_COORDINATES")) {
         status = gls_vtk_scan_count(&t->scan, &components);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!gls_case_compare(kind, kinds[i].kind)) components = kinds[i].components;
-    if (status == GLS_OK && components == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
-    return status == GLS_OK ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
+    if (!status && components == 0) return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
+    return !status ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
 }
 
 static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
@@ -150,16 +149,16 @@ static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
     char name[GLS_VTK_WORD];
     uint64_t n = 0, components, rows;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
-    if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &n);
-    for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
+    if (!status) status = gls_vtk_scan_count(&t->scan, &n);
+    for (uint64_t i = 0; i < n && !status; i++) {
         status = gls_vtk_scan_name(&t->scan, name);
-        while (status == GLS_OK && !gls_case_compare(name, "METADATA")) {
+        while (!status && !gls_case_compare(name, "METADATA")) {
             gls_vtk_scan_paragraph(&t->scan);
             status = gls_vtk_scan_name(&t->scan, name);
         }
-        if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &components);
-        if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &rows);
-        if (status == GLS_OK) status = add_data(r, owner, name, NULL, components, rows);
+        if (!status) status = gls_vtk_scan_count(&t->scan, &components);
+        if (!status) status = gls_vtk_scan_count(&t->scan, &rows);
+        if (!status) status = add_data(r, owner, name, NULL, components, rows);
     }
     return status;
 }
@@ -172,12 +171,12 @@ static gls_status find_sections(gls_tractogram_reader *r)
     gls_vtk_owner owner = GLS_VTK_NOBODY;
     uint64_t rows = 0;
     gls_status status = GLS_OK;
-    while (status == GLS_OK && gls_vtk_scan_more(&t->scan)) {
+    while (!status && gls_vtk_scan_more(&t->scan)) {
         status = gls_vtk_scan_token(&t->scan, word);
-        if (status != GLS_OK) break;
+        if (status) break;
         if (!gls_case_compare(word, "DATASET")) {
             status = gls_vtk_scan_token(&t->scan, word);
-            if (status == GLS_OK && gls_case_compare(word, "POLYDATA") != 0)
+            if (!status && gls_case_compare(word, "POLYDATA") != 0)
                 status = gls_fail(GLS_ERR_INPUT, "%s: holds %.40s; only POLYDATA is known", r->path, word);
         } else if (!gls_case_compare(word, "POINTS")) {
             status = find_points(r);
@@ -211,13 +210,13 @@ static gls_status start(gls_tractogram_reader *r)
                         " polygons or the like, and no lines",
                         r->path, t->n_points, t->n_others);
     gls_vtk_array *arrays[] = {&t->points, &t->lines, &t->offsets, &t->connectivity};
-    for (size_t i = 0; i < 4 && status == GLS_OK; i++)
+    for (size_t i = 0; i < 4 && !status; i++)
         if (arrays[i]->known) status = gls_vtk_array_open(&t->scan, arrays[i]);
-    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++) status = gls_vtk_array_open(&t->scan, &t->dps[k]);
-    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) status = gls_vtk_array_open(&t->scan, &t->dpv[k]);
-    if (status == GLS_OK && t->offsets.known && t->n_lines > 0) {
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_vtk_array_open(&t->scan, &t->dps[k]);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_vtk_array_open(&t->scan, &t->dpv[k]);
+    if (!status && t->offsets.known && t->n_lines > 0) {
         status = gls_vtk_array_index(&t->scan, &t->offsets, &t->last_offset);
-        if (status == GLS_OK && t->last_offset != 0) status = gls_reader_damaged(r, "its first offset is not 0");
+        if (!status && t->last_offset != 0) status = gls_reader_damaged(r, "its first offset is not 0");
     }
     return status;
 }
@@ -229,22 +228,22 @@ static gls_status open_vtk(gls_tractogram_reader *r)
     vtk *t = r->state = calloc(1, sizeof *t);
     if (!t) return gls_reader_no_memory(r);
     gls_status status = gls_vtk_scan_begin(&t->scan, r);
-    if (status == GLS_OK) status = gls_vtk_scan_line(&t->scan, line);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_vtk_scan_line(&t->scan, line);
+    if (status) return status;
     if (sscanf(line, "# vtk DataFile Version %31s", version) != 1 || sscanf(version, "%1d.%1d", &major, &minor) != 2)
         return gls_reader_damaged(r, "its first line names no version");
     r->info.version = 10 * major + minor;
     status = gls_vtk_scan_line(&t->scan, line);
-    if (status == GLS_OK) status = gls_reader_add_header(r, "title", line);
-    if (status == GLS_OK) status = find_axes(r, line);
-    if (status == GLS_OK) status = gls_vtk_scan_line(&t->scan, line);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_reader_add_header(r, "title", line);
+    if (!status) status = find_axes(r, line);
+    if (!status) status = gls_vtk_scan_line(&t->scan, line);
+    if (status) return status;
     t->scan.binary = !gls_case_compare_n(line, "BINARY", 6);
     if (!t->scan.binary && gls_case_compare_n(line, "ASCII", 5) != 0)
         return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
     status = find_sections(r);
     gls_cursor_finish(&t->scan.cursor);
-    if (status == GLS_OK) status = start(r);
+    if (!status) status = start(r);
     r->info.counts_streamlines = r->info.counts_points = true;
     r->info.n_streamlines = t->n_lines;
     r->info.n_points = t->n_points;
@@ -259,15 +258,15 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t
     float *to = r->point[first];
     gls_status status = GLS_OK;
     if (!wide) status = gls_vtk_array_read(&t->scan, &t->points, 3 * n, to);
-    for (uint64_t done = 0; wide && done < 3 * n && status == GLS_OK;) {
+    for (uint64_t done = 0; wide && done < 3 * n && !status;) {
         size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;
         status = gls_vtk_array_read(&t->scan, &t->points, m, block);
-        for (size_t i = 0; i < m && status == GLS_OK; i++) to[done + i] = (float)block[i];
+        for (size_t i = 0; i < m && !status; i++) to[done + i] = (float)block[i];
         done += m;
     }
-    for (uint64_t i = 0; i < 3 * n && status == GLS_OK; i++)
+    for (uint64_t i = 0; i < 3 * n && !status; i++)
         if (t->sign[i % 3] < 0) to[i] = -to[i];
-    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) {
+    for (size_t k = 0; k < r->dpv.n && !status; k++) {
         const gls_column *c = &r->dpv.filled[k];
         status = gls_vtk_array_read(&t->scan, &t->dpv[k], n * c->components,
                                     (char *)c->data + first * gls_column_row_bytes(c));
@@ -281,15 +280,15 @@ static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t po
     vtk *t = r->state;
     gls_vtk_array *from = t->offsets.known ? &t->connectivity : &t->lines;
     gls_status status = GLS_OK;
-    for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
+    for (uint64_t i = 0; i < n && !status; i++) {
         uint64_t index = 0;
         status = gls_vtk_array_index(&t->scan, from, &index);
-        while (status == GLS_OK && i == 0 && t->next_point < index && index < t->n_points) {
+        while (!status && i == 0 && t->next_point < index && index < t->n_points) {
             status = gls_reader_reserve(r, points + 1);
-            if (status == GLS_OK) status = read_points(r, points, 1); /* of no line */
+            if (!status) status = read_points(r, points, 1); /* of no line */
             t->next_point++;
         }
-        if (status == GLS_OK && (index != t->next_point || index >= t->n_points))
+        if (!status && (index != t->next_point || index >= t->n_points))
             return gls_fail(GLS_ERR_INPUT, "%s: the points of its lines do not follow each other; that is not read",
                             r->path);
         t->next_point++;
@@ -302,7 +301,7 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     vtk *t = r->state;
     uint64_t n = 0;
     gls_status status = gls_vtk_array_index(&t->scan, t->offsets.known ? &t->offsets : &t->lines, &n);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (t->offsets.known) {
         uint64_t end = n;
         if (end < t->last_offset) return gls_reader_damaged(r, "offsets that fall");
@@ -311,8 +310,8 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     }
     if (n > t->n_points) return gls_reader_damaged(r, "a line of more points than there are");
     status = read_indices(r, n, *points);
-    if (status == GLS_OK) status = gls_reader_reserve(r, *points + n);
-    if (status == GLS_OK && n > 0) status = read_points(r, *points, n);
+    if (!status) status = gls_reader_reserve(r, *points + n);
+    if (!status && n > 0) status = read_points(r, *points, n);
     *points += n;
     r->line_offset[i + 1] = *points;
     return status;
@@ -324,9 +323,9 @@ static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
     uint64_t points = 0;
     size_t i = 0;
     gls_status status = GLS_OK;
-    for (; i < r->max_lines && points < r->max_points && r->lines_read + i < t->n_lines && status == GLS_OK; i++)
+    for (; i < r->max_lines && points < r->max_points && r->lines_read + i < t->n_lines && !status; i++)
         status = read_line(r, i, &points);
-    for (size_t k = 0; k < r->dps.n && i > 0 && status == GLS_OK; k++) {
+    for (size_t k = 0; k < r->dps.n && i > 0 && !status; k++) {
         const gls_column *c = &r->dps.filled[k];
         status = gls_vtk_array_read(&t->scan, &t->dps[k], i * c->components, (void *)c->data);
     }

@@ -69,7 +69,7 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
 {
     char word[GLS_VTK_WORD];
     gls_status status = gls_vtk_scan_token(s, word);
-    if (status == GLS_OK && gls_case_compare(word, expected) != 0)
+    if (!status && gls_case_compare(word, expected) != 0)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: damaged: there is no %s where there should be", s->reader->path, expected);
     return status;
@@ -78,7 +78,7 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
 gls_status gls_vtk_scan_name(gls_vtk_scan *s, char name[GLS_VTK_WORD])
 {
     gls_status status = gls_vtk_scan_token(s, name);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     char *to = name;
     for (const char *from = name; *from; from++, to++) {
         char digits[3] = "";
@@ -98,7 +98,7 @@ gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
 {
     char word[GLS_VTK_WORD], *end;
     gls_status status = gls_vtk_scan_token(s, word);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     errno = 0;
     *count = strtoull(word, &end, 10);
     if (!gls_is_digit((unsigned char)*word) || *end || errno || *count > UINT64_MAX / 1024)
@@ -146,8 +146,8 @@ gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls
     char word[GLS_VTK_WORD];
     gls_status status = name ? GLS_OK : gls_vtk_scan_token(s, word);
     *array = (gls_vtk_array){.known = true, .n = n, .cursor = {.fd = -1}};
-    if (status == GLS_OK) status = parse_type(s, name ? name : word, &array->type);
-    if (status != GLS_OK) return status;
+    if (!status) status = parse_type(s, name ? name : word, &array->type);
+    if (status) return status;
     /* the values begin behind the end of the line */
     for (int byte = peek(c); byte >= 0 && byte != '\n' && gls_is_space(byte); byte = peek(c)) c->next++;
     if (peek(c) == '\n') c->next++;
@@ -202,7 +202,7 @@ gls_status gls_vtk_array_read(const gls_vtk_scan *s, gls_vtk_array *array, uint6
     char word[GLS_VTK_WORD], *to = values;
     if (s->binary) {
         gls_status status = gls_cursor_read(&array->cursor, values, (size_t)n * size);
-        if (status == GLS_OK) gls_swap_bytes(values, (size_t)n, size);
+        if (!status) gls_swap_bytes(values, (size_t)n, size);
         return status;
     }
     for (uint64_t i = 0; i < n; i++, to += size)
@@ -218,7 +218,7 @@ gls_status gls_vtk_array_index(const gls_vtk_scan *s, gls_vtk_array *array, uint
         int64_t wide;
     } v;
     gls_status status = gls_vtk_array_read(s, array, 1, &v);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     bool wide = gls_type_size(array->type) == 8;
     if ((!wide && gls_type_size(array->type) != 4) || gls_type_is_float(array->type) || (wide ? v.wide : v.narrow) < 0)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: an index is no whole number", s->reader->path);

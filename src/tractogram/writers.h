@@ -10,7 +10,9 @@
 #include "util/output_file.h"
 #include "util/text.h"
 
-/* --- Large appends to a tractogram, in pieces: several threads bring them into the form of the file, check them and sum them up, and one writes them, each at its place. A file system takes in a file at the speed of one thread; so that one does nothing else while pieces are ready. */
+/* --- Large appends to a tractogram, in pieces: several threads bring them into the form of the file, check them and
+ * sum them up, and one writes them, each at its place. A file system takes in a file at the speed of one thread; so
+ * that one does nothing else while pieces are ready. */
 
 #define GLS_PIECE_THREADS 4
 #define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
@@ -140,12 +142,13 @@ typedef struct gls_packer {
 
 gls_status gls_packer_init(gls_packer *packer, gls_output *output);
 void gls_packer_finish(gls_packer *packer);
-gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes);
+gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);
 gls_status gls_packer_flush(gls_packer *packer);
 /* The same in pieces; output and crc are the packer's. */
-gls_status gls_packer_put_pieces(gls_packer *packer, const gls_pieces *pieces);
+gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces);
 
-/* --- An array that grows without using memory: in a buffer first, then in a nameless scratch file beside the output. */
+/* --- An array that grows without using memory: in a buffer first, then in a nameless scratch file beside the output.
+ */
 
 typedef struct gls_spool {
     const gls_output *output;

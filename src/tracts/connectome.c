@@ -356,7 +356,7 @@ static void put_header(const gls_connectome *c, const char *const *names, char s
 {
     for (size_t k = 0; k < gls_connectome_size(c); k++) {
         gls_text_append(row, &separator, 1);
-        gls_field_put(row, names[k], separator);
+        gls_field_append(row, names[k], separator);
     }
     gls_text_append(row, "\n", 1);
 }
@@ -375,7 +375,7 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
     output.group = group;
     if (names) put_header(c, names, separator, &row);
     for (size_t i = 0; i < n && !status; i++) {
-        if (names) gls_field_put(&row, names[i], separator);
+        if (names) gls_field_append(&row, names[i], separator);
         for (size_t k = 0; k < n; k++) {
             double value = gls_connectome_value(c, i, k);
             if (k > 0 || names) gls_text_append(&row, &separator, 1);

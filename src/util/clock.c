@@ -1,8 +1,16 @@
 #include "util/clock.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#include "util/json_text.h"
+#include "util/threads.h"
 
 static _Atomic uint64_t skipped;    /* nanoseconds */
 static _Atomic uint64_t stopped_at; /* the same; 0: it goes */
@@ -29,4 +37,181 @@ double gls_clock_seconds(void)
     uint64_t at = atomic_load_explicit(&stopped_at, memory_order_relaxed);
     if (at == 0) at = now();
     return 1e-9 * (double)(at + atomic_load_explicit(&skipped, memory_order_relaxed));
+}
+
+typedef struct phase {
+    char name[48];
+    unsigned lane;
+    double from, until;
+    uint64_t number;
+    bool has_number;
+} phase;
+
+typedef struct lane {
+    char name[112];
+} lane;
+
+static atomic_bool is_on;
+static struct {
+    pthread_mutex_t lock;
+    phase *phase;
+    size_t n, capacity;
+    lane *lane;
+    unsigned n_lanes;
+    unsigned run; /* how often it was started: threads keep their lanes for one run only */
+    bool failed;
+} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Thread_local unsigned own_lane, own_run;
+
+static void renew(void)
+{
+    trace.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&is_on, false);
+}
+GLS_IN_COPIES(renew)
+
+bool gls_trace_is_on(void)
+{
+    return atomic_load_explicit(&is_on, memory_order_relaxed);
+}
+
+/* These with the lock held. */
+static void empty(void)
+{
+    free(trace.phase);
+    free(trace.lane);
+    trace.phase = NULL;
+    trace.lane = NULL;
+    trace.n = trace.capacity = 0;
+    trace.n_lanes = 0;
+    trace.failed = false;
+}
+
+static unsigned find_lane(const char *name)
+{
+    unsigned i = 0;
+    while (i < trace.n_lanes && strcmp(trace.lane[i].name, name) != 0) i++;
+    if (i < trace.n_lanes) return i;
+    lane *grown = realloc(trace.lane, (i + 1) * sizeof *grown);
+    trace.failed |= !grown;
+    if (!grown) return 0;
+    trace.lane = grown;
+    snprintf(grown[i].name, sizeof grown[i].name, "%s", name);
+    trace.n_lanes++;
+    return i;
+}
+
+static void call_this_thread(const char *name)
+{
+    own_lane = find_lane(name);
+    own_run = trace.run;
+}
+
+static void keep(phase p, const char *name)
+{
+    if (trace.n == trace.capacity) {
+        const size_t capacity = trace.capacity ? 2 * trace.capacity : 1024;
+        phase *grown = realloc(trace.phase, capacity * sizeof *grown);
+        trace.failed |= !grown;
+        if (!grown) return;
+        trace.phase = grown;
+        trace.capacity = capacity;
+    }
+    snprintf(p.name, sizeof p.name, "%s", name);
+    trace.phase[trace.n++] = p;
+}
+
+void gls_trace_start(void)
+{
+    pthread_mutex_lock(&trace.lock);
+    empty();
+    trace.run++;
+    call_this_thread("run");
+    atomic_store(&is_on, true);
+    pthread_mutex_unlock(&trace.lock);
+}
+
+void gls_trace_call_thread(const char *prefix, const char *name)
+{
+    char both[sizeof(lane)];
+    if (!gls_trace_is_on()) return;
+    snprintf(both, sizeof both, "%s%s%s", prefix, *name ? " " : "", name);
+    pthread_mutex_lock(&trace.lock);
+    call_this_thread(both);
+    pthread_mutex_unlock(&trace.lock);
+}
+
+double gls_trace_phase(const char *name, double start, uint64_t number)
+{
+    const double now = gls_clock_seconds();
+    if (!gls_trace_is_on()) return now - start;
+    pthread_mutex_lock(&trace.lock);
+    if (own_run != trace.run) {
+        char text[32];
+        snprintf(text, sizeof text, "thread %u", trace.n_lanes);
+        call_this_thread(text);
+    }
+    keep((phase){.lane = own_lane, .from = start, .until = now, .number = number, .has_number = true}, name);
+    pthread_mutex_unlock(&trace.lock);
+    return now - start;
+}
+
+void gls_trace_add(const char *lane_name, const char *name, double from, double until)
+{
+    if (!gls_trace_is_on()) return;
+    pthread_mutex_lock(&trace.lock);
+    keep((phase){.lane = find_lane(lane_name), .from = from, .until = until}, name);
+    pthread_mutex_unlock(&trace.lock);
+}
+
+/* --- as JSON ------------------------------------------------------------------ */
+
+static cJSON *add_event(cJSON *events, const char *name, const char *kind, unsigned lane_number)
+{
+    cJSON *event = cJSON_CreateObject();
+    cJSON_AddItemToArray(events, event);
+    cJSON_AddStringToObject(event, "name", name);
+    cJSON_AddStringToObject(event, "ph", kind);
+    cJSON_AddNumberToObject(event, "pid", 1);
+    cJSON_AddNumberToObject(event, "tid", lane_number);
+    return event;
+}
+
+/* Nanoseconds are kept: neighbours that touch must not overlap. */
+static double microseconds(double seconds)
+{
+    return round(1e9 * seconds) / 1e3;
+}
+
+static cJSON *make_json(void)
+{
+    cJSON *root = cJSON_CreateObject(), *events = cJSON_AddArrayToObject(root, "traceEvents");
+    double zero = trace.n > 0 ? trace.phase[0].from : 0;
+    cJSON_AddStringToObject(root, "displayTimeUnit", "ms");
+    for (size_t i = 0; i < trace.n; i++) zero = fmin(zero, trace.phase[i].from);
+    for (unsigned i = 0; i < trace.n_lanes; i++) {
+        cJSON *arguments = cJSON_AddObjectToObject(add_event(events, "thread_name", "M", i), "args");
+        cJSON_AddStringToObject(arguments, "name", trace.lane[i].name);
+    }
+    for (size_t i = 0; i < trace.n; i++) {
+        const phase *p = &trace.phase[i];
+        const double from = microseconds(p->from - zero);
+        cJSON *event = add_event(events, p->name, "X", p->lane);
+        cJSON_AddNumberToObject(event, "ts", from);
+        cJSON_AddNumberToObject(event, "dur", microseconds(p->until - zero) - from);
+        if (p->has_number) cJSON_AddNumberToObject(cJSON_AddObjectToObject(event, "args"), "seed", (double)p->number);
+    }
+    return root;
+}
+
+char *gls_trace_text(void)
+{
+    pthread_mutex_lock(&trace.lock);
+    atomic_store(&is_on, false);
+    cJSON *root = trace.failed ? NULL : make_json();
+    char *text = root ? gls_json_print_line(root) : NULL;
+    cJSON_Delete(root);
+    empty();
+    pthread_mutex_unlock(&trace.lock);
+    return text;
 }

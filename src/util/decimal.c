@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MOST_DIGITS 17
-#define FEWEST_DIGITS 15 /* so many are always meaningful */
+#define MAX_DIGITS 17
+#define MIN_DIGITS 15 /* so many are always meaningful */
 
 typedef unsigned __int128 wide;
 
@@ -39,7 +39,7 @@ static wide power_of_ten(int q)
                                      UINT64_C(1000000000000000),
                                      UINT64_C(10000000000000000),
                                      UINT64_C(100000000000000000)};
-    return q <= MOST_DIGITS ? power[q] : (wide)power[MOST_DIGITS] * power[q - MOST_DIGITS];
+    return q <= MAX_DIGITS ? power[q] : (wide)power[MAX_DIGITS] * power[q - MAX_DIGITS];
 }
 
 /* The n digits next to the number, as a whole number; *exponent: of the first one. */
@@ -67,7 +67,7 @@ static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
 
 static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
 {
-    char text[MOST_DIGITS];
+    char text[MAX_DIGITS];
     size_t length = 0;
     for (int i = n; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
     while (n > 1 && text[n - 1] == '0') n--;
@@ -112,14 +112,14 @@ static size_t print_signed(double v, uint64_t digits, int n, int exponent, char 
 size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
 {
     number x;
-    int exponent, n = FEWEST_DIGITS;
+    int exponent, n = MIN_DIGITS;
     if (v == 0) {
         memcpy(out, "0", 2);
         return 1;
     }
     if (!take_apart(v, &x)) return 0;
     uint64_t digits = round_to(&x, n, &exponent);
-    while (n < MOST_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
+    while (n < MAX_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
     return print_signed(v, digits, n, exponent, out);
 }
 

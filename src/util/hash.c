@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <isa-l/crc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include <zlib.h>
 
 #include "util/status.h"
 
@@ -68,3 +70,21 @@ char *gls_hash_text(uint64_t hash, char text[17])
     snprintf(text, 17, "%016" PRIx64, hash);
     return text;
 }
+
+uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes)
+{
+    return (uint32_t)crc32_combine(first, second, (z_off_t)bytes);
+}
+
+#ifdef GLS_HAVE_ISAL
+
+uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    return crc32_gzip_refl(crc, data, bytes);
+}
+#else
+uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    return (uint32_t)crc32_z(crc, data, bytes);
+}
+#endif

@@ -6,7 +6,7 @@
 
 #include "util/text.h"
 
-/* Texts get back the bytes that printed() put into UTF-8. */
+/* Texts get back the bytes that printed() append_character into UTF-8. */
 static void decode(cJSON *json)
 {
     for (; json; json = json->next) {
@@ -56,7 +56,7 @@ static size_t plain_bytes(const char *text)
 }
 
 /* Appends the character of JSON at text, of UTF-8 or an escape, and returns its bytes. */
-static size_t put(gls_text *out, const char *text)
+static size_t append_character(gls_text *out, const char *text)
 {
     char escape[GLS_ESCAPE_BYTES];
     if (*text == '\\') {
@@ -85,7 +85,7 @@ static char *printed(char *text)
         const size_t n = plain_bytes(at);
         gls_text_append(&out, at, n);
         at += n;
-        if (*at) at += put(&out, at);
+        if (*at) at += append_character(&out, at);
     }
     free(text);
     return gls_text_take(&out);

@@ -25,8 +25,8 @@ gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *gr
     gls_output output;
     gls_status status = gls_output_create(path, overwrite, &output);
     output.group = group;
-    if (status == GLS_OK) status = gls_output_write(&output, data, bytes);
-    if (status == GLS_OK) return gls_output_commit(&output);
+    if (!status) status = gls_output_write(&output, data, bytes);
+    if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;
 }
@@ -138,7 +138,7 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
     bool replaced;
     mode_t mode = 0;
     gls_status status = check_target(path, overwrite, &replaced, &mode);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     output->overwrite = overwrite;
     output->path = replaced ? realpath(path, NULL) : strdup(path);
     if (!output->path) {
@@ -325,17 +325,17 @@ gls_status gls_outputs_commit(gls_output *outputs, size_t n)
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
     if (!old) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < n && status == GLS_OK; i++) status = synchronise(&outputs[i]);
-    while (named < n && status == GLS_OK) {
+    for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
+    while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)
             status = fail_naming(&outputs[named]);
         else
             named++;
     }
-    for (size_t i = 0; i < named && status == GLS_OK; i++)
+    for (size_t i = 0; i < named && !status; i++)
         if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
     for (size_t i = named; i-- > 0;) {
-        if (status == GLS_OK) {
+        if (!status) {
             if (old[i].kept) unlink(old[i].kept);
         } else if (old[i].kept) {
             rename(old[i].kept, outputs[i].path);
@@ -354,7 +354,7 @@ gls_status gls_output_commit(gls_output *output)
     gls_output_group *group = output->group;
     if (!group) return gls_outputs_commit(output, 1);
     gls_status status = synchronise(output);
-    if (status == GLS_OK && group->n == group->capacity) {
+    if (!status && group->n == group->capacity) {
         size_t capacity = 2 * group->capacity + 4;
         gls_output *more = realloc(group->output, capacity * sizeof *more);
         if (more) {
@@ -364,7 +364,7 @@ gls_status gls_output_commit(gls_output *output)
             status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
         }
     }
-    if (status == GLS_OK) {
+    if (!status) {
         group->output[group->n++] = *output;
         *output = GLS_OUTPUT_NONE;
     }

@@ -6,7 +6,7 @@
 #include "util/text.h"
 
 /* Takes over the field, which is UTF-8. */
-static void put(gls_text *out, gls_text *field, char separator)
+static void append_field(gls_text *out, gls_text *field, char separator)
 {
     char *text = gls_text_take(field);
     const char special[] = {separator, '"', '\n', '\r', '\0'};
@@ -21,18 +21,18 @@ static void put(gls_text *out, gls_text *field, char separator)
     free(text);
 }
 
-void gls_field_put(gls_text *out, const char *field, char separator)
+void gls_field_append(gls_text *out, const char *field, char separator)
 {
     gls_text text = {0};
     gls_utf8_encode(&text, field);
-    put(out, &text, separator);
+    append_field(out, &text, separator);
 }
 
 void gls_field_show(gls_text *out, const char *field, char separator)
 {
     gls_text text = {0};
     gls_text_show(&text, field);
-    put(out, &text, separator);
+    append_field(out, &text, separator);
 }
 
 /* The quote that ends what begins with a quote; NULL: there is none. */

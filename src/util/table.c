@@ -92,7 +92,7 @@ static gls_status parse_line(parser *s)
         double value;
         if (!parse_number(token, (size_t)(s->p - token), &value)) return not_a_number(s, token, (size_t)(s->p - token));
         gls_status status = add(s, value);
-        if (status != GLS_OK) return status;
+        if (status) return status;
         comma = false;
     }
     size_t cols = s->n - before;
@@ -111,7 +111,7 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
     gls_status status = GLS_OK;
     while (s.p < s.end) {
         status = parse_line(&s);
-        if (status != GLS_OK) goto fail;
+        if (status) goto fail;
         if (s.p < s.end) {
             bool pair = s.p[0] == '\r' && s.p + 1 < s.end && s.p[1] == '\n';
             s.p += pair ? 2 : 1;
@@ -136,7 +136,7 @@ gls_status gls_table_read(const char *path, double **values, size_t *rows, size_
     char *text;
     size_t n;
     gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &n);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     status = gls_table_parse(path, text, n, values, rows, cols);
     free(text);
     return status;

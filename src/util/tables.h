@@ -22,7 +22,7 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
  */
 
 /* Appends a field: in quotes if it has the separator, a quote or an end of line. */
-void gls_field_put(gls_text *out, const char *field, char separator);
+void gls_field_append(gls_text *out, const char *field, char separator);
 /* The same for a table that is printed: control characters, tabs and ends of lines among them, are escaped. */
 void gls_field_show(gls_text *out, const char *field, char separator);
 

@@ -2,18 +2,20 @@
  * container that may use two of 64 would be slowed down by 64 threads that wait for each other. */
 #include "util/threads.h"
 
-#include <glslines/common.h>
-
+#include <cpuid.h>
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
+#include <glslines/common.h>
+
 #include "util/status.h"
+#include "util/text.h"
 
 #define MAX_THREADS 4096
 
@@ -135,3 +137,32 @@ void gls_threads_apply(void)
     int n = atomic_load(&chosen);
     if (n > 0) omp_set_num_threads(n);
 }
+
+#if GLS_CPU_HAS_LEVELS
+
+/* The compiler's question, with the answer of the operating system; gcc 12 does not ask for F16C by that name. */
+static gls_cpu ask(void)
+{
+    unsigned a, b, c, d;
+    __builtin_cpu_init();
+    bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !f16c) return GLS_CPU_PLAIN;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw"))
+        return GLS_CPU_AVX512;
+    return GLS_CPU_AVX2;
+}
+
+gls_cpu gls_cpu_level(void)
+{
+    /* kept, since on virtual machines every such question leaves the guest; threads that ask at once agree */
+    static _Atomic int known;
+    if (known == 0) known = 1 + (int)ask();
+    return (gls_cpu)(known - 1);
+}
+#else
+gls_cpu gls_cpu_level(void)
+{
+    return GLS_CPU_PLAIN;
+}
+#endif

@@ -195,7 +195,7 @@ static gls_status add_columns(study *s, const profiles *t)
 
 static void put_cell(study *s, const char *cell)
 {
-    gls_field_put(&s->output, cell, ',');
+    gls_field_append(&s->output, cell, ',');
     gls_text_puts(&s->output, ",");
 }
 

@@ -35,7 +35,7 @@ typedef struct counting {
 static void begin(counting *c, bool far, bool fetches)
 {
     *c = (counting){.device = open_limited(far ? "software=0" : NULL)};
-    if (!c->device->with_receipts) {
+    if (!c->device->counts_groups) {
         gls_device_close(c->device);
         skip();
     }
@@ -153,7 +153,7 @@ static void host_product(void **state)
     gls_device *d = open_limited(NULL);
     gls_array *a = NULL, *b = NULL, *product = NULL;
     static float ones[64];
-    if (!gls_device_get_info(d)->software || !d->with_receipts) {
+    if (!gls_device_get_info(d)->software || !d->counts_groups) {
         gls_device_close(d);
         skip();
     }
@@ -189,7 +189,7 @@ static void not_counted(void **state)
             assert_ok(count(&c));
             assert_ok(look(&c));
             is_each(&c, i);
-            assert_false(c.device->with_receipts);
+            assert_false(c.device->counts_groups);
         }
         gls_device_hold(c.device);
         glDeleteBuffers(1, &other);

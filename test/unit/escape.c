@@ -152,9 +152,9 @@ static void check_table(char separator)
 {
     gls_text text = {0};
     for (size_t i = 0; i < N_NAMES; i++) {
-        gls_field_put(&text, names[i], separator);
+        gls_field_append(&text, names[i], separator);
         gls_text_append(&text, &separator, 1);
-        gls_field_put(&text, names[N_NAMES - 1 - i], separator);
+        gls_field_append(&text, names[N_NAMES - 1 - i], separator);
         gls_text_puts(&text, i % 2 ? "\r\n" : "\n");
     }
     assert_true(is_utf8(text.data));
@@ -175,11 +175,11 @@ static void test_tables(void **state)
     check_table(',');
     check_table('\t');
     gls_text text = {0};
-    gls_field_put(&text, "CST,left", ',');
+    gls_field_append(&text, "CST,left", ',');
     gls_text_puts(&text, "|");
-    gls_field_put(&text, "CST,left", '\t');
+    gls_field_append(&text, "CST,left", '\t');
     gls_text_puts(&text, "|");
-    gls_field_put(&text, "a\"b\nc", ',');
+    gls_field_append(&text, "a\"b\nc", ',');
     gls_text_puts(&text, "|");
     gls_field_show(&text, "a\"\tb\n\033", '\t');
     assert_string_equal(text.data, "\"CST,left\"|CST,left|\"a\"\"b\nc\"|\"a\"\"\\x09b\\x0a\\x1b\"");

@@ -265,7 +265,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
 {
     gls_text all = {0};
     if (text->begun) gls_text_append(&all, &text->separator, 1);
-    gls_field_put(&all, field, text->separator);
+    gls_field_append(&all, field, text->separator);
     const size_t n = all.length;
     text->begun = true;
     put_line(text, gls_text_take(&all), n);

@@ -92,7 +92,7 @@ gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_t
 /* The same in any group. */
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A name, after a separator unless it is the first of its line: see gls_field_put(). */
+/* A name, after a separator unless it is the first of its line: see gls_field_append(). */
 void gls_tract_text_field(gls_tract_text *text, const char *field);
 /* The name of component i of n of a column: NAME, or NAME_I where there are several. */
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);

@@ -33,14 +33,14 @@ static void put_column(const gls_profile_table *t, size_t image, size_t volume, 
     gls_text_puts(&name, end);
     char *whole = gls_text_take(&name);
     gls_text_append(text, &separator, 1);
-    if (whole) gls_field_put(text, whole, separator);
+    if (whole) gls_field_append(text, whole, separator);
     text->failed |= !whole;
     free(whole);
 }
 
 static void put_node(const char *bundle, uint32_t node, char separator, gls_text *text)
 {
-    gls_field_put(text, bundle, separator);
+    gls_field_append(text, bundle, separator);
     gls_text_printf(text, "%c%u", separator, node);
 }
 

@@ -41,9 +41,9 @@ static gls_status append(void *user, const gls_streamlines *in)
             float value = (float)gls_column_value(c, p * c->components + t->component);
             t->not_finite += !isfinite(value);
             if (!isfinite(value)) value = 0;
-            status = gls_packer_put(&t->packer, &value, sizeof value);
+            status = gls_packer_write(&t->packer, &value, sizeof value);
         }
-        if (!status) status = gls_packer_put(&t->packer, &nan, sizeof nan);
+        if (!status) status = gls_packer_write(&t->packer, &nan, sizeof nan);
     }
     t->count += in->n;
     t->points += in->offset[in->n];
@@ -62,7 +62,7 @@ static gls_status finish(void *user)
     snprintf(header, sizeof header,
              "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", t->stamp,
              HEADER_BYTES, (unsigned long long)t->count);
-    gls_status status = gls_packer_put(&t->packer, &infinity, sizeof infinity);
+    gls_status status = gls_packer_write(&t->packer, &infinity, sizeof infinity);
     if (!status) status = gls_packer_flush(&t->packer);
     if (!status) status = gls_output_write_at(&t->output, 0, header, sizeof header);
     if (!status) status = gls_output_commit(&t->output);

@@ -6,7 +6,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-void gls_receipts_open(gls_device *device)
+void gls_completion_open(gls_device *device)
 {
     static const uint32_t zero = 0;
     const char *wanted = gls_test_variable("GLSLINES_RECEIPTS");
@@ -14,29 +14,29 @@ void gls_receipts_open(gls_device *device)
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &buffers);
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTERS, &counters);
     if (buffers < 1 || counters < 1 || (wanted && strcmp(wanted, "0") == 0)) return;
-    glGenBuffers(1, &device->receipts);
-    glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->receipts);
+    glGenBuffers(1, &device->completion);
+    glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->completion);
     glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
-    glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, device->receipts);
+    glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, device->completion);
     /* the host reads a copy: some drivers move what it reads to its memory, which kernels would feel */
     if (gls_staging_offered(device))
-        device->receipts_mapped = gls_staging_memory(GL_MAP_READ_BIT, sizeof zero, &device->receipts_copy);
-    if (!device->receipts_mapped) {
-        glGenBuffers(1, &device->receipts_copy);
-        glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
+        device->completion_mapped = gls_staging_memory(GL_MAP_READ_BIT, sizeof zero, &device->completion_copy);
+    if (!device->completion_mapped) {
+        glGenBuffers(1, &device->completion_copy);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, device->completion_copy);
         glBufferData(GL_COPY_WRITE_BUFFER, sizeof zero, NULL, GL_STREAM_READ);
     }
-    device->with_receipts = glGetError() == GL_NO_ERROR;
+    device->counts_groups = glGetError() == GL_NO_ERROR;
 }
 
-void gls_receipts_expect(gls_device *device, const uint32_t groups[3])
+void gls_completion_expect(gls_device *device, const uint32_t groups[3])
 {
     device->n_groups += groups[0] * groups[1] * groups[2];
 }
 
-uint32_t gls_receipts_send(gls_device *device, GLuint to, size_t offset)
+uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset)
 {
-    glBindBuffer(GL_COPY_READ_BUFFER, device->receipts);
+    glBindBuffer(GL_COPY_READ_BUFFER, device->completion);
     glBindBuffer(GL_COPY_WRITE_BUFFER, to);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset, sizeof device->n_groups);
     return device->n_groups;
@@ -47,12 +47,12 @@ static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
 {
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, buffer);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, device->receipts_copy);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, device->completion_copy);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, sizeof *word);
-    if (device->receipts_mapped) {
+    if (device->completion_mapped) {
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         if (!gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0))) return false;
-        memcpy(word, device->receipts_mapped, sizeof *word);
+        memcpy(word, device->completion_mapped, sizeof *word);
         return true;
     }
     const void *mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, sizeof *word, GL_MAP_READ_BIT);
@@ -61,13 +61,13 @@ static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
     return glUnmapBuffer(GL_COPY_WRITE_BUFFER);
 }
 
-void gls_receipts_forgive(gls_device *device, const uint32_t groups[3])
+void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
 {
     const uint32_t before = device->n_groups - groups[0] * groups[1] * groups[2];
     uint32_t count;
-    if (!device->with_receipts || device->never_wait || device->lost) return;
+    if (!device->counts_groups || device->never_wait || device->lost) return;
     /* it may have run all the same; those before it are not forgiven */
-    const bool ran = read_word(device, device->receipts, &count) && (int32_t)(count - before) > 0;
+    const bool ran = read_word(device, device->completion, &count) && (int32_t)(count - before) > 0;
     device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
     } /* the caller has told of the first already */
@@ -99,11 +99,11 @@ static bool counts_wrong(gls_device *device)
     glGenBuffers(1, &buffer);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
     glBufferData(GL_SHADER_STORAGE_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
-    bool wrong = ok && read_word(device, device->receipts, &before);
+    bool wrong = ok && read_word(device, device->completion, &before);
     if (wrong) {
         glUseProgram(program);
         glDispatchCompute(WIDE, HIGH, 1);
-        wrong = read_word(device, buffer, &word) && read_word(device, device->receipts, &after);
+        wrong = read_word(device, buffer, &word) && read_word(device, device->completion, &after);
     }
     glDeleteBuffers(1, &buffer);
     glDeleteProgram(program);
@@ -118,28 +118,28 @@ static gls_status refuse(gls_device *device, uint32_t count, uint32_t expected, 
     if (counts_wrong(device)) {
         gls_log(GLS_LOG_DEBUG, "%s: the driver's atomic counters do not count; kernels give no receipts",
                 device->info.renderer);
-        device->with_receipts = false;
+        device->counts_groups = false;
         return GLS_OK;
     }
     gls_device_mark_lost(device, "the driver ended a kernel before its end, and did not say so");
     return gls_device_check(device, what);
 }
 
-gls_status gls_receipts_take(gls_device *device, uint32_t count, uint32_t expected, const char *what)
+gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what)
 {
-    if (!device->with_receipts) return GLS_OK;
+    if (!device->counts_groups) return GLS_OK;
     if ((int32_t)(expected - device->n_seen) > 0) device->n_seen = expected;
     /* kernels that came later may be in it */
     return (int32_t)(count - expected) >= 0 ? GLS_OK : refuse(device, count, expected, what);
 }
 
-gls_status gls_receipts_verify(gls_device *device, const char *what)
+gls_status gls_completion_verify(gls_device *device, const char *what)
 {
     uint32_t count;
-    if (!device->with_receipts || device->never_wait || device->n_seen == device->n_groups) return GLS_OK;
-    if (!read_word(device, device->receipts, &count)) {
+    if (!device->counts_groups || device->never_wait || device->n_seen == device->n_groups) return GLS_OK;
+    if (!read_word(device, device->completion, &count)) {
         gls_status status = gls_device_check_reset(device, what);
-        return status != GLS_OK ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
+        return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
     }
     device->n_seen = device->n_groups;
     /* more than there should be: a driver ran a kernel twice, which none of them bears */
