@@ -1,8 +1,8 @@
+/* Hashes of data and files with xxHash, and CRC-32 with ISA-L or zlib. */
 #include "util/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <isa-l/crc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +77,7 @@ uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes)
 }
 
 #ifdef GLS_HAVE_ISAL
+#include <isa-l/crc.h>
 
 uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes)
 {

@@ -1,3 +1,4 @@
+/* Error messages by thread, log messages, and collections of warnings. */
 #include "util/status.h"
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static struct {
     gls_warnings *collections;
 } logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-/* A thread may hold it that waits in the callback for the thread that makes the copy. */
+/* In a child process: another thread of the parent may have held the lock, so it gets a new one. */
 static void renew(void)
 {
     logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
