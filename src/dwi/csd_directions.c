@@ -1,4 +1,4 @@
-/* Where a deconvolution must not be negative: directions from a file, or the built-in ones. */
+/* Directions in which a deconvolution must not be negative: from a file, or built in. */
 #include <glslines/msmt.h>
 
 #include "util/status.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_DIRECTIONS 45 /* as many as an ODF of order 8 has coefficients */
-#define MIN_ANGLE 1e-3    /* radians between two that count as different */
+#define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
+#define MIN_ANGLE 1e-3    /* directions closer than this, in radians, count as one */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {

@@ -1,4 +1,4 @@
-/* Responses of single bundles: of one shell from the highest FA, of all shells from given voxels. */
+/* Responses of single bundles: of one shell from the voxels with the highest FA, or of all shells from given voxels. */
 #include "dwi/response_parts.h"
 
 #include "dwi/gradients_table.h"
