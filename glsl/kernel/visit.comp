@@ -56,7 +56,7 @@ bool find_place(uint at, out dvec3 c, out ivec3 v)
 }
 
 // Compares the shares a / m and b / n of the way, with n_a and n_b crossings left: whether the first is smaller. Notes
-// if they are too close to tell.
+// if they are too close to decide.
 bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_b == 0 || (n_a > 0 && a * n < b * m);

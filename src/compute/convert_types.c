@@ -179,7 +179,7 @@ static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_ty
     return narrow_unsigned(in, n, out, type);
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- conversion ----------------------------------------------------------------- */
 
 static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
 {

@@ -165,7 +165,7 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     return status;
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- product ----------------------------------------------------------------- */
 
 static gls_status check(const product *p)
 {

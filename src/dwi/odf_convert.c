@@ -18,7 +18,7 @@ static gls_status evaluate(gls_sh_basis basis, int order, bool full, const doubl
                 : gls_sh_matrix(basis, order, direction, n, matrix);
 }
 
-/* Spreads n directions evenly over the whole sphere, where even and odd functions can be told apart. */
+/* Spreads n directions evenly over the whole sphere, where even and odd functions can be distinguished. */
 static void spread(size_t n, double (*direction)[3])
 {
     for (size_t i = 0; i < n; i++) {

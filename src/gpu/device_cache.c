@@ -189,7 +189,7 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
     return true;
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- programs and buffers ----------------------------------------------------------------- */
 
 bool gls_cache_drop_buffers(gls_device *device)
 {

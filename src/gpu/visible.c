@@ -171,8 +171,8 @@ static bool has_address(const gpu *list, size_t n, const char *address)
     return false;
 }
 
-/* Whether the order of CUDA is known. By default CUDA puts the fastest GPU first, and only CUDA knows which is fastest
- * if models differ. */
+/* Whether the order of CUDA is known. By default the fastest GPU comes first in CUDA, and only CUDA knows which is
+ * fastest if models differ. */
 static bool order_is_known(const gpu *list, size_t n)
 {
     const char *order = getenv("CUDA_DEVICE_ORDER");

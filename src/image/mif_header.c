@@ -18,7 +18,7 @@
 #define MAX_SIZE 2147483647.0
 #define MAX_VALUES ((uint64_t)1 << 45)
 
-/* What the lines of a header say, before it is put together and checked. */
+/* Contents of the lines of a header, before they are combined and checked. */
 typedef struct lines {
     const char *path;
     int n_dim, n_vox, n_layout, n_transform, n_files;

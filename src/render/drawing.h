@@ -33,7 +33,7 @@ uint32_t gls_colour_rgb(int r, int g, int b);
 uint32_t gls_colour_of_direction(const double v[3]);
 /* Colour at position x of a map, from 0 to 1; other values are clamped, NaN is grey. */
 uint32_t gls_colormap_at(gls_colormap map, double x);
-/* Colour number i of twelve that viewers with any colour deficiency can tell apart; the list repeats. */
+/* Colour number i of twelve that viewers with any colour deficiency can distinguish; the list repeats. */
 uint32_t gls_colour_of_bundle(size_t i);
 /* Parses "#rrggbb", black, white or grey. Returns false for another text. */
 bool gls_colour_parse(const char *text, uint32_t *colour);

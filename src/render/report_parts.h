@@ -1,4 +1,4 @@
-/* A report: what it tells, its page, and what to cite. */
+/* A report: its contents, its page, and what to cite. */
 #ifndef GLS_RENDER_REPORT_PARTS_H
 #define GLS_RENDER_REPORT_PARTS_H
 

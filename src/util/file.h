@@ -73,7 +73,7 @@ uint64_t gls_hash(const void *data, size_t bytes);
 gls_status gls_hash_file(const char *path, uint64_t *hash);
 /* Hash of an open file from its first byte on. The position of the file stays as it is. */
 gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash);
-/* Hash of samples spread evenly over a file of `bytes` bytes: quick, and enough to tell files apart that differ
+/* Hash of samples spread evenly over a file of `bytes` bytes: quick, and enough to distinguish files that differ
  * everywhere. GLS_ERR_INPUT: the file is shorter. */
 gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *hash);
 /* Prints a hash as 16 hexadecimal digits. Returns text. */

@@ -47,14 +47,14 @@ static void kernels(void **state)
                 assert_float_equal(other[j * GLS_NONNEG_BLOCK + v], f[j * GLS_NONNEG_BLOCK + v], 1e-6);
     }
     /* the interior point method takes over where more rows are active than there is room for */
-    size_t room = plan.most_active;
-    for (plan.most_active = 0; plan.most_active <= 8; plan.most_active += 8)
+    size_t room = plan.max_active;
+    for (plan.max_active = 0; plan.max_active <= 8; plan.max_active += 8)
         for (size_t i = 0; i <= gls_cpu_level(); i++) {
             assert_int_equal(gls_nonneg_kernels[i](&plan, data, COUNT, scratch, other), 0);
             for (int j = 0; j < K * GLS_NONNEG_BLOCK; j++)
                 if (j % GLS_NONNEG_BLOCK < COUNT) assert_float_equal(other[j], f[j], 1e-6);
         }
-    plan.most_active = room;
+    plan.max_active = room;
     for (int v = 0; v < COUNT; v++) {
         double misfit[N_DATA], own = 0;
         for (int r = 0; r < N_ROWS; r++) {
