@@ -16,7 +16,7 @@ extern "C" {
 #define GLS_SCORE_ANY_ROUTE (-1)
 
 typedef struct gls_score_options {
-    size_t size;        /* of this struct */
+    size_t size;        /* size of this struct, set by the default function */
     int end_distance;   /* voxels along each axis, 0 .. 16: an end point within this distance of an end region counts as
                            inside;   default 1 */
     int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle

@@ -46,7 +46,7 @@ typedef enum gls_select_test {
 } gls_select_test;
 
 typedef struct gls_select_options {
-    size_t size; /* of this struct */
+    size_t size; /* size of this struct, set by the default function */
     const gls_select_region *region;
     size_t n_regions;
     gls_roi_test test;             /* default GLS_ROI_TEST_SEGMENT */
@@ -101,7 +101,7 @@ typedef enum gls_crop_pieces {
     GLS_CROP_ENDS     /* only what lies before the first and behind the last piece is cut off */
 } gls_crop_pieces;
 typedef struct gls_crop_options {
-    size_t size;            /* of this struct */
+    size_t size;            /* size of this struct, set by the default function */
     gls_roi_test test;      /* GLS_ROI_TEST_SEGMENT (default) puts a point where the streamline passes a face,
                                GLS_ROI_TEST_VERTEX keeps whole points, as tckedit -mask does */
     gls_crop_side side;     /* default GLS_CROP_INSIDE */

@@ -29,7 +29,7 @@ typedef struct gls_group_data {
 } gls_group_data;
 
 typedef struct gls_tractogram_options {
-    size_t size;             /* of this struct */
+    size_t size;             /* size of this struct, set by the default function */
     gls_precision precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
     bool overwrite;          /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const
@@ -82,7 +82,7 @@ typedef enum gls_vtk_space {
 } gls_vtk_space;
 
 typedef struct gls_tractogram_read_options {
-    size_t size;               /* of this struct */
+    size_t size;               /* size of this struct, set by the default function */
     const gls_grid *reference; /* TRK files without an affine (version 1, and some of version 2): the grid of the image
                                   to which they belong; borrowed during open. Default NULL: such files are refused */
     gls_vtk_space vtk_space;
