@@ -21,8 +21,8 @@ extern "C" {
 
 /* --- devices -------------------------------------------------------------- */
 
-/* Whether any device exists, software renderers included. Takes about 0.1 s, because it opens and closes each device.
- */
+/* Whether any device exists, software renderers included. Takes about 0.1 s, because it opens and closes each
+ * device. */
 GLS_API bool gls_device_available(void);
 /* Number of devices that gls_device_list() finds; api as there. */
 GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
@@ -210,8 +210,8 @@ typedef enum gls_matmul_way {
     GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's. The
                        last digits depend on the number of threads, and on a fit that runs beside it */
 } gls_matmul_way;
-/* Matrix product by a chosen method. GLS_ERR_UNSUPPORTED for GLS_MATMUL_HOST if the device's memory is not the host's.
- */
+/* Matrix product by a chosen method. GLS_ERR_UNSUPPORTED for GLS_MATMUL_HOST if the device's memory is not the
+ * host's. */
 GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b,
                                  gls_array *c, gls_run_result *result);
 

@@ -63,8 +63,8 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * the table with all shells; it may be NULL, then only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
-/* Writes a response in the form that it has, replacing an existing file. dwi2fod csd of MRtrix3 reads the second form.
- */
+/* Writes a response in the form that it has, replacing an existing file. dwi2fod csd of MRtrix3 reads the second
+ * form. */
 GLS_API gls_status gls_response_write(const char *path, const gls_response *response);
 /* Converts a response to the second form by a least-squares SH fit of order sh_order to its signal at the weighted
  * vectors of a single-shell table. Coefficients of a response in the second form are copied up to sh_order;
@@ -77,8 +77,8 @@ GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls
  * of all orders; amplitudes below tau times its mean are driven to 0. The response needs coefficients up to sh_order.
  * MRTRIX: of MRtrix3's dwi2fod csd, to 1e-6 of the largest coefficient with the same directions. The first solution has
  * orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the coefficients has a small weight;
- * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone decides.
- */
+ * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone
+ * decides. */
 typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rule;
 
 typedef struct gls_csd_options {

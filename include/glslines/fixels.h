@@ -48,8 +48,8 @@ typedef struct gls_fixel {
 /* Array of gls_fixels_count() fixels; borrowed. */
 GLS_API const gls_fixel *gls_fixels_get(const gls_fixels *fixels);
 
-/* Index of the fixel for a line with this direction (scanner axes, any length but 0) through a voxel; UINT32_MAX: none.
- */
+/* Index of the fixel for a line with this direction (scanner axes, any length but 0) through a voxel; UINT32_MAX:
+ * none. */
 GLS_API uint32_t gls_fixels_find(const gls_fixels *fixels, size_t voxel, const double direction[3]);
 
 /* Values for a data file of a fixel directory. */

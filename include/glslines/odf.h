@@ -43,8 +43,8 @@ GLS_API const char *gls_odf_frame_name(gls_bvec_frame frame);
 /* From SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full one with odd degrees (L + 1)^2;
  * the only number that is both is 1, which counts as even. A full basis whose odd coefficients are all 0 is treated as
  * even. Asymmetric ODFs are sampled at both ends of each pair of an antipodal sphere (see gls_sphere_create_full()).
- * sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number of volumes fits no order.
- */
+ * sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number of volumes fits no
+ * order. */
 GLS_API gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis,
                                             gls_bvec_frame frame, const gls_sphere *sphere,
                                             const gls_odf_options *options, gls_odf_source **source);

@@ -15,8 +15,8 @@ typedef struct gls_phantom_params {
     size_t size;          /* size of this struct, set by the default function */
     int32_t shape[3];     /* voxels, each 16 .. 512; default 40 52 38 */
     double voxel_size[3]; /* mm, each 0.1 .. 20; default 2 2 2 */
-    char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner exports)
-                           */
+    char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner
+                            exports) */
     double
         oblique[3]; /* rotation of the grid about world x, then y, then z, degrees, each -180 .. 180; default 0 0 0 */
     int n_shells;   /* 1 .. GLS_PHANTOM_MAX_SHELLS; default 1 */

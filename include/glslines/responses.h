@@ -47,8 +47,8 @@ GLS_API gls_status gls_responses_dhollander(const gls_image *dwi, const gls_grad
 /* White matter (order 10), grey matter and CSF (order 0) from all shells, of the voxels that belong to one tissue in
  * five, an image of five tissues on any grid (volumes as in <glslines/tissue.h>; name stands for it in messages),
  * brought to the grid of the series by linear interpolation, over as many places within a voxel as it is larger:
- * dwi2response msmt_5tt (Jeurissen et al. 2014). response and voxels as above. erode and the percentages are not used.
- */
+ * dwi2response msmt_5tt (Jeurissen et al. 2014). response and voxels as above. erode and the percentages are not
+ * used. */
 GLS_API gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_image *five, const char *name, const gls_responses_options *options,
                                           gls_tissue_response **response, gls_image **voxels);

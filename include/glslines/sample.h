@@ -38,8 +38,8 @@ typedef enum gls_sample_edge {
 } gls_sample_edge;
 
 typedef enum gls_sample_weight {
-    GLS_SAMPLE_BY_LENGTH, /* each point by half the length of the segments that meet at it. As tcksample -stat_tck mean
-                           */
+    GLS_SAMPLE_BY_LENGTH, /* each point by half the length of the segments that meet at it. As tcksample -stat_tck
+                            mean */
     GLS_SAMPLE_BY_POINT,  /* all points equally */
     GLS_SAMPLE_BY_VOXEL,  /* voxels instead of points, each by the length inside it in mm, without interpolation; also
                              for the median */

@@ -62,8 +62,8 @@ GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t 
                                            uint32_t *order);
 
 /* Makes a sphere with both ends of each antipodal pair as vertices, for functions without antipodal symmetry: first the
- * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is copied.
- */
+ * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is
+ * copied. */
 GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
 
 /* Text file, one direction (x y z) a line, '#' comments: gls_sphere_create_guess(). */

@@ -12,8 +12,8 @@
 #include "util/clock.h"
 #include "util/lapack.h"
 
-/* Maximum number of multiplications in a dispatch: far below a second on any GPU, so that no watchdog stops the kernel.
- */
+/* Maximum number of multiplications in a dispatch: far below a second on any GPU, so that no watchdog stops the
+ * kernel. */
 #define MAX_WORK (UINT64_C(1) << 36)
 /* Maximum length of the sums in a dispatch, a multiple of 16: llvmpipe silently ends a kernel after 65536 iterations of
  * all its loops. */

@@ -13,14 +13,14 @@
 
 #define MIN_PIVOT 1e-16 /* the matrices are I + B'DB, so none is singular */
 #define SOFTNESS 1e-10  /* ridge of the multipliers */
-#define ENOUGH_GAP \
-    1e-15 /* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
-#define ENOUGH_RESIDUAL 1e-9   /* convergence: residual of the dual equations, relative to that amplitude */
-#define BOUNDARY 0.99          /* smallest share of the way to the nearest bound that a step takes */
-#define MIN_ACTIVE_PIVOT 1e-11 /* pivot of the matrix of active rows, which is at least SOFTNESS except for rounding \
-                                */
-#define HELD 1e30              /* added to values of active rows, so that they are not the lowest */
-#define FLOAT_NOISE 2e-7       /* rounding error of values in float, relative to the length of y_u */
+/* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
+#define ENOUGH_GAP 1e-15
+#define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to that amplitude */
+#define BOUNDARY 0.99        /* smallest share of the way to the nearest bound that a step takes */
+/* pivot of the matrix of active rows, which is at least SOFTNESS except for rounding */
+#define MIN_ACTIVE_PIVOT 1e-11
+#define HELD 1e30        /* added to values of active rows, so that they are not the lowest */
+#define FLOAT_NOISE 2e-7 /* rounding error of values in float, relative to the length of y_u */
 
 #if GLS_CPU_HAS_LEVELS
 #define LANES 8

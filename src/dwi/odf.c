@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ASYMMETRY \
-    1e-3 /* differences relative to the largest amplitude that half precision and rounding cause in a symmetric ODF */
+/* differences relative to the largest amplitude that half precision and rounding cause in a symmetric ODF */
+#define MAX_ASYMMETRY 1e-3
 
 gls_odf_options gls_odf_options_default(void)
 {

@@ -12,8 +12,8 @@
 #include "util/status.h"
 
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
-#define RING_RADIUS \
-    0.02 /* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
+/* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
+#define RING_RADIUS 0.02
 #define SAME_COSINE 0.99 /* cosine of the angle below which two maxima are the same */
 
 /* --- files ------------------------------------------------------------------ */

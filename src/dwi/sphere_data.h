@@ -31,8 +31,8 @@ extern const double gls_sphere_symmetric362[181][3];
 /* Computes the triangles of the hull of n >= 4 unit vectors, none closer than GLS_HULL_MIN_ANGLE. Facets with more than
  * three corners (cube, half icosahedron) are split; points with the same label are treated alike, so that a set closed
  * under v -> -v with one label for each pair gets an antipodal triangulation. (*face)[f]: three indices,
- * counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in a plane.
- */
+ * counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in a
+ * plane. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces);
 

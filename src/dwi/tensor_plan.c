@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SINGULAR \
-    1e-6 /* relative to the largest singular value: below, the table does not determine the parameters */
+/* relative to the largest singular value: below, the table does not determine the parameters */
+#define MIN_SINGULAR 1e-6
 
 void gls_tensor_plan_finish(gls_tensor_plan *plan)
 {

@@ -32,8 +32,8 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);
-/* Whether the surfaceless platform can be used. It may lead to any render node, so that a failing driver excludes it.
- */
+/* Whether the surfaceless platform can be used. It may lead to any render node, so that a failing driver excludes
+ * it. */
 bool gls_probe_surfaceless(void);
 /* Logs a warning, once, about the places that are left out. */
 void gls_probe_warn(void);

@@ -1,5 +1,5 @@
-/* Transfers from the device to the host: copies in the background, and buffers mapped into the memory of the process.
- */
+/* Transfers from the device to the host: copies in the background, and buffers mapped into the memory of the
+ * process. */
 #include "gpu/objects.h"
 
 #include <stdlib.h>

@@ -140,8 +140,8 @@ struct gls_kernel {
 
 /* Reads names and limits of the current context into info. */
 void gls_device_query(gls_device_info *info);
-/* Lowers limits as the text of GLSLINES_FORCE_LIMITS says, for tests. text may be NULL. GLS_ERR_ARGUMENT: invalid text.
- */
+/* Lowers limits as the text of GLSLINES_FORCE_LIMITS says, for tests. text may be NULL. GLS_ERR_ARGUMENT: invalid
+ * text. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
 
 /* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function
@@ -149,8 +149,8 @@ gls_status gls_limits_force(gls_device_info *info, const char *text);
 gls_status gls_device_enter(gls_device *device, const char *what);
 /* Turns the oldest GL error, or a lost context, into a status. what: start of the message. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
-/* Like gls_device_check(), and asks whether the driver was reset. Call it where the host waits for the device anyway.
- */
+/* Like gls_device_check(), and asks whether the driver was reset. Call it where the host waits for the device
+ * anyway. */
 gls_status gls_device_check_reset(gls_device *device, const char *what);
 /* Marks the device as lost for good. why: a constant text for messages. */
 void gls_device_mark_lost(gls_device *device, const char *why);
@@ -233,8 +233,8 @@ void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 
 /* --- Completion count: each work group adds one to a counter on the device when it is done. Drivers of small boards
  * stop a kernel that runs too long, and some do not report it: the output then keeps whatever was there before. So,
- * where the host reads results it also reads the counter; a device whose work groups did not all finish counts as lost.
- */
+ * where the host reads results it also reads the counter; a device whose work groups did not all finish counts as
+ * lost. */
 
 /* Creates the counter of a new device, if its driver offers one; otherwise nothing is counted. The device must be held
  * for all functions gls_completion_...(). */

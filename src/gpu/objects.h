@@ -89,8 +89,8 @@ typedef struct gls_host_view {
 /* Maps n views, at most GLS_HOST_BUFFERS, with the results of all earlier commands. The device must be held. Returns
  * false if a view could not be mapped; call gls_host_unmap() in this case, too. */
 bool gls_host_map(gls_device *device, gls_host_view *views, size_t n);
-/* Unmaps the views. GLS_ERR_DEVICE if a view was not mapped or lost what was written. what: names the work in messages.
- */
+/* Unmaps the views. GLS_ERR_DEVICE if a view was not mapped or lost what was written. what: names the work in
+ * messages. */
 gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, const char *what);
 
 /* Maximum number of invocations of a work group along x (0), y (1) or z (2). The device must be held. */

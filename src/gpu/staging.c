@@ -45,8 +45,8 @@ bool gls_staging_wanted(gls_device *device, size_t buffer_bytes)
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device) && staging_open(device);
 }
 
-/* A few cores keep up with the bus; a team on all cores would wait for the core on which the writer of the output runs.
- */
+/* A few cores keep up with the bus; a team on all cores would wait for the core on which the writer of the output
+ * runs. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
     uint8_t *to = data;

@@ -97,8 +97,8 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
 /* Writes a NIfTI file from its bytes, header and voxels, packed if the name ends in .gz. */
 gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
                                  size_t bytes);
-/* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless overwrite.
- */
+/* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless
+ * overwrite. */
 gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
                                    gls_image_type type);
 

@@ -149,8 +149,8 @@ gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const c
 #endif
 
 #define IN_BYTES ((size_t)256 << 10)
-#define VERIFIED \
-    ((uint64_t)16 << 20) /* gzip data are verified to the end if it lies at most this many bytes behind the values */
+/* gzip data are verified to the end if it lies at most this many bytes behind the values */
+#define VERIFIED ((uint64_t)16 << 20)
 
 struct gls_stream {
     char *path;

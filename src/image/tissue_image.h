@@ -1,5 +1,5 @@
-/* Tissue images inside the library, for <glslines/tissue.h>: interpolation, and the interface of grey and white matter.
- */
+/* Tissue images inside the library, for <glslines/tissue.h>: interpolation, and the interface of grey and white
+ * matter. */
 #ifndef GLS_IMAGE_TISSUE_H
 #define GLS_IMAGE_TISSUE_H
 

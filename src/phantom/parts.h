@@ -43,8 +43,8 @@ typedef struct phantom_tube {
 gls_status gls_phantom_tubes_create(phantom_tube **tubes, size_t *n_tubes);
 void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 
-/* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their number.
- */
+/* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their
+ * number. */
 size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double radius, uint16_t *slab);
 /* Whether p lies in one of these slabs. *station: fractional station number; direction: tangent of the fibre through p,
  * not normalised. */

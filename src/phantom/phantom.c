@@ -126,8 +126,8 @@ gls_phantom_params gls_phantom_params_default(void)
                                 .ground_truth = true};
 }
 
-/* Parses voxel axes such as "RAS" into world axis and sign of each. Returns false if an axis is missing or named twice.
- */
+/* Parses voxel axes such as "RAS" into world axis and sign of each. Returns false if an axis is missing or named
+ * twice. */
 static bool orientation_parse(const char codes[4], int axis[3], double sign[3])
 {
     static const char letters[] = "RLAPSI";

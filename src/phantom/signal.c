@@ -100,8 +100,8 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
 }
 
-/* Adds noise to n <= BLOCK voxels, from index `voxel` on, in two volumes: one counter gives the random words of both.
- */
+/* Adds noise to n <= BLOCK voxels, from index `voxel` on, in two volumes: one counter gives the random words of
+ * both. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {

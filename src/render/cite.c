@@ -63,8 +63,8 @@ void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key,
     }
 }
 
-/* Stores the value of a field "name = {value}" of a BibTeX entry, without braces; "" if there is none. Returns value.
- */
+/* Stores the value of a field "name = {value}" of a BibTeX entry, without braces; "" if there is none. Returns
+ * value. */
 static const char *field(const char *entry, size_t length, const char *name, char *value, size_t size)
 {
     char head[32];

@@ -38,8 +38,8 @@ typedef struct outcome {
 
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
-/* Whether a log, report or picture may be written: it does not exist, or this program wrote it. Logs a warning if not.
- */
+/* Whether a log, report or picture may be written: it does not exist, or this program wrote it. Logs a warning if
+ * not. */
 static bool is_ours(const char *path, const char *mark)
 {
     const bool ours = gls_dataset_owns(path, mark);

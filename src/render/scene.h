@@ -81,8 +81,8 @@ typedef struct gls_painting {
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
 gls_sink gls_scene_sink(gls_painting *painting);
-/* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN grey.
- */
+/* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
+ * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);

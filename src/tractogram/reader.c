@@ -14,8 +14,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MEMORY \
-    ((size_t)64 << 20) /* memory for the values of one kind of column in one block, unless a single row is larger */
+/* memory for the values of one kind of column in one block, unless a single row is larger */
+#define MEMORY ((size_t)64 << 20)
 
 static const struct {
     const char *name, *start; /* first bytes of a file of this format */

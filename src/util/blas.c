@@ -24,9 +24,9 @@
 /* Memory that the shared libraries need, and the memory of the thread with which OpenBLAS starts. */
 #define LIBRARY_BYTES (((size_t)96 << 20) + THREAD_BYTES)
 
-#define BUILT_WITH_OPENMP                                                                                         \
-    2 /* the value that openblas_get_parallel() returns for a build with OpenMP; such a build takes its number of \
-         threads from OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
+/* the value that openblas_get_parallel() returns for a build with OpenMP; such a build takes its number of threads from
+ * OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
+#define BUILT_WITH_OPENMP 2
 
 /* --- stand-ins where OpenBLAS cannot be loaded -------------------------------------------------------- */
 

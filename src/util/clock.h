@@ -28,8 +28,8 @@ void gls_trace_call_thread(const char *prefix, const char *name);
 /* Records a phase of something that is not a thread, such as a device. lane: its name in the timeline. from, until:
  * values of gls_clock_seconds(). */
 void gls_trace_add(const char *lane, const char *name, double from, double until);
-/* Stops recording and returns the timeline as JSON, allocated by malloc. NULL: out of memory, now or while recording.
- */
+/* Stops recording and returns the timeline as JSON, allocated by malloc. NULL: out of memory, now or while
+ * recording. */
 char *gls_trace_text(void);
 
 #endif

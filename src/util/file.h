@@ -19,8 +19,8 @@ gls_status gls_file_read_text(const char *path, size_t max_bytes, char **text, s
 
 /* The part of a path behind its last slash. */
 const char *gls_file_name(const char *path);
-/* Whether two paths lead to the same file: the same inode, or, if no file exists yet, the same name in the same folder.
- */
+/* Whether two paths lead to the same file: the same inode, or, if no file exists yet, the same name in the same
+ * folder. */
 bool gls_same_file(const char *a, const char *b);
 
 /* Writes all bytes at the position of the file. Returns false and sets errno on failure. */

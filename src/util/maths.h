@@ -46,8 +46,8 @@ bool gls_half_convert(const float *in, size_t n, uint16_t *out);
 
 /* --- Random numbers: Philox4x32-10 (Salmon et al. 2011), the C twin of glsl/base/philox.glsl. */
 
-/* Encrypts counter with key; out: four words of random bits. Equal counter and key give equal words on every machine.
- */
+/* Encrypts counter with key; out: four words of random bits. Equal counter and key give equal words on every
+ * machine. */
 static inline void gls_philox(const uint32_t counter[4], uint64_t key, uint32_t out[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];

@@ -67,8 +67,8 @@ int gls_choice_find(const char *choices, const char *word, size_t length);
 /* The first and the last separator of text that is not part of a name; NULL: none. */
 const char *gls_names_first(const char *text, char separator);
 const char *gls_names_last(const char *text, char separator);
-/* Cuts the next name off *rest, like strsep(), and removes in place the backslashes that escape. NULL: no more names.
- */
+/* Cuts the next name off *rest, like strsep(), and removes in place the backslashes that escape. NULL: no more
+ * names. */
 char *gls_names_next(char **rest, char separator);
 /* Copies the n characters at text, leaving out the backslashes that escape. From malloc; NULL: out of memory. */
 char *gls_names_copy(const char *text, size_t n);

@@ -20,8 +20,8 @@ typedef enum gls_kind {
     GLS_KIND_UINT64,  /* uint64_t */
     GLS_KIND_SEED,    /* a number or "random": uint64_t */
     GLS_KIND_DOUBLE,  /* double */
-    GLS_KIND_LENGTH,  /* a number with an optional suffix vox or mm: double, and a bool at mm_offset that is true for mm
-                       */
+    GLS_KIND_LENGTH,  /* a number with an optional suffix vox or mm: double, and a bool at mm_offset that is true for
+                        mm */
     GLS_KIND_NUMBERS, /* several numbers, separated by blanks or commas: gls_numbers */
     GLS_KIND_STRINGS, /* one argument each time the option is given: gls_strings */
     GLS_KIND_STRING,  /* const char *, NULL if not given */

@@ -25,8 +25,8 @@ typedef struct gls_output {
 /* Value of an output that is not open. gls_output_discard() accepts it. */
 #define GLS_OUTPUT_NONE ((gls_output){.fd = -1})
 
-/* Files that belong together: complete files wait in the group until all get their names. All zero is an empty group.
- */
+/* Files that belong together: complete files wait in the group until all get their names. All zero is an empty
+ * group. */
 typedef struct gls_output_group {
     size_t n, capacity;
     gls_output *output;

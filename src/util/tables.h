@@ -54,8 +54,8 @@ size_t gls_record_next(gls_records *records, char **field, size_t max);
 /* Size of a header up to the end of its line END; 0: no line END in these n bytes. whole: no more bytes follow in the
  * file, so that a last line without a line end counts. */
 size_t gls_mrtrix_header_bytes(const char *text, size_t n, bool whole);
-/* Prepares a header of n bytes: NUL bytes become blanks, text[n] becomes NUL. Returns the text behind the first line.
- */
+/* Prepares a header of n bytes: NUL bytes become blanks, text[n] becomes NUL. Returns the text behind the first
+ * line. */
 char *gls_mrtrix_lines(char *text, size_t n);
 /* Cuts the next line off *rest and trims blanks. NULL: it was the line END, or no line is left. */
 char *gls_mrtrix_next(char **rest);

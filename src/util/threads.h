@@ -81,8 +81,8 @@ typedef enum gls_cpu {
 /* Highest level of this processor. May be called from any thread. */
 gls_cpu gls_cpu_level(void);
 
-/* --- Child processes, for work that may crash or hang: the parent reads their output line by line for a limited time.
- */
+/* --- Child processes, for work that may crash or hang: the parent reads their output line by line for a limited
+ * time. */
 
 typedef struct gls_child {
     pid_t pid;
