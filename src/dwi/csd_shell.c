@@ -110,9 +110,8 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     return status;
 }
 
-#define SAME_DIRECTION                                                                            \
-    0.9998 /* cosine of 1.1 degrees: repeated volumes differ by this much after motion correction \
-             \ */
+/* cosine of 1.1 degrees: repeated volumes differ by this much after motion correction */
+#define SAME_DIRECTION 0.9998
 
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions)
 {
