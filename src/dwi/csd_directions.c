@@ -2,7 +2,7 @@
 #include <glslines/msmt.h>
 
 #include "util/status.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -12,7 +12,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #define MAX_JSON ((size_t)256 << 20)
 #define NORM_TOLERANCE 0.01

@@ -3,7 +3,7 @@
 
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -2,7 +2,7 @@
 #include <glslines/csd.h>
 
 #include "dwi/gradients_table.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "dwi/response_parts.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -2,7 +2,7 @@
 #include <glslines/sphere.h>
 
 #include "dwi/sphere_data.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 
 #include <math.h>

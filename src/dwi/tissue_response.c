@@ -7,7 +7,7 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #include <math.h>
 #include <stdio.h>

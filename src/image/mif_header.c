@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/numbers.h"
 #include "util/text.h"
 #include "util/status.h"

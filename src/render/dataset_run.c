@@ -18,7 +18,7 @@
 #include "render/report_parts.h"
 #include "util/status.h"
 #include "util/output_file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/text.h"
 #include "workflow/dataset_log.h"
 

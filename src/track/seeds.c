@@ -1,6 +1,6 @@
 #include "track/seeds.h"
 
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -1,5 +1,5 @@
 /* Headers of MRtrix3's tracks and track scalars. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/text.h"
 #include "util/status.h"
 

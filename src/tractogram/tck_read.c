@@ -2,7 +2,7 @@
  * streamline, Inf ends the file. */
 #include "tractogram/readers.h"
 #include "tractogram/shards.h"
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 #include "tractogram/writers.h"
 #include "util/file.h"
 #include "util/numbers.h"

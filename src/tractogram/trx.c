@@ -3,7 +3,7 @@
 #include "util/file.h"
 #include "util/maths.h"
 #include "tractogram/writers.h"
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 #include "util/status.h"
 #include "util/text.h"
 

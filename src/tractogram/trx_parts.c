@@ -1,5 +1,5 @@
 /* Lists and opens the arrays of a TRX file: entries of a ZIP archive, or files of a folder. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Reads TRX: several arrays at the same time, each by its own cursor. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <cJSON.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5. One pass over the file finds its arrays;
  * then each array is read from its own position. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Reads words, numbers and arrays of legacy VTK files, ASCII or binary. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <errno.h>
 #include <stdlib.h>

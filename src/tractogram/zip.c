@@ -1,5 +1,5 @@
 /* Writes ZIP archives of stored entries. */
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 
 /* --- scilpy's JSON of bundles: an object of objects, whose keys become the cells of rows. */

@@ -14,7 +14,7 @@
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/threads.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -1,5 +1,5 @@
 /* Headers of MRtrix3's files: lines "key: value" up to END. */
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Tables in CSV and TSV: quotes fields when writing, cuts records into fields when reading. */
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

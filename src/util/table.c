@@ -1,5 +1,5 @@
 /* Parses numeric text tables: b-values, gradient vectors, seeds, directions. */
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/file.h"
 #include "util/text.h"
 #include "util/status.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset.h"

@@ -10,7 +10,7 @@
 
 #include "util/file.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "workflow/dataset_names.h"
 

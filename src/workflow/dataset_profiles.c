@@ -11,7 +11,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/output_file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/dataset_select.h"
 #include "workflow/json.h"
 

@@ -13,7 +13,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/json.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"

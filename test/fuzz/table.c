@@ -1,5 +1,5 @@
 /* Any bytes as a table of numbers: an error or rows x cols values, never a crash. */
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

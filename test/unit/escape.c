@@ -12,7 +12,7 @@
 #include "util/text.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 
 /* Names with all that may go wrong. */
 static const char *const names[] = {"",

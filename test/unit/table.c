@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include <locale.h>
 #include <math.h>
 

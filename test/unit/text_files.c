@@ -11,7 +11,7 @@
 
 #include "util/file.h"
 #include "util/status.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/tracts/names.h"
 
 static char path[32];

@@ -11,7 +11,7 @@
 #include "util/file.h"
 #include "util/maths.h"
 #include "tractogram/writers.h"
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 #include <glslines/tractogram.h>
 #include <locale.h>
 #include <math.h>

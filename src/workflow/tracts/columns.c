@@ -8,7 +8,7 @@
 
 #include "tractogram/readers.h"
 #include "util/file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 

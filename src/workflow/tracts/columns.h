@@ -4,7 +4,7 @@
 
 #include <glslines/streamlines.h>
 
-#include "tractogram/formats.h"
+#include "tractogram/file_formats.h"
 
 /* A table with a header line; neighbouring columns x_0, x_1 ... are components of one column x. */
 typedef struct gls_tract_table {

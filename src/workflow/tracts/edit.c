@@ -12,7 +12,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/numbers.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/json.h"
 #include "workflow/tracts/concat.h"
 #include "workflow/tracts/edges.h"

@@ -15,7 +15,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/json.h"
 #include "workflow/output.h"
 #include "workflow/sidecar.h"

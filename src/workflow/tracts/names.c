@@ -5,7 +5,7 @@
 
 #include "util/text.h"
 #include "util/file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 
 #define MAX_BYTES ((size_t)64 << 20)

@@ -8,7 +8,7 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/text.h"
 
 char *gls_profile_column(const char *path)

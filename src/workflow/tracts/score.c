@@ -15,7 +15,7 @@
 #include "util/maths.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"

@@ -7,7 +7,7 @@
 #include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/tracts/step.h"

@@ -8,7 +8,7 @@
 
 #include "streamlines/filter_parts.h"
 #include "util/status.h"
-#include "util/tables.h"
+#include "util/text_tables.h"
 #include "workflow/tracts/job.h"
 
 const char *gls_tract_weights_file(const char *text)

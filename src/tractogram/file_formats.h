@@ -1,6 +1,6 @@
 /* File formats of tractograms: ZIP, TRX, TCK, TRK, VTK. */
-#ifndef GLS_TRACTOGRAM_FORMATS_H
-#define GLS_TRACTOGRAM_FORMATS_H
+#ifndef GLS_TRACTOGRAM_FILE_FORMATS_H
+#define GLS_TRACTOGRAM_FILE_FORMATS_H
 
 #include "tractogram/readers.h"
 #include "util/file.h"

@@ -1,6 +1,6 @@
 /* Text files that the library reads and writes: tables of numbers, CSV and TSV, headers of MRtrix3. */
-#ifndef GLS_UTIL_TABLES_H
-#define GLS_UTIL_TABLES_H
+#ifndef GLS_UTIL_TEXT_TABLES_H
+#define GLS_UTIL_TEXT_TABLES_H
 
 #include <glslines/common.h>
 
