@@ -1,0 +1,103 @@
+/* Log messages for the callback of the host, and collections of warnings. */
+#include "util/status.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/threads.h"
+#include "util/text.h"
+
+static struct {
+    pthread_mutex_t lock;
+    gls_log_callback callback;
+    void *user;
+    gls_log_level max_level;
+    gls_warnings *collections;
+} logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+
+/* In a child process the lock is renewed: in the parent another thread may have held it, waiting in the callback for
+ * the thread that forks. */
+static void renew(void)
+{
+    logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+GLS_IN_COPIES(renew)
+
+static _Thread_local int muted;
+
+void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)
+{
+    pthread_mutex_lock(&logger.lock);
+    logger.callback = callback;
+    logger.user = user;
+    logger.max_level = max_level;
+    pthread_mutex_unlock(&logger.lock);
+}
+
+static bool wanted(gls_log_level level)
+{
+    return logger.callback && level <= logger.max_level && !(level == GLS_LOG_INFO && muted > 0);
+}
+
+bool gls_log_enabled(gls_log_level level)
+{
+    pthread_mutex_lock(&logger.lock);
+    bool enabled = wanted(level);
+    pthread_mutex_unlock(&logger.lock);
+    return enabled;
+}
+
+void gls_log_mute_info(bool mute)
+{
+    muted += mute ? 1 : -1;
+}
+
+static void keep(gls_warnings *warnings, const char *line)
+{
+    char **grown = realloc(warnings->line, (warnings->n + 1) * sizeof *grown);
+    if (!grown) return;
+    warnings->line = grown;
+    grown[warnings->n] = strdup(line);
+    warnings->n += grown[warnings->n] != NULL;
+}
+
+void gls_log(gls_log_level level, const char *format, ...)
+{
+    char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    gls_vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
+    gls_escape(text, line, sizeof line);
+    pthread_mutex_lock(&logger.lock);
+    for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
+    if (wanted(level)) logger.callback(logger.user, level, line);
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void gls_warnings_begin(gls_warnings *warnings)
+{
+    *warnings = (gls_warnings){.line = NULL};
+    pthread_mutex_lock(&logger.lock);
+    warnings->next = logger.collections;
+    logger.collections = warnings;
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void gls_warnings_end(gls_warnings *warnings)
+{
+    pthread_mutex_lock(&logger.lock);
+    for (gls_warnings **at = &logger.collections; *at; at = &(*at)->next) {
+        if (*at != warnings) continue;
+        *at = warnings->next;
+        break;
+    }
+    pthread_mutex_unlock(&logger.lock);
+    for (size_t i = 0; i < warnings->n; i++) free(warnings->line[i]);
+    free(warnings->line);
+    *warnings = (gls_warnings){.line = NULL};
+}
