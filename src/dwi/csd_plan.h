@@ -43,6 +43,7 @@ static inline size_t gls_csd_tiles(size_t padded)
  * constraint, whatever options say. */
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
                              const gls_csd_options *options, const gls_sphere *sphere);
+/* Frees the matrices of the plan. */
 void gls_csd_plan_finish(gls_csd_plan *plan);
 
 /* Bytes of scratch memory that any kernel needs. */

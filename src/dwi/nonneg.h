@@ -56,6 +56,7 @@ typedef struct gls_nonneg_plan {
  * its ridge is singular, or if inside violates a row. */
 gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
                                 bool standard_form, const double *rows, size_t n_rows, const double *inside);
+/* Frees the matrices of the plan. */
 void gls_nonneg_plan_finish(gls_nonneg_plan *plan);
 
 /* Bytes of scratch memory that any kernel needs. */
@@ -91,6 +92,8 @@ typedef struct gls_nonneg_work {
 
 /* Whether this device can do it: it needs double precision, and enough shared memory. */
 bool gls_nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device);
+/* Fits all voxels of the work on the device; sets left, n_left, n_broken and setup_seconds. GLS_ERR_CANCELLED if
+ * progress returned false. */
 gls_status gls_nonneg_device_run(gls_nonneg_work *work, gls_device *device);
 
 /* --- The problem of multi-tissue deconvolution, from a gradient table and responses. */

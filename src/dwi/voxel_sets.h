@@ -45,6 +45,7 @@ gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set);
 gls_status gls_morphology_median(const int32_t dim[3], uint8_t *set);
 /* Fills holes: adds what the largest component of the complement does not reach. */
 gls_status gls_morphology_fill(const int32_t dim[3], uint8_t *set);
+/* Number of voxels in the set. */
 size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
 
 /* --- Order of voxel values, and the threshold that separates them best. */

@@ -26,6 +26,7 @@ typedef struct gls_shared_program {
 
 /* Finds the program of a source and adds a reference; NULL: not compiled yet. */
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source);
+/* Whether the program of this source is in the cache. */
 bool gls_cache_has_program(const gls_device *device, const char *source);
 /* Hash of a source text. */
 uint64_t gls_cache_hash(const char *text);

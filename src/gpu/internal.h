@@ -58,8 +58,11 @@ gls_status gls_egl_check_process(void);
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
 /* Lists the places where Mesa's software renderer may be found. Returns their number. */
 size_t gls_egl_software(gls_candidate candidates[2]);
+/* Opens the display of a candidate, or adds a reference if it is open. GLS_ERR_DEVICE says why it cannot be opened. */
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
+/* Drops a reference; the last one closes the display. */
 void gls_display_close(gls_display *display);
+/* Creates a context with OpenGL 4.3, or OpenGL ES 3.1 if gles, without a surface. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
 #define GLS_SENT_PIECES 4

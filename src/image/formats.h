@@ -51,6 +51,7 @@ typedef struct gls_stream gls_stream;
 gls_status gls_stream_open(const char *path, gls_stream **stream);
 /* Like gls_stream_open(), for a reader that opens the file more than once. GLS_ERR_INPUT for pipes and devices. */
 gls_status gls_stream_open_regular(const char *path, gls_stream **stream);
+/* Closes the stream and frees it. Accepts NULL. */
 void gls_stream_close(gls_stream *stream);
 /* Reads the next bytes; *got is smaller than bytes only at the end of the data. GLS_ERR_INPUT: damaged or truncated
  * gzip data. */
@@ -131,6 +132,7 @@ bool gls_mif_is_name(const char *path);
 /* Reads and checks a header. GLS_ERR_INPUT names the file and the error. GLS_ERR_UNSUPPORTED: complex values, or
  * several files. */
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
+/* Frees what the header holds. */
 void gls_mif_header_finish(gls_mif_header *header);
 /* Reads an image, like gls_image_read(). */
 gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image);

@@ -12,6 +12,7 @@ typedef struct gls_region_kind {
     gls_region_place place;
     bool needed;
 } gls_region_kind;
+/* What regions.def says about a role. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
 /* Bits of all roles that are looked up at this place. */
 uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_place place);
@@ -82,6 +83,7 @@ void gls_region_area_centre(const gls_region_area *area, double centre[3]);
 gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
 /* Whether a point lies in the region. inverse: map from world to voxels of area->grid. */
 bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3]);
+/* Frees the voxels of the region. */
 void gls_region_area_finish(gls_region_area *area);
 
 /* Index of the voxel nearest to p, in voxel coordinates. Returns false outside the grid. */

@@ -40,6 +40,7 @@ typedef struct phantom_tube {
                             bundle */
 } phantom_tube;
 
+/* Makes all bundles of the phantom as tubes in the reference frame. */
 gls_status gls_phantom_tubes_create(phantom_tube **tubes, size_t *n_tubes);
 void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 
@@ -84,6 +85,7 @@ typedef struct phantom_scene {
     gls_phantom *phantom; /* the phantom whose images are filled */
 } phantom_scene;
 
+/* Prepares sampling. tube and phantom are borrowed; scale: from the reference frame to the world. */
 void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
                             const double scale[3]);
 

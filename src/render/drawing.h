@@ -28,6 +28,7 @@ gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, 
 
 typedef enum gls_colormap { GLS_VIRIDIS, GLS_CIVIDIS, GLS_INFERNO, GLS_GREY, GLS_REDBLUE } gls_colormap;
 
+/* Colour from red, green and blue, 0 .. 255 each. */
 uint32_t gls_colour_rgb(int r, int g, int b);
 /* Colour of a direction: red for left-right, green for back-front, blue for down-up. A vector of length 0 is grey. */
 uint32_t gls_colour_of_direction(const double v[3]);
@@ -73,6 +74,7 @@ typedef struct gls_png {
 gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts);
 /* Writes a frame of width x height pixels: 4 bytes each, or 1 byte with a palette. */
 gls_status gls_png_frame(gls_png *png, const uint8_t *pixels);
+/* Writes everything behind the last frame. */
 gls_status gls_png_end(gls_png *png);
 
 /* Writes a whole picture of one frame. palette: chooses 256 colours for it. */

@@ -95,7 +95,9 @@ typedef struct gls_sampler {
     const gls_image *image; /* its volume 0 is used */
     double to_voxel[3][4];
 } gls_sampler;
+/* Prepares sampling of an image, which is borrowed. */
 void gls_sampler_init(gls_sampler *sampler, const gls_image *image);
+/* Value at a point, world mm. */
 float gls_sampler_at(const gls_sampler *sampler, const float world[3]);
 
 /* Range of image values, shown from black to white. */

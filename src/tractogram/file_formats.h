@@ -138,6 +138,7 @@ typedef struct gls_vtk_array {
     gls_cursor cursor;   /* valid once the array is open */
 } gls_vtk_array;
 
+/* Starts reading the file from its first byte. */
 gls_status gls_vtk_scan_begin(gls_vtk_scan *scan, gls_tractogram_reader *reader);
 /* Whether another word follows. */
 bool gls_vtk_scan_more(gls_vtk_scan *scan);

@@ -112,6 +112,7 @@ void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
 /* Starts a thread, if the library may use more than one, that reads up to n_blocks blocks ahead. gls_tractogram_pump()
  * must follow. */
 gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks);
+/* Stops the reading thread, if there is one, and frees its blocks. */
 void gls_reader_ahead_stop(gls_tractogram_reader *reader);
 /* Reads bytes of the file from position `from`. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
@@ -120,6 +121,7 @@ void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ..
     __attribute__((format(printf, 2, 3)));
 /* GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
+/* GLS_ERR_MEMORY with the path of the file. */
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 
 /* Path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself, or it cannot be

@@ -24,6 +24,7 @@ typedef struct gls_piece_rooms {
         size_t bytes;
     } room[GLS_PIECE_ROOMS];
 } gls_piece_rooms;
+/* Frees the memory. */
 void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 
 typedef struct gls_pieces {
@@ -139,9 +140,12 @@ typedef struct gls_packer {
     uint32_t crc;
 } gls_packer;
 
+/* Allocates the buffer. Data go to output when the buffer is full. */
 gls_status gls_packer_init(gls_packer *packer, gls_output *output);
 void gls_packer_finish(gls_packer *packer);
+/* Appends bytes; GLS_ERR_OUTPUT if writing fails. */
 gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);
+/* Writes what the buffer holds. */
 gls_status gls_packer_flush(gls_packer *packer);
 /* Writes pieces with several threads; they use the packer's output and crc. */
 gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces);
@@ -157,9 +161,11 @@ typedef struct gls_spool {
     uint64_t bytes; /* bytes in total */
 } gls_spool;
 
+/* Starts a spool whose scratch file, if it needs one, lies in the folder of output. */
 gls_status gls_spool_init(gls_spool *spool, const gls_output *output);
 /* Accepts a zeroed spool. */
 void gls_spool_finish(gls_spool *spool);
+/* Appends bytes; GLS_ERR_OUTPUT if the scratch file cannot be written. */
 gls_status gls_spool_append(gls_spool *spool, const void *data, size_t bytes);
 /* Ends appending and starts reading from the first byte. */
 gls_status gls_spool_rewind(gls_spool *spool);

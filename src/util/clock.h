@@ -19,6 +19,7 @@ void gls_clock_stop(bool stop);
 
 /* Starts recording phases. */
 void gls_trace_start(void);
+/* Whether phases are being recorded. */
 bool gls_trace_is_on(void);
 /* Ends a phase of the calling thread. start: value of gls_clock_seconds() when the phase began. number: the first seed
  * that the phase works on. Returns the duration in seconds, recorded or not. */

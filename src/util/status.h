@@ -37,6 +37,7 @@ bool gls_status_is_memory(gls_status status);
 
 /* --- Log messages; see <glslines/log.h>. */
 
+/* Sends one line to the callback of the host, if it asked for this level. */
 void gls_log(gls_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether anyone would receive a message of this level. Ask before composing a costly message. */

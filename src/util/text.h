@@ -78,11 +78,13 @@ typedef struct gls_text {
     bool failed;
 } gls_text;
 
+/* Appends `length` bytes; gls_text_puts(): a string; gls_text_printf(): formatted text, in the C locale. */
 void gls_text_append(gls_text *text, const char *data, size_t length);
 void gls_text_puts(gls_text *text, const char *string);
 void gls_text_printf(gls_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the text, which the caller frees, or NULL if memory ran out. The object is empty afterwards. */
 char *gls_text_take(gls_text *text);
+/* Frees the text. The object is empty afterwards. */
 void gls_text_finish(gls_text *text);
 /* Copy of a string from malloc; NULL: out of memory. */
 char *gls_text_copy(const char *string);
