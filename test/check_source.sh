@@ -134,6 +134,31 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
         tr '\n\0' ' \n' | sed -E 's/" *PRI[a-zA-Z0-9]+/d"/g; s/%%//g' | { grep -E "%[-+ #0-9.*']*[hlL]*[aefgAEFG]" || true; }
 } | expect_none "numbers and letters do not depend on the locale"
 
+# comments in plain English: words that this project once used in a sense of its own. Each has a plain one: describe, warn, know (tell); repair (mend);
+# store, write, add (put); converge, decide (settle); block or batch (parcel, courier); completion count (receipt); counts (tally); inputs (study)
+rooms="src/util src/gpu src/image src/dwi src/streamlines src/tractogram src/compute src/phantom src/render glsl"
+# the text of comments, and nothing else
+comments() {
+    for file in "$@"; do
+        sed -e 's/"\([^"\\]\|\\.\)*"/""/g' -e 's@//\(.*\)@/*\1*/@' "$file" | awk -v file="$file" '
+            { line = $0; out = ""
+              while (line != "") {
+                  if (inside) { end = index(line, "*/"); if (!end) { out = out line; line = "" } else { out = out substr(line, 1, end - 1); line = substr(line, end + 2); inside = 0 } }
+                  else { start = index(line, "/*"); if (!start) { line = "" } else { line = substr(line, start + 2); inside = 1 } }
+              }
+              if (out != "") print file ":" FNR ": " out }'
+    done
+}
+{
+    # shellcheck disable=SC2046,SC2086
+    comments $(find $rooms -name '*.[ch]' -o -name '*.def' -o -name '*.glsl' -o -name '*.comp') |
+        grep -wE 'tell|tells|told|mend|mends|mended|put|puts|settle|settles|settled|parcels?|couriers?|receipts?|tally|study' || true
+    # shellcheck disable=SC2086
+    grep -rnE '\b(MOST|LEAST|FEWEST)_[A-Z]+\b' $rooms --include='*.[ch]' --include='*.glsl' --include='*.comp' || true
+    # shellcheck disable=SC2086
+    grep -rnE '\bstatus [!=]= GLS_OK\b' $rooms --include='*.[ch]' || true
+} | expect_none "no private words, MAX_ and MIN_, one test of a status in the rooms below the tracker"
+
 # _exit is left out: the text of the sources was searched for it above
 [ -e "$build/libglslines.so" ] || echo "$build/libglslines.so is not built" | expect_none "the shared library"
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"

@@ -1,4 +1,4 @@
-// The numbers and names that the host has too.
+// Numbers and names that host and shaders share.
 #define CONSTANT(name, value) const uint name = value;
 #include "layout/constants.def"
 #undef CONSTANT
@@ -6,7 +6,7 @@
 #include "glslines/ends.def"
 #undef GLS_END_ROW
 
-// Whether the point at which a half ended is part of its streamline.
+// Whether the point at which a half-streamline ended becomes part of it.
 bool end_keeps_point(uint end)
 {
 #define GLS_END_ROW(symbol, value, name, keeps) if (end == symbol) return keeps != 0;

@@ -1,4 +1,4 @@
-// The grid of voxels on which everything lies. Voxel centres have whole coordinates.
+// The voxel grid of all fields. Voxel centres have integer coordinates.
 const vec3 GRID = vec3(GRID_X, GRID_Y, GRID_Z);
 
 bool inside(vec3 p)

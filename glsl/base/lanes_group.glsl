@@ -1,22 +1,23 @@
-// What the lanes of a streamline do together, where they are a work group: joined through shared memory, without an
-// extension. All lanes hold the same state, so that each of them comes to every barrier.
+// Operations of the lanes of a streamline if the lanes are a work group: through shared memory, without an extension.
+// All lanes hold the same state, so each of them reaches every barrier.
 //
-// A GPU takes longer to read what all lanes show than to wait at a second barrier: lanes join by fours first, then read
-// what the fours have come to.
+// A GPU takes longer to read a word of every lane than to wait at a second barrier: so four lanes are combined first,
+// then the results of the fours.
 #define LANE int(gl_LocalInvocationIndex)
-#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
+#define SLOT gl_WorkGroupID.y // always 0; NVIDIA's compiler merges loads only from addresses that it does not know
 #define GROUP_SLOTS 1u
 
-// A multiple of four words, so that neighbours can be read as one vector. LANE_SUMS needs a word for each lane.
+// Size rounded up to a multiple of four words, so that neighbours can be read as one vector. LANE_SUMS needs a word
+// for each lane.
 #define SLOT_ARRAY(type, name, size) shared type name[1][(max(size, LANES) + 3) / 4 * 4]
 #define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
-void lane_sync() { barrier(); } // which also orders what a work group shares
-void lane_writes_done() {}           // whatever joins lanes has a barrier
+void lane_sync() { barrier(); } // barrier() also orders accesses to shared memory
+void lane_writes_done() {}           // the functions that combine lanes end with a barrier
 
-// Where lanes show each other words, one after the other: on the first board, then on the second. Who writes on one
-// has seen all others leave it, at the barrier of the other. Boards are arrays of words, not of vectors: for a store
-// into an element of a vector that only the run knows, compilers write a branch for each.
+// Words that lanes show each other, on two boards used in turn. A lane that writes to one board has passed the barrier
+// of the other, so all lanes have read the first. Boards are arrays of words, because compilers write a branch for
+// every element when a store indexes into a vector.
 shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define SHOWN(i) lane_words[SLOT][i]
 #define JOINED(i) lane_fours[SLOT][i]
@@ -26,7 +27,7 @@ shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define MORE_FOURS(i) LANE_FOURS(FOURS_ROWS + (i))
 const int FOURS_ROWS = LANES / 16;
 
-// The words of this lane and the three beside it.
+// The words of this lane and of the three beside it.
 uvec4 lane_four(uint x)
 {
     SHOWN(LANE) = x;
@@ -34,7 +35,7 @@ uvec4 lane_four(uint x)
     return LANE_WORDS(LANE / 4);
 }
 
-// Shows what four lanes have come to.
+// Shows the combined value of four lanes.
 void lane_show_four(uint x)
 {
     if (LANE % 4 == 0) JOINED(LANE / 4) = x;
@@ -125,8 +126,8 @@ uint lane_upto(uint x, out uint total)
     return upto;
 }
 
-// Sums of up to eight numbers at a time, in room for what all lanes have of them: a lane adds up a part of one number,
-// and then one lane for each number its parts. No two lanes read from one bank of memory.
+// Sums up to eight numbers at a time in room for one of each lane: each lane adds a part of one number, then one lane
+// for each number adds the parts. No two lanes read from the same bank of memory.
 #define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                       \
     {                                                                                                             \
         const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;      \
@@ -147,8 +148,8 @@ uint lane_upto(uint x, out uint total)
         }                                                                                                         \
     }
 
-// Lanes mark the vertices of their numbers all before any counts them: a barrier for every turn would be dear. Then a
-// lane has a word of marks.
+// All lanes mark vertices before any lane counts them, because a barrier in every iteration would be slow. Each lane
+// then counts words of marks.
 const int MARK_WORDS = (N_VERTICES + 31) / 32;
 shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 
@@ -174,7 +175,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         }                                                                                       \
     }
 
-// Each lane's one after the other.
+// Stores the values of one lane after those of another.
 #define LANE_COLLECT(n, v, yes, count, place, put)                                      \
     {                                                                                   \
         uint total, own = 0u;                                                           \
@@ -193,7 +194,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 #define MAX_COLLECTED (32 * LANES)
 #define FEW 8
 
-// The smallest lane that says yes is found in a word that a call before has cleared; two in turn, as with boards.
+// The smallest lane that says yes is found in a word that the call before has cleared; two words are used in turn.
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 
@@ -210,7 +211,7 @@ int lane_first(bool yes)
     return int(lane_poll[lane_poll_at]);
 }
 
-// What one lane shows all others; two in turn, again.
+// Words that one lane shows all others; two sets are used in turn.
 shared uint lane_note[8];
 int lane_note_at = 0;
 #define NOTE(i) lane_note[4 * lane_note_at + (i)]

@@ -1,4 +1,4 @@
-// What the lanes of a streamline do together, where it has one lane: one invocation a streamline.
+// Operations of the lanes of a streamline if there is one lane: each invocation tracks a streamline.
 #define LANE 0
 #define LANES 1
 #define SLOT gl_LocalInvocationIndex
@@ -29,7 +29,7 @@ uint lane_upto(uint x, out uint total)
         if (wanted) { put }                                \
         count += wanted ? 1u : 0u;                         \
     }
-#define MAX_COLLECTED 0 // nothing is gained
+#define MAX_COLLECTED 0 // nothing is gained by collecting
 #define FEW 0
 void lane_ask() {}
 int lane_first(bool yes) { return yes ? 0 : 1; }

@@ -1,7 +1,7 @@
-// What the lanes of a streamline do together, where they are a subgroup.
+// Operations of the lanes of a streamline if the lanes are a subgroup.
 #define LANE int(gl_SubgroupInvocationID)
 #if SLOTS == 1
-#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
+#define SLOT gl_WorkGroupID.y // always 0; NVIDIA's compiler merges loads only from addresses that it does not know
 #define GROUP_SLOTS 1u
 #else
 #define SLOT gl_SubgroupID
@@ -15,17 +15,18 @@
 #define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 #if LANES_IN_STEP && SLOTS == 1
-// NVIDIA's compiler makes nothing of the barrier of a work group that is one subgroup.
+// NVIDIA's compiler removes the barrier of a work group that is one subgroup.
 void lane_sync() { barrier(); }
 #elif LANES_IN_STEP
-// But a barrier of a subgroup becomes one of the whole device's memory, which empties the L1 cache. Lanes meet again
-// after every branch without one, and a subgroup's accesses to shared memory keep their order; to wait for those before
-// costs a sixth of boot's time.
+// A subgroup barrier would order all memory of the device and empty the L1 cache. Lanes reconverge after every branch
+// without a barrier, and a subgroup's accesses to shared memory keep their order; waiting for earlier accesses would
+// cost a sixth of the time of boot.
 void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
-// NVIDIA's sums and maxima ask first whether all lanes are there, which keeps the compiler from making several at once.
+// NVIDIA's sums and maxima first check that all lanes are active, which keeps the compiler from overlapping several of
+// them.
 #if SUBGROUP_ARITHMETIC && !LANES_IN_STEP
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
@@ -34,7 +35,7 @@ float lane_min(float x) { return subgroupMin(x); }
 int lane_min(int x) { return subgroupMin(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
-// Pairs, then pairs of pairs: both partners find the same, and after the last turn all do.
+// Combines pairs, then pairs of pairs: both partners compute the same value, so at the end all lanes have it.
 #define BUTTERFLY(type, name, join)                                  \
     type name(type x)                                                \
     {                                                                \
@@ -87,8 +88,8 @@ uint lane_upto(uint x, out uint total)
 }
 
 #if LANES_IN_STEP
-// The sums of 16 values over 32 lanes: a lane gets that of value sum_of_lane(). Each turn halves the values that a lane
-// still has, and adds what lane_sum() would add.
+// Sums 16 values over 32 lanes; each lane gets the sum of value sum_of_lane(). Each iteration halves the number of
+// values of a lane and adds in the order of lane_sum().
 int sum_of_lane() { return int(bitfieldReverse(uint(LANE)) >> 28); }
 #define HALVE(n, step)                                                                        \
     for (int i = 0; i < n; i++) {                                                             \
@@ -136,7 +137,7 @@ int lane_place(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
 #define MAX_COLLECTED 1024
-#define FEW (LANES_IN_STEP * 8) // it takes registers, and AMD's GPUs lose a wave by it
+#define FEW (LANES_IN_STEP * 8) // needs registers, and on AMD's GPUs one wave less fits
 
 void lane_ask() {}
 

@@ -1,8 +1,8 @@
-// Natural logarithm, x > 0, relative error below 1e-7 also next to 1: the built-in one of some drivers is too coarse
-// there.
+// Natural logarithm of x > 0 with a relative error below 1e-7, also near 1, where the built-in function of some
+// drivers is too coarse.
 float ln(float x)
 {
-    int bits = floatBitsToInt(x) - 0x3f2aaaab; // split so that the mantissa lies in [2/3, 4/3)
+    int bits = floatBitsToInt(x) - 0x3f2aaaab; // splits x so that the mantissa lies in [2/3, 4/3)
     float e = float(bits >> 23);
     float m = intBitsToFloat((bits & 0x007fffff) + 0x3f2aaaab) - 1.0;
     // minimax polynomial of (ln(1 + m) - m + m^2 / 2) / m^3

@@ -1,11 +1,11 @@
-// The tables of the model: the host's numbers, one after the other. GPUs check the bounds of every load from a
-// buffer, so that tables of which much is read come in quads, four words a load.
+// Tables of the model that the host computes, one after the other. GPUs check the bounds of every load from a buffer,
+// so tables that are read much are stored in quads, four words a load.
 #if MODEL_UNIFORM
 layout(std140, binding = 1) uniform Model { uvec4 model[MODEL_BLOCKS]; };
 #define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #else
 layout(std430, binding = 3) readonly buffer Model { uvec4 model[]; };
-// NVIDIA's compiler makes a table of jumps of an index into a vector.
+// NVIDIA's compiler turns an index into a vector into a jump table.
 uint model_word(int i)
 {
     uvec4 quad = model[i >> 2];

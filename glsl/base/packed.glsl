@@ -1,5 +1,5 @@
-// A direction in a word: the octahedron |x| + |y| + |z| = 1 unfolded to a square, 16 bits along each of its sides. The
-// GLSL twin of src/track/shader/packed.h.
+// Packs a direction into a word: the octahedron |x| + |y| + |z| = 1 is unfolded to a square with 16 bits along each
+// side. GLSL twin of src/track/shader/packed.h.
 vec2 octahedron_fold(vec2 a) { return (1.0 - abs(a.yx)) * vec2(a.x < 0.0 ? -1.0 : 1.0, a.y < 0.0 ? -1.0 : 1.0); }
 
 uint pack_direction(vec3 d)
@@ -18,7 +18,7 @@ vec3 unpack_direction(uint word)
     return normalize(vec3(a, z));
 }
 
-// A direction uniform over the sphere.
+// A random direction, uniform over the sphere.
 vec3 random_direction(uvec4 words)
 {
     float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);

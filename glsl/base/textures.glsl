@@ -1,11 +1,11 @@
-// A field in textures, sampled between voxels by the texture unit. A field of many channels is cut into tiles of four
-// channels each, and the grid into strips along x; in one or more 3D textures strips lie behind each other and the
-// tiles of a strip side by side, see src/track/field/field.h. Clamping to the outermost voxel centres keeps every fetch
-// inside its tile and gives the constant outer half voxel.
+// Samples a field stored in textures with the texture unit. A field with many channels is cut into tiles of four
+// channels, and the grid into strips along x; in one or more 3D textures strips lie behind each other and the tiles of
+// a strip side by side, see src/track/field/field.h. Positions are clamped to the outermost voxel centres: samples
+// stay inside their tile, and the outer half voxel is constant.
 layout(binding = GUIDE_TEXTURES) uniform sampler3D volume[VOLUME_TEXTURES];
 
-// Texture coordinate of p in tile 0. Positions are rounded to 1/1024 voxel: with an offset of up to 16384 texels and
-// sides that are powers of two the coordinates are then exact, so that a sample does not depend on where its tile lies.
+// Texture coordinate of p in tile 0. Positions are rounded to 1/1024 voxel: with offsets up to 16384 texels and sides
+// that are powers of two, coordinates are then exact, and a sample does not depend on the place of its tile.
 vec3 volume_base(vec3 p)
 {
     vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
@@ -16,10 +16,10 @@ vec3 volume_base(vec3 p)
     return (q + 0.5) * vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z);
 }
 
-// Tile t of texture i (a constant) at base.
+// Samples tile t of texture i (a constant). base: from volume_base().
 #define VOLUME_TILE(i, t, base) \
     texture(volume[i], (base) + vec3(float(t) * (VOLUME_STRIP_WIDTH * VOLUME_SCALE_X), 0.0, 0.0))
 
-// The first four channels at the base of a voxel's centre, untouched by its neighbours.
+// Fetches the first four channels of the voxel whose centre is at base, without interpolation.
 #define VOLUME_VOXEL(base) \
     texelFetch(volume[0], ivec3((base) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z)), 0)

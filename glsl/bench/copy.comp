@@ -1,4 +1,5 @@
-// Ceiling of a copy: every invocation moves COPY_TURNS vectors, neighbours beside each other.
+// Measures the peak rate of copying: every invocation moves COPY_TURNS vectors; neighbouring invocations move
+// neighbours.
 layout(local_size_x = GROUP_SIZE) in;
 layout(std430, binding = 0) readonly buffer From { vec4 from[]; };
 layout(std430, binding = 1) writeonly buffer To { vec4 to[]; };

@@ -1,5 +1,5 @@
-// Ceiling of multiply-adds: twelve chains in each invocation, enough to hide their latency and few enough for the
-// registers of a CPU; 48 multiply-adds a turn.
+// Measures the peak rate of multiply-adds: twelve independent chains in each invocation, enough to hide latency and
+// few enough for the registers of a CPU; 48 multiply-adds in each iteration.
 layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform float factor;
 layout(location = 1) uniform float term;

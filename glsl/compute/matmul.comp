@@ -1,14 +1,14 @@
-// C = A B, row-major float32, for a rectangle of C and a range of k. VARIANT: matmul_tiles.glsl (hardware) or
-// matmul_registers.glsl (software renderers). ALIGNED: rows of A and B begin at multiples of 4 elements, so that four
-// of them are one load.
-layout(location = 0) uniform uint rows;      // of A and C, up to the last one of this run
+// C = A B, row-major float32, for a rectangle of C and a range of k. The slot `variant` is matmul_tiles.glsl on GPUs
+// and matmul_registers.glsl on software renderers. ALIGNED: rows of A and B begin at multiples of 4 elements, so that
+// four elements are one load.
+layout(location = 0) uniform uint rows;      // of A and C, up to the last row of this run
 layout(location = 1) uniform uint columns;   // of B and C
-layout(location = 2) uniform uint depth;     // columns of A, rows of B
+layout(location = 2) uniform uint depth;     // columns of A and rows of B
 layout(location = 3) uniform uint first_row;
 layout(location = 4) uniform uint first_column;
 layout(location = 5) uniform uint first_k;   // a multiple of 16
-layout(location = 6) uniform uint last_k;    // behind the last, a multiple of 16 or depth
-layout(location = 7) uniform uint accumulate; // not 0: add to what C holds
+layout(location = 6) uniform uint last_k;    // end of the range, a multiple of 16 or equal to depth
+layout(location = 7) uniform uint accumulate; // not 0: add to the contents of C
 
 #ifdef ALIGNED
 #define ELEMENT vec4
@@ -29,8 +29,8 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Beyond an edge the last element is loaded, so that nothing branches; then what lies beyond the depth is made 0, and
-// what lies beyond rows and columns is not stored.
+// Behind an edge the last element is loaded again, so that no branch is needed. Elements behind the depth are then set
+// to 0; elements behind rows and columns are not stored.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));

@@ -1,6 +1,6 @@
-// An invocation makes 16 x 16 of C in registers and shares nothing: where a load costs as much as many multiplications,
-// what counts is how often a loaded value is used. Indices of arrays are constants, and nothing branches in the loop:
-// rows and columns beyond the edges repeat the last ones, and are not stored.
+// Each invocation computes 16 x 16 elements of C in registers and shares nothing. On software renderers a load costs
+// as much as many multiplications, so each loaded value must be used often. Array indices are constants and the loop
+// has no branches; rows and columns behind the edges repeat the last ones and are not stored.
 layout(local_size_x = 16) in;
 
 #define SIDE 16u

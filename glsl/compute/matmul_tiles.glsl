@@ -1,14 +1,14 @@
-// A work group makes a square of TILE x TILE in SLICES shares of the depth: each share takes strips of A and B, 8 wide,
-// into shared memory, every SLICES-th one, and its invocations make PER x PER of the square in registers, in squares of
-// 4 x 4 far apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. At
-// the end the shares are added up. Sums are indexed by constants only: they have to stay in registers. From outside:
-// TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
+// A work group computes a square of TILE x TILE elements of C in SLICES parts of the depth. Each slice loads every
+// SLICES-th strip of A and B, 8 wide, into shared memory; its invocations compute PER x PER elements each in
+// registers, as squares of 4 x 4 that lie far apart, so that neighbours read neighbouring vectors. While one strip is
+// used the next is loaded. At the end the slices are added. Sums are indexed only by constants, so that they stay in
+// registers. Defined outside: TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
-#define SIDE (TILE / uint(PER))    // invocations along a side
-#define SHARE (SIDE * SIDE)        // invocations of a slice
-#define VECTORS (STRIP * TILE / 4u) // of a strip
-#define LOADS (VECTORS / SHARE)    // vectors of a strip that an invocation fetches
-#define PARTS (PER / 4)            // squares of 4 x 4 along a side of what an invocation makes
+#define SIDE (TILE / uint(PER))    // number of invocations along a side
+#define SHARE (SIDE * SIDE)        // number of invocations of a slice
+#define VECTORS (STRIP * TILE / 4u) // number of vectors in a strip
+#define LOADS (VECTORS / SHARE)    // number of vectors of a strip that an invocation loads
+#define PARTS (PER / 4)            // number of 4 x 4 squares along a side of an invocation's elements
 layout(local_size_x = INVOCATIONS) in; // SHARE * SLICES
 
 shared vec4 strip_a[SLICES * VECTORS]; // [slice][k][row / 4]
@@ -21,7 +21,7 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
         next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                   \
     }
 
-// What is written out here some compilers do not unroll.
+// Written out, because some compilers do not unroll it.
 #define ROWS4(DO, from, part) DO(from, part) DO(from + 1, part) DO(from + 2, part) DO(from + 3, part)
 #if PER == 8
 #define ALL(DO) ROWS4(DO, 0, 0) ROWS4(DO, 0, 1) ROWS4(DO, 4, 0) ROWS4(DO, 4, 1)
@@ -30,8 +30,8 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 #endif
 #define SUM(i, j) sum[(i) * PARTS + (j)]
 #define ZERO(i, j) SUM(i, j) = vec4(0.0);
-// one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at
-// least
+// One vector of every invocation at a time, in the memory of the strips, which has room for it because every
+// invocation loaded at least one vector.
 #define JOIN(i, j)                                                                                                     \
     strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                       \
     barrier();                                                                                                         \
@@ -48,7 +48,7 @@ void main()
     uint row = first_row + gl_WorkGroupID.y * TILE, column = first_column + gl_WorkGroupID.x * TILE;
     uint x = me % SIDE, y = me / SIDE, own = slice * VECTORS;
     vec4 sum[PER * PARTS]; // [PER rows][PARTS vectors]
-    vec4 next_a[LOADS], next_b[LOADS]; // the next strip
+    vec4 next_a[LOADS], next_b[LOADS]; // vectors of the next strip
     ALL(ZERO)
     FETCH(first_k + slice * STRIP)
     for (uint k = first_k; k < last_k; k += STRIP * SLICES) {

@@ -1,5 +1,6 @@
-// Whether invocations of a work group keep apart what each does for itself: array elements whose numbers differ, turns
-// of a loop, returns. word[i]: a number below PLACES; replaced by what gls_apart_expected() computes.
+// Tests whether invocations of a work group keep their private data apart: array elements at differing indices,
+// numbers of loop iterations, returns. word[i] holds a number below PLACES and is replaced by a result that
+// gls_apart_expected() computes, too.
 layout(local_size_x = INVOCATIONS) in;
 
 layout(std430, binding = 0) buffer Words { uint word[]; };

@@ -1,27 +1,27 @@
-// The constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step,
-// in double precision, which OpenGL ES lacks. Each invocation has some rows of B, and a row and a column of the square
-// root V. A voxel that takes too many rows or turns gets NaN: the host solves it. Sums go by fours, over zeros at their
-// ends, because CPU renderers end an invocation after 65535 turns of its loops.
+// Constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step, in
+// double precision, which OpenGL ES does not have. Each invocation handles some rows of B, and a row and a column of
+// the square root V. A voxel that needs too many rows or iterations gets NaN, and the host solves it. Sums are taken
+// by fours, with zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations.
 layout(local_size_x = GROUP) in;
 
-layout(location = 0) uniform uint n; // data of a voxel
-layout(location = 1) uniform uint turns; // at most
+layout(location = 0) uniform uint n; // number of data of a voxel
+layout(location = 1) uniform uint turns; // maximum number of iterations
 
-// One after the other: the projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B transposed (WIDE x STRIDE),
-// B B' (ROWS x STRIDE)
+// One after the other: projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B transposed (WIDE x STRIDE), B B'
+// (ROWS x STRIDE).
 layout(std430, binding = 0) readonly buffer Plan { double plan[]; };
 layout(std430, binding = 1) readonly buffer Columns { float column[]; };    // B transposed: WIDE x STRIDE
-layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // blocks of 128 voxels: n x 128
-layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // blocks: K x 128
+layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // in blocks of 128 voxels: n x 128
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // in blocks: K x 128
 
 #define BLOCK 128u
-#define SOFTNESS 1e-10lf    // these are those of src/dwi/nonneg_kernel.c
+#define SOFTNESS 1e-10lf    // the constants below equal those of src/dwi/nonneg_kernel.c
 #define MIN_PIVOT 1e-11lf
 #define FLOAT_NOISE 2e-7lf
 #define PER_LANE (STRIDE / GROUP)
-#define LINE (MAX_ACTIVE + 1) // between rows of V: an odd number, so that columns lie in different banks
+#define LINE (MAX_ACTIVE + 1) // distance of rows of V: odd, so that columns lie in different banks
 
-shared double root[MAX_ACTIVE * LINE]; // MAX_ACTIVE is at most GROUP
+shared double root[MAX_ACTIVE * LINE]; // needs MAX_ACTIVE <= GROUP
 shared double lambda[MAX_ACTIVE], aim[MAX_ACTIVE], product[MAX_ACTIVE], part[MAX_ACTIVE];
 shared double start[WIDE], y[WIDE];
 shared vec4 y_float[WIDE / 4];
@@ -33,7 +33,8 @@ shared uint place_of[GROUP];
 uint lane, count, held; // bit q of held: row lane + q GROUP is active
 uint products, rows, inverse, columns;
 
-// What the others of the group wrote into shared memory is there: a barrier alone does not promise that.
+// Waits until all invocations have arrived and their writes to shared memory are visible; barrier() alone does not
+// promise visibility.
 void meet()
 {
     memoryBarrierShared();
@@ -53,7 +54,7 @@ double total(double x)
     return sum;
 }
 
-// Of all lanes the lowest value and, among equals, the lowest place.
+// Finds the lowest value of all lanes, and among equals the lowest place.
 void lowest_of(inout double x, inout uint at)
 {
     number[lane] = x;
@@ -72,7 +73,7 @@ void lowest_of(inout double x, inout uint at)
     meet();
 }
 
-// The lowest of all rows that are not active, in single precision, which is enough to choose by.
+// Finds the lowest value among rows that are not active, in single precision, which is precise enough for a choice.
 double lowest_float(out uint row)
 {
     float sum[PER_LANE];
@@ -133,7 +134,7 @@ double lowest(out uint row)
     return least;
 }
 
-// Of V with product: row lane.
+// Row `lane` of V times product.
 double row_sum()
 {
     double sum = 0.0lf, more = 0.0lf;
@@ -147,7 +148,7 @@ double row_sum()
     return sum + more;
 }
 
-// Of V with part: column lane.
+// Column `lane` of V times part.
 double column_sum()
 {
     double sum = 0.0lf, more = 0.0lf;
@@ -182,7 +183,7 @@ void append(uint row, double value)
     meet();
 }
 
-// Lets the active row in place q go: a reflection gathers its column of V in the last row, which leaves.
+// Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped.
 void remove(uint q)
 {
     uint last = count - 1u, row = row_of[q];
@@ -221,7 +222,7 @@ void remove(uint q)
     meet();
 }
 
-// Moves the multipliers to where the active rows ask for, letting go those that would turn negative on the way.
+// Moves the multipliers towards the target, releasing rows whose multipliers would turn negative on the way.
 void follow()
 {
     for (;;) {
@@ -256,7 +257,7 @@ void place()
     meet();
 }
 
-// What rounding has left of the active rows' equations is taken out.
+// Removes the rounding error in the equations of the active rows.
 void refine()
 {
     bool mine = lane < count;
@@ -272,7 +273,7 @@ void refine()
     place();
 }
 
-// dwi2fod's rule: it ends where an active row, which lies below 0 by that much, is the lowest of all.
+// The stopping rule of dwi2fod: end if the lowest row is an active one, which lies below 0 by the softness.
 double lowest_active()
 {
     double most = 0.0lf;

@@ -1,8 +1,8 @@
-// Direction getter: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008; see <glslines/qball.h>
-// for the formulas).
+// Direction getter boot: residual bootstrap of a q-ball model, then the closest peak (Berman et al. 2008; formulas in
+// <glslines/qball.h>).
 //
-// The field holds, for each voxel, the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals:
-// all are linear in the signal, so that interpolating them is interpolating the signal.
+// For each voxel the field holds the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals. All
+// are linear in the signal, so interpolating them interpolates the signal.
 #include "base/math.glsl"
 #include "odf/peaks.glsl"
 #include "getter/boot_fit.glsl"

@@ -1,6 +1,7 @@
-const uint RETRIES = 4u; // of a sample that gave no direction
+// Choice of the next direction of boot among the peaks of a bootstrap sample.
+const uint RETRIES = 4u; // retries of a sample that gave no direction
 
-// The bootstrap's choice among the n peaks of a sample.
+// Chooses among the n peaks of a sample.
 uint choose_direction(vec3 d, uint n, inout uvec3 aux, inout vec3 next)
 {
     int vertex = closest_peak(d);

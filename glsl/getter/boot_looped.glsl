@@ -1,5 +1,5 @@
-// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Neighbouring lanes read
-// neighbouring quads of the matrices.
+// Bootstrap sample in loops: lanes share measurements and random blocks. Neighbouring lanes read neighbouring quads of
+// the matrices.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
@@ -22,7 +22,7 @@ void resample(Draw draw)
     for (int b = LANE; b < N_BLOCKS; b += LANES) {
         uvec4 words = draw_block(draw, uint(b));
         uint index, fraction;
-        float drawn[8]; // all before any is stored: none waits for another
+        float drawn[8]; // all are loaded before any is stored, so that none waits for another
         for (int k = 0; k < 4; k++) {
             umulExtended(words[k], uint(N_MEASUREMENTS), index, fraction);
             drawn[2 * k] = RESIDUAL(int(index));
@@ -35,7 +35,7 @@ void resample(Draw draw)
 }
 
 #if HAVE_MEASURED
-// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals
+// Restores the measured signal from its residuals: d_i = (H d)_i + (r_i + mean) w_i, with the mean that the residuals
 // have lost.
 void use_measured()
 {
@@ -48,7 +48,7 @@ void use_measured()
 }
 #endif
 
-// The signal that the hat fit and a residual give for measurement i. Weights behind the last coefficient are 0.
+// Signal of measurement i from the hat fit and a residual. Weights behind the last coefficient are 0.
 float resampled_signal(int i)
 {
     float s = RESAMPLED(i);
@@ -62,22 +62,23 @@ float resampled_signal(int i)
     return s;
 }
 
-// The fit of coefficients, four from j on. Loops over them would leave the sums in memory.
+// Matrix entries for four coefficients from j on. A loop over coefficients would leave the sums in memory.
 #define FIT_QUAD(j) MODEL_FLOATS(MODEL_FIT + (j) / 4 * N_MEASUREMENTS + i)
 #define ADD(at, w) sum[at] += (w) * input_l;
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
 #define NO_SUMS for (int j = 0; j < 16; j++) sum[j] = 0.0;
 
-// Where sums over the lanes become coefficients of the fit; meanwhile the ODF's room is free.
+// Memory in which sums over the lanes become coefficients of the fit; the memory of the ODF is unused meanwhile.
 #define OF_LOW_DEGREES(j) CHANNEL(j)
 #define OF_DEGREE_6(j) CHANNEL(15 + (j))
 #define OF_DEGREE_8(j) CHANNEL(28 + (j))
 
-// The input of the fit stays where the resampled signal and the residuals lay. In one loop with the fit it would need
-// more registers than AMD's older GPUs have; NVIDIA's are faster so.
+// Keeps the input of the fit where the resampled signal and the residuals were. In one loop with the fit it would need
+// more registers than older AMD GPUs have; on NVIDIA one loop is faster.
 #define FIT_APART (SH_ORDER >= 6 && !LANES_IN_STEP)
 
-// SH coefficients of the ODF at p, into fitted; every lane has all. Of a high order they are the first channels, too.
+// Computes the SH coefficients of the ODF at p in every lane, in `fitted`; for high orders they are also the first
+// channels.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
     float sum[16], input_l;
@@ -119,7 +120,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         RESIDUAL(i) = fit_base;
 #endif
     }
-    lane_sync(); // all have read the coefficients
+    lane_sync(); // all lanes have read the coefficients
     LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6
     NO_SUMS

@@ -1,6 +1,6 @@
-// Bootstrap sample, written out for one invocation: the matrices are literals in generated rows, which call the macros
-// below; k and n are the numbers of coefficients and measurements.
-// k coefficients of the hat fit, the mean b0 signal, filling; from VOLUME_COEFFICIENT_CHANNELS on the residuals
+// Bootstrap sample written out for one invocation: the matrices are literals in generated rows, which call the macros
+// below. k and n: numbers of coefficients and measurements. Channels: k coefficients of the hat fit, the mean b0
+// signal, padding; from VOLUME_COEFFICIENT_CHANNELS on the residuals.
 float channel[VOLUME_CHANNELS];
 float coefficient[N_COEFFICIENTS];
 float fitted[N_COEFFICIENTS];
@@ -8,7 +8,7 @@ float fitted[N_COEFFICIENTS];
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
-    // rows, not a loop: llvmpipe stores at an index that is no constant lane by lane, each with a branch
+    // rows instead of a loop: llvmpipe stores to an index that is not constant lane by lane, with a branch for each
 #define TILE(texture_index, t, first)                     \
     {                                                     \
         vec4 value = VOLUME_TILE(texture_index, t, base); \
@@ -22,11 +22,11 @@ void sample_volume(vec3 p)
     EACH_COEFFICIENT(coefficient[j] = channel[j];)
 }
 
-// Draws two indices from one word: the fraction left over by the first serves the second (bias below n^2 / 2^32).
+// Draws two indices from one word: the fraction that the first leaves over gives the second (bias below n^2 / 2^32).
 #define DRAW(number) words = draw_block(draw, uint(number));
 #define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
 #define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
-// Measurements come in blocks of up to 8, numbered by k: s is their signal, e the normalised signal.
+// Measurements come in blocks of up to 8, numbered by k. s: their signal; e: the normalised signal.
 #define BEGIN { float s[8], e[8], base[8], x[8];
 #define RESAMPLED(k) s[k] = channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
 #define HAT(k, j, w) s[k] += w * coefficient[j];
@@ -52,7 +52,7 @@ void resample(Draw draw, float inverse_s0)
 }
 
 #if HAVE_MEASURED
-// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals
+// Restores the measured signal from its residuals: d_i = (H d)_i + (r_i + mean) w_i, with the mean that the residuals
 // have lost.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
 #define MEASURED(k, i, w) s[k] = (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
@@ -64,7 +64,7 @@ void use_measured(float inverse_s0)
 }
 #endif
 
-// SH coefficients of the ODF at p, into fitted.
+// Computes the SH coefficients of the ODF at p, in `fitted`.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
     sample_volume(p);

@@ -1,10 +1,10 @@
-// Direction getters: first and second order integration over FODs (Tournier et al. 2012 and 2010). A draw among all
-// directions of the cone, in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS places
-// of the arc that leads to the direction (IFOD_ARCS 1).
+// Direction getters iFOD1 and iFOD2: first and second order integration over FODs (Tournier et al. 2012 and 2010).
+// Draws a direction of the cone in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS
+// places of the arc that leads to the direction (IFOD_ARCS 1).
 //
-// By rejection: the weights of a few fixed candidates, times a factor, bound those of all others, see
-// src/track/getter/ifod_grid.h. Candidates are numbered, the fixed ones first, and the first that passes is taken: it
-// is the same one however many are looked at together.
+// Method: rejection. The weights of a few fixed candidates, times a factor, bound the weights of all others, see
+// src/track/getter/ifod_grid.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
+// result does not depend on how many are examined together.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -14,18 +14,18 @@
 
 void prepare_getter() {}
 
-const uint RETRIES = 0xffffu;             // the candidates come to an end before
+const uint RETRIES = 0xffffu;             // candidates run out before
 const int CANDIDATES = IFOD_GRID + IFOD_TRIALS;
 const float NO_WEIGHT = -1e30;            // weights are logarithms
 
-// A direction in the cone round d: angle to it, and the unit vector towards it at a right angle to d.
+// A direction in the cone around d: its angle to d, and the unit vector towards it at a right angle to d.
 struct Candidate {
     float angle;
     vec3 across;
-    float share;    // of the bound, which its weight has to reach
+    float share;    // share of the bound that its weight must reach
 };
 
-// asin(x) for 0 <= x <= 0.71, to 2e-8.
+// asin(x) for 0 <= x <= 0.71, with an error of 2e-8.
 float small_asin(float x)
 {
     float w = x * x;
@@ -36,7 +36,7 @@ float small_asin(float x)
 Candidate candidate_of(int c, vec3 d, Draw draw)
 {
     uvec4 words = draw_block(draw, uint(c));
-    // uniform over the cone: 1 - cos(angle) is uniform
+    // uniform over the cone, because 1 - cos(angle) is uniform
     float fall = random_part(words.x) * (1.0 - params.cos_max_angle), turn = 6.283185307 * random_part(words.y);
     Candidate candidate = Candidate(2.0 * small_asin(sqrt(0.5 * fall)), vec3(0.0), random_part(words.z));
     if (c < IFOD_GRID) {
@@ -54,7 +54,7 @@ vec3 direction_of(Candidate candidate, vec3 d)
 
 const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 
-// weigh_part() adds what a part of the way to a candidate has to say to its weight.
+// weigh_part() adds the logarithm of the FOD at one part of the way to a candidate's weight.
 #if IFOD_ARCS
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
@@ -86,18 +86,18 @@ uint take(vec3 e, inout vec3 d, inout vec3 next)
     return DIRECTION_FOUND;
 }
 
-// Between calls aux holds the largest weight of the fixed candidates, then where the search stands.
+// Between calls aux holds the largest weight of the fixed candidates, then the state of the search.
 #if IFOD_LOOPED
-// Few candidates are looked at before one is taken, so that a lane for each leaves most of them idle: a candidate has a
-// lane for each of its parts, if there are as many lanes. aux.z: the candidates that have been looked at.
+// Few candidates are examined before one is taken, so one lane for each candidate would leave most lanes idle. If
+// there are enough lanes, a candidate gets a lane for each of its parts. aux.z: number of candidates examined.
 const float NOT_PASSED = 1e30; // more than any weight
 #if IFOD_ARCS
-#define MAX_LANES 128 // that a subgroup has
+#define MAX_LANES 128 // largest number of lanes of a subgroup
 SLOT_ARRAY(float, part_weight, MAX_LANES);
 #define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MAX_LANES, i)
 int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }
 
-// Joins what the lanes of a candidate found, part by part: the first that does not pass decides.
+// Combines what the lanes of a candidate found, part by part: the first part that does not pass decides.
 void join_parts(inout float weight, inout int found)
 {
     int parts = part_lanes(), first = LANE / parts * parts;
@@ -146,8 +146,8 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return from + abreast < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
 }
 #else
-// One part of one candidate, so that none waits for another with more parts; aux.y: the candidate's weight so far,
-// aux.z: parts that have been looked at, or passed over.
+// Examines one part of one candidate in each call, so that no invocation waits for another one with more parts. aux.y:
+// weight of the candidate so far; aux.z: parts examined or skipped.
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int c = int(aux.z) / STEP_PARTS, part = int(aux.z) % STEP_PARTS + 1;
@@ -186,7 +186,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
-// The first of so many random directions along which there is enough.
+// The first of a number of random directions along which the FOD is large enough.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

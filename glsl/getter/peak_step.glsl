@@ -1,14 +1,14 @@
-// Direction getters along peaks: the peak of the nearest voxel that is next to the last direction (Mori et al. 1999),
-// or the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
+// Direction getters along peaks: the peak of the nearest voxel that is closest to the last direction (Mori et al.
+// 1999), or the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
 //
-// A peak is a tile of the field: a unit vector along the voxel axes and its amplitude, which is 0 where there is none.
-// Texels are fetched, not sampled: peaks are never mixed.
+// A peak is a tile of the field: a unit vector along the voxel axes, and its amplitude, 0 if there is no peak. Texels
+// are fetched, not interpolated, because peaks must not be mixed.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
-float direction_amplitude = 0.0; // of the peaks that were followed
+float direction_amplitude = 0.0; // amplitude of the peaks that were followed
 #endif
 
 void prepare_getter() {}
@@ -22,9 +22,9 @@ ivec3 texel_of(vec3 voxel)
 
 #define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
 
-// Returns the peak of a voxel that makes the smallest angle with the line of d, turned to the side of d, and its
-// amplitude in w. Only peaks above `least` and within the cone count; w is 0 where there is none.
-// any_peak: whether the voxel has a peak.
+// Returns the peak of a voxel with the smallest angle to the line of d, with the sign of d, and its amplitude in w.
+// Only peaks above `least` and within the cone count; w is 0 if there is none. any_peak: whether the voxel has any
+// peak.
 vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 {
     ivec3 texel = texel_of(voxel);
@@ -49,7 +49,7 @@ vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0); }
 
 #if PEAK_MEAN
-const float MIN_WEIGHT = 0.5; // of the voxels that take part
+const float MIN_WEIGHT = 0.5; // minimum total weight of the voxels that take part
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
@@ -80,7 +80,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
     bool any_peak;
     vec4 peak = nearest_peak(nearest_voxel(p), d, 0.0, any_peak);
-    if (!any_peak) return DIRECTION_OUTSIDE; // as in MRtrix3 not part of the image
+    if (!any_peak) return DIRECTION_OUTSIDE; // not part of the image, as in MRtrix3
     if (peak.w == 0.0 || peak.w < params.fod_cutoff) return DIRECTION_NONE;
 #if GUIDE_AMPLITUDE
     direction_amplitude = peak.w;
@@ -91,7 +91,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 #endif
 
-// All peaks of the voxel, strongest first, of equal ones the first.
+// Lists all peaks of the voxel, strongest first; among equals, the first in the file first.
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
@@ -120,7 +120,7 @@ uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
     return uint(MAX_DIRECTIONS);
 }
 
-// All peaks, or the one that is nearest to a direction: to that of all seeds, or to a random one.
+// Lists all peaks, or only the one nearest to a direction: that of the caller for all seeds, or a random one.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -1,22 +1,21 @@
-// Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
-// the ODF) and deterministic (the largest value). The last direction is itself a vertex, aux.x, so that the cone is a
-// table of bits.
+// Direction getters prob and det choose a vertex inside the cone around the last direction: by a draw in proportion to
+// the ODF, or the largest value. The last direction is itself a vertex, aux.x, so the cone is a table of bits.
 //
-// Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in
-// all mappings, and no vertex of weight 0 can be drawn.
+// Weights of a draw are integers; the largest ODF value becomes PICK_ONE. Sums are then exact in any order and equal in
+// all mappings, and a vertex of weight 0 cannot be drawn.
 #include "odf/sphere.glsl"
-#define ODF_EXTREMES odf_max = lane_max(odf_max); // no draw asks for the least
+#define ODF_EXTREMES odf_max = lane_max(odf_max); // a draw does not need the minimum
 #include <odf>
 #include <pick>
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
-float direction_amplitude = 0.0; // of the ODF along the last direction
+float direction_amplitude = 0.0; // ODF along the last direction
 #endif
 
 void prepare_getter() {}
 
-const uint RETRIES = 0u; // a draw answers at once
+const uint RETRIES = 0u; // a draw always gives a result
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {

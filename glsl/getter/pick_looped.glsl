@@ -1,10 +1,10 @@
-// Choice of a vertex in loops. Every lane has a stretch of vertices, of odd length so that neighbouring lanes read
-// different banks of memory. The stretches of the last lanes begin earlier, so that none goes beyond the last vertex,
-// and leave out what other lanes have.
+// Choice of a vertex in loops. Each lane has a stretch of vertices, of odd length so that neighbouring lanes read
+// different banks. Stretches of the last lanes begin earlier, so that none passes the last vertex, and skip vertices
+// of other lanes.
 #if STRETCH == 0
 #undef STRETCH
 #define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)
-// Not written out by the compiler: Intel's would have registers left for 8 lanes only, not for 16.
+// Must not be unrolled: Intel's compiler would then have registers for only 8 lanes instead of 16.
 #define EACH_OF_STRETCH for (int i = 0, v = start; v < start + STRETCH; i++, v++)
 #else
 #define STRETCH_KNOWN
@@ -21,7 +21,7 @@ bool in_cone(int v, uint from)
 #define IN_CONE(i) (start + (i) >= first && in_cone(start + (i), from))
 #endif
 
-// The value of vertex start + i, 0 where it must not be taken.
+// Value of vertex start + i; 0 if it must not be chosen.
 float pick_value(float x, bool in_cone, float level) { return in_cone && x >= level ? x : 0.0; }
 #define PICK_VALUE(i) pick_value(ODF(start + (i)), IN_CONE(i), level)
 #define PICK_WEIGHT(i) uint(int(PICK_VALUE(i) * scale))

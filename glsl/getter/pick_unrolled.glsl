@@ -1,4 +1,4 @@
-// Choice of a vertex, written out for one invocation: generated rows go through the vertices in order.
+// Choice of a vertex, written out for one invocation: generated rows visit the vertices in order.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
 
 int pick_vertex(uint from, Draw draw)
@@ -48,7 +48,7 @@ int pick_vertex(uint from, Draw draw)
 #undef CONE
 
 #if GUIDE_AMPLITUDE
-// The ODF at a vertex: an index that is not constant would move all of it into memory.
+// ODF at a vertex. An index that is not constant would move the whole ODF into memory.
 float amplitude_of(int vertex)
 {
     float amplitude = 0.0;

@@ -1,12 +1,12 @@
-// Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b);
-// candidates for the next stretch are arcs of constant curvature (k1, k2) in that frame, drawn from a disc in
+// Direction getter ptt: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b).
+// Candidates for the next stretch are arcs of constant curvature (k1, k2) in this frame, drawn from a disc in
 // proportion to the data that support them, by rejection.
 //
-// The field holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex,
+// The field holds ODFs normalised in each voxel to a maximum of 1: one channel, in a tile of its own, for each vertex,
 // or cells (see odf/cells.glsl).
 #include "odf/sphere.glsl"
 
-// Tables that every sample reads: from shared memory where there is room for them.
+// Tables that every sample reads: from shared memory if there is room.
 #if TABLES_SHARED
 shared uint tables[TABLE_WORDS];
 #define TABLE_UINT(i) tables[i]
@@ -22,14 +22,14 @@ void prepare_getter() {}
 #endif
 #define TABLE_FLOAT(i) uintBitsToFloat(TABLE_UINT(i))
 
-// Curves tried for a step: from the whole disc of curvatures; then from ever smaller ones inside it, where curves with
-// enough support may be too few to be met by chance; at last the straight one.
+// Number of curves tried for a step: first from the whole disc of curvatures; then from ever smaller discs, because
+// curves with enough support may be too rare to be found by chance; at last the straight one.
 const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
-const float PTT_HALVINGS = 8.0;  // of the disc's radius, over the narrow ones
+const float PTT_HALVINGS = 8.0;  // how often the radius of the disc is halved over the narrow tries
 const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
-// Where the vertex nearest to t lies in the field: the hemisphere's octahedron seen from above, its square turned to
-// fill the map, of which two entries share a word.
+// Index of the vertex nearest to t, from a map of the hemisphere: the octahedron seen from above, its square rotated
+// to fill the map. Two entries share a word.
 int nearest_vertex(vec3 t)
 {
     vec2 a = (t.z < 0.0 ? -t.xy : t.xy) * (1.0 / (abs(t.x) + abs(t.y) + abs(t.z)));
@@ -45,8 +45,8 @@ int nearest_vertex(vec3 t)
 // float amplitude(vec3 p, vec3 t): the ODF along t at p, 0 outside the grid.
 #include <ptt_amplitude>
 
-// How far an arc of curvature k has gone after a length a: along its first tangent, sin(ka)/k, and across, towards its
-// centre, (1 - cos(ka))/k.
+// Displacement on an arc of curvature k after a length a: along its first tangent, sin(ka)/k, and towards its centre,
+// (1 - cos(ka))/k.
 vec2 arc_gone(float k, float a)
 {
     float angle = k * a;
@@ -57,7 +57,7 @@ vec2 arc_gone(float k, float a)
 
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// Data along the probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts at the same amplitude whatever its
+// Data along a probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts with the same amplitude at any
 // curvature.
 #if PROBE_COUNT > 1
 const int FIRST_SAMPLE = 0;
@@ -66,16 +66,16 @@ float probe_start(vec3 p, vec3 t) { return 0.0; }
 const int FIRST_SAMPLE = 1;
 float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
-const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
+const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // number of amplitudes that depend on the curvature
 
-// A place on a probe: how far it has gone and where it points, along the frame (t, n, b) of its beginning, and the
-// direction of its bend among n and b.
+// A place on a probe: displacement and tangent in the frame (t, n, b) at its start, and the direction of its bend
+// between n and b.
 struct Place {
     vec3 gone, heading;
     vec2 bend;
 };
 
-// The ODF there; with several threads the mean of theirs on a circle.
+// ODF at the place; with several threads the mean over their circle.
 float sample_at(vec3 p, mat3 frame, Place place)
 {
     vec3 gone = frame * place.gone, heading = frame * place.heading;
@@ -94,7 +94,7 @@ float sample_at(vec3 p, mat3 frame, Place place)
 #endif
 }
 
-// Sample q of a probe of any curvature k along bend.
+// Sample q of a probe of curvature k along bend.
 float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
 {
     float length = float(q) * params.probe_step, angle = k * length;
@@ -106,7 +106,7 @@ mat3 frame_of(vec3 t, vec3 n) { return mat3(t, n, cross(t, n)); }
 
 float min_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
 
-// A unit vector at a right angle to t, turned by angle.
+// A unit vector at a right angle to t, rotated by angle.
 vec3 normal_at(vec3 t, float angle)
 {
     vec3 axis = abs(t.x) < 0.6 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
@@ -117,18 +117,18 @@ vec3 normal_at(vec3 t, float angle)
 float random_part(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
-// A curve, and the support with which it is taken: at least the threshold's, and in proportion to support, which is at
-// most start and 1 for each other sample.
+// A candidate curve is taken with a probability in proportion to its support, which must reach `least`. Support is at
+// most `start` plus 1 for each other sample.
 struct Candidate {
     float k;      // curvature, 1/mm
-    vec2 bend;    // its direction among n and b
+    vec2 bend;    // direction of the bend between n and b
     float least;
 };
 
 Candidate draw_candidate(Draw draw, int c, float start)
 {
     uvec4 words = draw_block(draw, uint(c));
-    int narrow = c - PTT_TRIES + 1; // above 0 in a smaller disc
+    int narrow = c - PTT_TRIES + 1; // greater than 0 in a smaller disc
     float radius = params.max_curvature;
     if (narrow > 0) radius *= exp2(-PTT_HALVINGS * float(narrow) / float(PTT_NARROW_TRIES));
     bool straight = narrow >= PTT_NARROW_TRIES;
@@ -141,15 +141,15 @@ Candidate draw_candidate(Draw draw, int c, float start)
     return candidate;
 }
 
-// Defines PTT_ROUND and candidate_found(), which tries that many candidates from a given one on.
+// Defines PTT_ROUND and candidate_found(), which tries this many candidates from a given one on.
 #include <ptt_search>
 
-// A call tries one round: streamlines that found a curve need not wait for others.
+// One call tries one round, so that streamlines that found a curve need not wait for others.
 const uint RETRIES = uint((PTT_TRIES + PTT_NARROW_TRIES) / PTT_ROUND - 1);
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
-float direction_amplitude = 0.0; // of the ODF along the last direction
+float direction_amplitude = 0.0; // ODF along the last direction
 #endif
 
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
@@ -157,7 +157,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     int tried = int(draw.block >> 16) * PTT_ROUND;
     draw.block = 0u;
     if (aux == uvec3(0u)) {
-        // at the seed: the disc is round, so that any normal will do
+        // at the seed the disc is round, so any normal will do
         if ((draw.step & STEP_BACKWARD) != 0u) d = -d;
         aux = floatBitsToUint(normal_at(d, random_angle(draw_block(draw, PTT_NORMAL).x)));
     }
@@ -171,7 +171,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     vec3 m = chosen.bend.x * n + chosen.bend.y * cross(d, n);
     vec2 gone = arc_gone(chosen.k, params.short_step);
     next = normalize(gone.x * d + gone.y * m);
-    n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // carried along without twist
+    n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // the normal is transported without twist
     d = normalize(cos(angle) * d + sin(angle) * m);
     n = normalize(n - dot(n, d) * d);
     aux = floatBitsToUint(n);

@@ -1,9 +1,9 @@
-// The search for a curve, the samples dealt out to the lanes: those of several candidates at a time where a probe has
+// The search for a curve with samples shared among the lanes: samples of several candidates at a time, if a probe has
 // fewer samples than there are lanes.
 const int PTT_ROUND = 8;
 
-// A slot's words: the samples of candidates. As long as more than one is sampled, there are no more samples than lanes,
-// of which 128 are the most.
+// Words of a slot: samples of candidates. If several candidates are sampled together, their samples are at most as
+// many as lanes, which are at most 128.
 const int SLOT_WORDS = max(PROBE_SAMPLES, min(PTT_ROUND * PROBE_SAMPLES, 128));
 SLOT_ARRAY(float, slot_words, SLOT_WORDS);
 #define SAMPLE(i) SLOT_ELEMENT(slot_words, SLOT_WORDS, i)

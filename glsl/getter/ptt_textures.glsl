@@ -1,4 +1,4 @@
-// Amplitudes for parallel transport from textures of one channel a texel.
+// Amplitudes for parallel transport from textures with one channel in a texel.
 float amplitude(vec3 p, vec3 t)
 {
     int vertex = nearest_vertex(t);

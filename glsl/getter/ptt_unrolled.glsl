@@ -6,7 +6,7 @@ bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out 
     for (int c = tried; c < tried + PTT_ROUND; c++) {
         candidate = draw_candidate(draw, c, start);
         float total = start;
-        // while samples of 1 to the probe's end, and rounding, would do
+        // samples of 1 up to the end of the probe, plus rounding, must suffice
         float least = candidate.least;
         for (int q = FIRST_SAMPLE; q <= PROBE_STEPS && total + 1.001 * float(PROBE_STEPS + 1 - q) >= least; q++)
             total += probe_sample(p, frame, candidate.k, candidate.bend, q);

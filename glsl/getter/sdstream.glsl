@@ -1,4 +1,4 @@
-// Direction getter: the peak of the FOD that is reached uphill from the last direction (Tournier et al. 2012).
+// Direction getter sdstream: follows the FOD uphill from the last direction to a peak (Tournier et al. 2012).
 #include "base/packed.glsl"
 #include "base/model.glsl"
 #define OWN_PLACES 0
@@ -8,9 +8,10 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u;
 const int CLIMB_TURNS = 50;
-const float CLIMB_STEP = 0.2, CLIMB_END = 1e-4; // radians: the longest, and when it is at the top
+const float CLIMB_STEP = 0.2, CLIMB_END = 1e-4; // in radians: longest step uphill, and the step at which the climb
+                                                // ends
 
-// Value, gradient and second derivatives of the sum of basis functions, as a function of x, y and z.
+// Value, gradient and second derivatives of the sum of basis functions with respect to x, y and z.
 struct Slope {
     float value;
     vec3 gradient;
@@ -61,8 +62,8 @@ Slope slope_along(vec3 t)
     return Slope(value, gradient, mat3(xx, xy, xz, xy, -xx, yz, xz, yz, z2));
 }
 
-// Moves d uphill to the top, Newton's steps along the steepest great circle; answers the amplitude there, or -1 where
-// there was no end to it.
+// Moves d uphill to the peak by Newton steps along the steepest great circle. Returns the amplitude there, or -1 if
+// the climb did not end.
 float climb(inout vec3 d)
 {
     for (int turn = 0; turn < CLIMB_TURNS; turn++) {
@@ -91,7 +92,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// The peak above one random direction.
+// Finds the peak uphill from one random direction.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

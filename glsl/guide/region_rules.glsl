@@ -1,7 +1,7 @@
-// Regions at a point, and what they do to a half-streamline.
+// Regions at a point, and how they affect a half-streamline.
 #include "guide/places.glsl"
 
-// Words of voxels, a bit for each region, of the boxes of all groups one after the other.
+// Words of voxels, with a bit for each region; the boxes of all groups one after the other.
 layout(binding = 1) uniform usampler3D region_words;
 
 uint region_word(int i)
@@ -10,7 +10,7 @@ uint region_word(int i)
     return texelFetch(region_words, ivec3(i % side, i / side % side, i / (side * side)), 0).r;
 }
 
-// The word at voxel coordinates v of a box of n voxels, which begins with word first.
+// Word at voxel coordinates v of a box of n voxels whose first word is `first`.
 uint group_at(vec3 v, ivec3 n, int first)
 {
     ivec3 i = ivec3(floor(v + 0.5));
@@ -24,7 +24,7 @@ uint sphere_at(vec3 world, vec3 centre, float square_radius, uint bits)
     return d.x * d.x + d.y * d.y + d.z * d.z <= square_radius ? bits : 0u;
 }
 
-// The regions at p, as bits.
+// Bits of the regions at p.
 uint regions_at(vec3 p)
 {
     uint bits = 0u;
@@ -34,7 +34,7 @@ uint regions_at(vec3 p)
     return bits;
 }
 
-// The next region of those that have to be met in order, and whether another one was met instead.
+// The next region of those that must be visited in order, and whether another one was visited instead.
 #if ORDERED_REGIONS > 0
 const uint ORDER_BROKEN = 0x80000000u;
 
@@ -51,7 +51,7 @@ void note_order(uint bits, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// A point of the streamline meets regions.
+// Notes the regions that a point of the streamline lies in.
 void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
 #if REGIONS_REMEMBERED
@@ -61,14 +61,14 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
     note_order(bits, memory);
 #endif
 #if VISITED_REGIONS > 0
-    // the first point in each include region
+    // first point in each include region
     for (int i = 0; i < VISITED_REGIONS; i++)
         if ((bits >> uint(INCLUDE_FIRST + i) & 1u) != 0u && memory[GUIDE_VISITS + i] == 0u)
             memory[GUIDE_VISITS + i] = number;
 #endif
 }
 
-// The end of a half at its point of this number, or GUIDE_GO_ON.
+// End of the half at its point of this number, or GUIDE_GO_ON.
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
     note_regions(bits, number, memory);
@@ -81,7 +81,7 @@ uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
     return GUIDE_GO_ON;
 }
 
-// Whether streamlines with such an end are rejected.
+// Whether a streamline with this end is rejected.
 bool end_rejects(uint end)
 {
 #define REGION_END(of, region_end, rejects) if (end == region_end) return rejects;

@@ -1,4 +1,4 @@
-// Guide: half-streamlines end at the stop map, at the border of masks and at regions, and remember what they met.
+// Guide: a half ends at the stop map, at the border of masks and at regions, and remembers the regions it visited.
 #include "guide/stop_map.glsl"
 #include "guide/region_rules.glsl"
 

@@ -1,4 +1,4 @@
-// The stop map, between voxels.
+// Samples the stop map between voxels.
 layout(binding = 0) uniform sampler3D stop_map;
 
 float stop_value(vec3 p)

@@ -1,24 +1,25 @@
-// Guide: tissue lets half-streamlines go on or ends them (ACT, Smith et al. 2012, or maps of partial volumes, Girard et
-// al. 2014), beside the stop map and regions.
+// Guide: tissue decides whether a half goes on (ACT, Smith et al. 2012, or partial volume maps, Girard et al. 2014),
+// beside the stop map and regions.
 #include "guide/stop_map.glsl"
 #include "guide/places.glsl"
 #if WITH_REGIONS
 #include "guide/region_rules.glsl"
 #endif
 
-// Fractions: cortical and deep grey matter, white matter, CSF; for maps of partial volumes good ends, 0, 0, bad ends.
+// Fractions: cortical grey matter, deep grey matter, white matter, CSF; for partial volume maps: good ends, 0, 0, bad
+// ends.
 layout(binding = TISSUE_UNIT) uniform sampler3D tissue;
 #if TISSUE_PATH
 layout(binding = PATH_UNIT) uniform sampler3D pathology;
 #endif
 
 struct Tissue {
-    bool inside, valid; // of the image; and there is tissue
+    bool inside, valid; // inside: of the image; valid: there is tissue
     vec4 part;
     float path;
 };
 
-// Weights in single precision: those of the texture unit have 8 bits.
+// Interpolates in single precision, because the texture unit's weights have 8 bits.
 Tissue tissue_at(vec3 p)
 {
     const ivec3 n = ivec3(TISSUE_NX, TISSUE_NY, TISSUE_NZ);
@@ -74,12 +75,12 @@ bool is_path(Tissue t)
     return t.path >= v.x && t.path >= v.y && t.path >= v.z && t.path > v.w;
 }
 
-// Word GUIDE_TISSUE: points of the streamline in deep grey matter since it went there, and flags.
+// Word GUIDE_TISSUE: number of points in deep grey matter since the streamline entered it, and flags.
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// Of the points in deep grey matter the one with the least amplitude along the step that led to it is the last, should
-// the half leave on the other side.
+// If a half leaves deep grey matter on the other side, its last point becomes the one with the smallest amplitude
+// along the step that led to it.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
@@ -93,7 +94,7 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Points of a half that left deep grey matter.
+// Number of points that a half keeps after leaving deep grey matter.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {
@@ -116,7 +117,7 @@ uint deep_grey(uint number, inout uint memory[GUIDE_ROOM])
     return GUIDE_GO_ON;
 }
 
-// Out of deep grey matter into white matter: a half may do so once if its seed lies there.
+// Leaves deep grey matter for white matter: allowed once, if the seed lies in deep grey matter.
 uint leave_deep_grey(inout uint memory[GUIDE_ROOM])
 {
     uint flags = memory[GUIDE_TISSUE];
@@ -150,7 +151,7 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
 }
 
 #if BACKTRACK
-// Whether the half was to end elsewhere.
+// Whether ACT counts this end as bad.
 bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 {
 #if TISSUE_PATH
@@ -160,7 +161,7 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 }
 #endif
 
-// Where a half can go no further: an end in deep grey matter is a good one.
+// End of a half that can go no further: in deep grey matter this is a good end.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
 // What maps of good and bad ends make of a point of this number. The numbers of a draw are those of the step and, where
@@ -174,7 +175,7 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 #else
     float sum = good + bad, rest = max(0.0, 1.0 - sum);
     if (!(sum > 0.0)) return GUIDE_GO_ON;
-    uint part = (number - 1u) % uint(STEP_PARTS); // each place that a step leads over is decided by numbers of its own
+    uint part = (number - 1u) % uint(STEP_PARTS); // each place of a step is decided by random numbers of its own
 #if PARTICLES
     uint first = draw.block;
 #else

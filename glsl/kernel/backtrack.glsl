@@ -1,7 +1,7 @@
-// Taking a half back that came to a bad end, to be tracked on from an earlier point with other random numbers: how it
-// stood there, and, where that is all that is done (Smith et al. 2012), how far it goes back.
+// Takes back a half that came to a bad end, to track it on from an earlier point with other random numbers: restores
+// its state there. Where back-tracking alone is used (Smith et al. 2012), this file also decides how far it goes back.
 
-// The block for the next point of a half that has filled one: its own from before it was taken back, or a new one.
+// Block for the next point of a half whose block is full: its own block from before it was taken back, or a new one.
 uint block_behind(Half h)
 {
     uint block = NO_BLOCK;
@@ -20,14 +20,14 @@ uint block_behind(Half h)
     return block;
 }
 
-// Words of the point of this number, counted from 0, in the record of its block.
+// Index of the words about a point in the record of its block; points are counted from 0.
 uint arrival_at(uint block, uint point)
 {
     const uint size = ARRIVAL_WORDS + uint(GUIDE_BACKTRACK);
     return block_record(block) + BLOCK_POINTS + size * (point % POOL_BLOCK);
 }
 
-// How the half came to its last point.
+// Stores how the half came to its last point.
 void note_arrival(Half h)
 {
     if (LANE != 0) return;
@@ -51,7 +51,7 @@ uint pool_word(uint at)
     return lane_lead(word);
 }
 
-// The half as it was when it had so many points, at least one.
+// Restores the half as it was with this number of points, at least one.
 void half_restore(inout Half h, uint n_points)
 {
     uint last = n_points - 1u;
@@ -68,8 +68,8 @@ void half_restore(inout Half h, uint n_points)
 }
 
 #if BACKTRACK
-// Points that a half keeps that came to a bad end after n points, 0: it is given up. Three times with as many points as
-// it had at most, less one; then less two, and so on.
+// Number of points that a half keeps after a bad end at n points; 0: it is given up. Each number of points is tried
+// three times: first one less than the maximum, then two less, and so on.
 uint points_to_keep(inout Half h, uint n)
 {
     const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);
@@ -85,8 +85,8 @@ uint points_to_keep(inout Half h, uint n)
     return h.memory[most] > back ? h.memory[most] - back : 0u;
 }
 
-// Takes the half back after a bad end, if it may be. The first step stays: the other half began from it. Each time has
-// random numbers of its own, by its number beside that of the step.
+// Takes the half back after a bad end, if allowed. The first step stays, because the other half began from it. Each
+// time has random numbers of its own, by a count stored beside the number of the step.
 bool half_returns(inout Half h, inout uint end)
 {
     uint step = h.draw.step, times = (step & STEP_RETURNS) >> STEP_RETURNS_SHIFT;

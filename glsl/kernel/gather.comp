@@ -1,5 +1,6 @@
-// Pass 3: from the pool of blocks to streamlines in output order and output space: backward half reversed, seed,
-// forward half. With ends_alone only the first and the last point of these, one where they are the same.
+// Pass 3: copies points from the pool of blocks to streamlines in output order and output space: backward half
+// reversed, seed, forward half. With ends_alone only the first and the last point of each streamline, once if they are
+// the same.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"
@@ -9,7 +10,7 @@ struct Placed {
 };
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
-// state: see half.glsl
+// layout: see half.glsl
 layout(std430, binding = 2) readonly buffer State {
 #include "layout/state.def"
     uint state[];
@@ -23,7 +24,7 @@ layout(std140, binding = 0) uniform Params {
 #include "layout/block.def"
 #undef WORD
 
-// Point number k of a streamline whose first one has the place `first`, and which has `last` others.
+// Writes point k of a streamline whose first point has index `first` and which has `last` further points.
 void write_point(uint first, uint k, uint last, vec3 p)
 {
     uint at = first + k;

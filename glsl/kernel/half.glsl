@@ -1,14 +1,15 @@
-// A half-streamline on its way: how it starts, how it goes on by one drawn direction, and where its points go.
+// A half-streamline while it is tracked: how it starts, how it goes on by one drawn direction, and where its points
+// are stored.
 #include <guide>
 
 #if TAKES_BACK
-#define POOL_ACCESS restrict // points that are taken back are read again
+#define POOL_ACCESS restrict // points of halves that are taken back are read again
 #else
 #define POOL_ACCESS writeonly
 #endif
 layout(std430, binding = 1) POOL_ACCESS buffer Pool { uint pool[]; };
-// state: for each half how it stands, then for each GUIDE_WORDS words that the guide remembers, then BLOCK_SIZE words
-// for each block of the pool
+// layout: for each half its state; then for each half GUIDE_WORDS words of the guide; then BLOCK_SIZE words for each
+// block of the pool
 layout(std430, binding = 2) buffer State {
 #define FIELD(type, name) type name;
 #include "layout/state.def"
@@ -24,17 +25,18 @@ const uint NO_ITEM = 0xffffffffu;
 struct Half {
     uint item;
     vec3 p, d;
-    uvec3 aux;     // the direction getter's own: the vertex of d, or a frame's normal
+    uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
     Draw draw;
     uint attempt;
     bool joint;    // the next direction only fixes d at the seed
     uint n_points;
     uint block;
-    uint memory[GUIDE_ROOM]; // the guide's
+    uint memory[GUIDE_ROOM]; // memory of the guide
 };
 
-// Backward halves (even items) first make the forward half's first step again: the joint at the seed must not bend more
-// than any step. Where halves carry a frame, the getter makes it at the seed and turns the backward half round.
+// Starts a half. Backward halves (even items) first repeat the first step of the forward half, because the joint at
+// the seed must not bend more than a step. If halves carry a frame, the getter makes the frame at the seed and
+// reverses it for the backward half.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     bool backward = (item & 1u) == 0u;
@@ -72,14 +74,14 @@ uint next_block()
     return lane_lead(block);
 }
 
-// Where the record of a block begins.
+// Index of the record of a block.
 uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * block; }
 
 #if TAKES_BACK
 #include "kernel/backtrack.glsl"
 #endif
 
-// Stores q as the half's next point; false if the pool is full.
+// Stores q as the next point of the half. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
     uint in_block = h.n_points % POOL_BLOCK;
@@ -111,7 +113,7 @@ void half_end(Half h, uint how)
     state[h.item] = how;
 }
 
-// Whether the next point becomes one of the streamline: with a frame that is one after every SUBSTEPS turns.
+// Whether the next place becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
 bool half_stores(Half h)
 {
 #if FRAMED
@@ -121,7 +123,7 @@ bool half_stores(Half h)
 #endif
 }
 
-// Whether the half stands at its last point, with a frame between turns.
+// Whether the half is at its last point; with a frame it may be between points.
 bool half_at_point(Half h)
 {
 #if FRAMED
@@ -131,7 +133,7 @@ bool half_at_point(Half h)
 #endif
 }
 
-// The end where a way does not even begin.
+// End of a half whose step cannot begin.
 uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 {
     if (outcome == DIRECTION_OUTSIDE) return GLS_END_OUTSIDE;
@@ -142,13 +144,13 @@ uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
-// the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
+// Moves to q in direction next, and stores q if it is a point of the streamline. Returns the end of the half or
+// GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
 {
     h.p = q;
 #if FRAMED
-    // the getter has moved the frame
+    // the getter has moved the frame already
     bool due = half_stores(h);
     bool stored = !due || half_store(h, q);
     h.n_points += due ? 1u : 0u;
@@ -168,7 +170,7 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 #include "kernel/particles.glsl"
 #endif
 
-// Takes one step along next, or ends. False if the half has ended; its state is written then.
+// Takes one step along next, or ends the half. Returns false if the half has ended; its state is then written.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
 #if PARTICLES
@@ -180,7 +182,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
-    uint number = h.n_points * uint(STEP_PARTS); // places that were passed
+    uint number = h.n_points * uint(STEP_PARTS); // number of places passed
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
@@ -197,7 +199,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // where a way leads over several places, any of them may end it: what was passed before is kept
+    // A step may pass several places, and each of them may end the half; what was passed before is kept.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
@@ -221,7 +223,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
 #endif
     if (h.joint) {
-        // the point is one of the forward half
+        // the point belongs to the forward half
         h.joint = false;
         h.d = end == GUIDE_GO_ON ? -next : -h.d;
         h.draw.step = 1u | STEP_BACKWARD;

@@ -1,4 +1,4 @@
-// A half in the work buffer.
+// Loads and stores a half in the work buffer.
 Half load_half(uint slot)
 {
     uint flags = WORK(WORK_FLAGS, slot);

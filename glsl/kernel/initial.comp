@@ -1,4 +1,4 @@
-// Pass 1: the initial directions of each seed.
+// Pass 1: finds the initial directions of each seed.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

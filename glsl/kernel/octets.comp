@@ -1,9 +1,9 @@
-// Makes octets of pairs, see odf/cells.glsl: layers of voxels one after the other, n_layers of them, and one more of
-// pairs where the grid goes on.
+// Makes octets from pairs, see odf/cells.glsl: n_layers layers of voxels one after the other; one more layer of pairs
+// is read where the grid goes on.
 layout(local_size_x = GROUP_SIZE) in;
 layout(std430, binding = 0) readonly buffer Pairs { uint pairs[]; };
 layout(std430, binding = 1) writeonly buffer Octets { uvec4 octets[]; };
-layout(location = 0) uniform uint first; // octet of the first layer
+layout(location = 0) uniform uint first; // first octet of the first layer
 layout(location = 1) uniform uint n_layers;
 layout(location = 2) uniform uint n_pair_layers;
 

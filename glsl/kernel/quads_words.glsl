@@ -1,4 +1,4 @@
-// Quads of the work buffer word by word, where a device has no storage block for a second view of it.
+// Quads of the work buffer word by word, for devices without a storage block for a second view.
 vec4 load_quad(uint i)
 {
     uint at = 4u * i;

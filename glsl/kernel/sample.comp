@@ -1,4 +1,4 @@
-// First stage of a turn: a bootstrap sample at every active position, as SH coefficients.
+// First stage of an iteration: draws a bootstrap sample at every active position, as SH coefficients.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>
@@ -14,8 +14,8 @@ void main()
     uint attempt = WORK(WORK_FLAGS, slot) & FLAG_ATTEMPT;
     Draw draw = Draw(attempt << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
-    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop, as
-    // scalars: a second use keeps it in vectors
+    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop as
+    // scalar code; a second use keeps it in vectors.
     uint first = coefficient_quads();
     vec4 quads[COEFFICIENT_QUADS];
     quads[COEFFICIENT_QUADS - 1] = vec4(0.0);

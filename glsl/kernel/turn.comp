@@ -1,5 +1,5 @@
-// Second stage of a turn: the ODF of every active position, its peaks, and what follows from them: in pass 1 the seed's
-// initial directions, in pass 2 one step.
+// Second stage of an iteration: computes the ODF at every active position and its peaks; in pass 1 these are the
+// initial directions of the seed, in pass 2 they give one step.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

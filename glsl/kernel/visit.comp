@@ -1,7 +1,7 @@
-// After pass 3, for maps of density: the voxels through which the straight lines between the points of a streamline
-// pass, each counted once a streamline. A work group takes a streamline. What rounding might decide is left to the
-// host: a streamline with a point within MARGIN of the face of a voxel, or that passes an edge as closely, one that
-// leaves the grid, and one with more voxels than the table has room for.
+// After pass 3, for density maps: counts the streamlines that visit each voxel, once for each streamline, along the
+// straight lines between its points. A work group takes a streamline. The host counts instead where rounding might
+// decide: a streamline with a point within MARGIN of a voxel face, or that passes an edge as closely, that leaves the
+// grid, or that visits more voxels than the table holds.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"
@@ -11,8 +11,8 @@ struct Placed {
 };
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Points { float point[]; };
-// For each voxel how many streamlines visit it; then for each streamline, if it is left to the host, 1 + the place of
-// its first point in the room; points that wanted a place there; then, where there is a room, the first and the last
+// Words: for each voxel its number of streamlines; for each streamline 0, or 1 + the index of its first point in the
+// room if it is left to the host; the number of points that needed room; then, if there is a room, the first and last
 // point of each streamline, and the room.
 layout(std430, binding = 2) buffer Words { uint word[]; };
 layout(std140, binding = 0) uniform Params {
@@ -22,14 +22,14 @@ layout(std140, binding = 0) uniform Params {
 
 const uint NO_VOXEL = 0xffffffffu;
 const uint MAX_PROBES = 32u;
-const int MAX_FACES = 64; // of a step
-const double MARGIN = 6e-8lf; // voxels; what is computed here is off by less than a hundredth of it
+const int MAX_FACES = 64; // of one step
+const double MARGIN = 6e-8lf; // in voxels; the error of the positions computed here is below a hundredth of MARGIN
 
 shared uint table[TABLE_SIZE];
 shared uint is_left;
 shared uint place;
 
-// The table has 2 to the power of `bits` slots.
+// Enters a voxel into the table, which has 2^bits slots, and counts it if it is new.
 void visit(ivec3 v, uint bits)
 {
     uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x);
@@ -42,7 +42,7 @@ void visit(ivec3 v, uint bits)
     is_left = 1u;
 }
 
-// Where point `at` lies, and its voxel; false: outside, or too close to a face.
+// Position of point `at` and its voxel. Returns false if it lies outside or too close to a face.
 bool find_place(uint at, out dvec3 c, out ivec3 v)
 {
     double x = double(point[at * 3u]), y = double(point[at * 3u + 1u]), z = double(point[at * 3u + 2u]);
@@ -55,8 +55,8 @@ bool find_place(uint at, out dvec3 c, out ivec3 v)
     return is_in && all(greaterThan(part, dvec3(MARGIN))) && all(lessThan(part, dvec3(1.0lf - MARGIN)));
 }
 
-// Shares of the way a / m and b / n, of which n_a and n_b more come: whether the first is less, and whether they are
-// too close to tell.
+// Compares the shares a / m and b / n of the way, with n_a and n_b crossings left: whether the first is smaller. Notes
+// if they are too close to decide.
 bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_b == 0 || (n_a > 0 && a * n < b * m);
@@ -67,7 +67,7 @@ bool is_close(int n_a, double a, double m, int n_b, double b, double n)
     return n_a > 0 && n_b > 0 && !(abs(a * n - b * m) > MARGIN * (m + n));
 }
 
-// The voxels behind the faces that the line from a in u to b in v crosses.
+// Visits the voxels behind the faces that the line from a (in u) to b (in v) crosses.
 void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
 {
     ivec3 n = abs(v - u), way = sign(v - u);
@@ -94,7 +94,7 @@ void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
     }
 }
 
-// The ends of streamline s, whose n points begin with `first`, and all of them where it is left to the host.
+// Stores the ends of streamline s, whose n points begin at `first`, or all its points if it is left to the host.
 void pack(uint s, uint first, uint n, uint local)
 {
     uint taken = params.nx * params.ny * params.nz + params.n_lines, ends = taken + 1u;

@@ -1,11 +1,11 @@
-// Halves (or, in pass 1, seeds) between dispatches: see layout/work.def.
+// Halves (in pass 1: seeds) between dispatches; layout: layout/work.def.
 layout(std430, binding = 0) buffer Work { uint work[]; };
 
 #define WORD(name, first, n) const int name = first;
 #include "layout/work.def"
 #undef WORD
 
-// A word of a slot.
+// Index of a word of a slot.
 #define WORK(word, slot) \
     work[params.n_items + (slot) * uint(WORK_GUIDE + GUIDE_WORDS - 1) + uint((word) - 1)]
 
@@ -22,8 +22,8 @@ void set_work_vector(int word, uint slot, vec3 value)
     WORK(word + 2, slot) = floatBitsToUint(value.z);
 }
 
-// The slot of this streamline's lanes; those past the end of the list repeat its last entry and must not write what
-// others read.
+// Slot of this streamline's lanes. Behind the end of the list the last entry is repeated; such lanes must not write
+// what others read.
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
 uint work_slot() { return work[min(work_index(), params.n_active - 1u)]; }
 bool work_live() { return work_index() < params.n_active; }

@@ -1,9 +1,9 @@
-// The coefficients of the bootstrap's samples on their way from sample.comp to turn.comp, in quads of the work buffer.
+// Coefficients of bootstrap samples, which sample.comp leaves to turn.comp in quads of the work buffer.
 #include <quads>
 
 const int COEFFICIENT_QUADS = (N_COEFFICIENTS + 3) / 4;
 
-// Where those of this streamline begin.
+// Index of the first quad of this streamline.
 uint coefficient_quads()
 {
     return (uint(WORK_GUIDE + GUIDE_WORDS) * params.n_items + 3u) / 4u +

@@ -3,7 +3,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
 #if ANGULAR_WEIGHT
 vec4 weights(int v)
@@ -21,7 +21,7 @@ void odf_at(vec3 p)
     vec3 base = volume_base(p);
     odf_max = -1e30;
     odf_min = 1e30;
-    // channels that fill the last tile repeat the last vertex, so that they change no extreme
+    // channels that pad the last tile repeat the last vertex, so that they do not change the extremes
 #if TILE_CHANNELS == 1
 #define TILES(texture_index, n_tiles, first)                                      \
     for (int t = LANE; t < n_tiles; t += LANES) {                                 \

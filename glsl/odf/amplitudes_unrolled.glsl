@@ -1,7 +1,7 @@
 // ODF sampled on the sphere, from a field of amplitudes, written out for one invocation.
 float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
 void odf_at(vec3 p)
 {
@@ -17,7 +17,7 @@ void odf_at(vec3 p)
 #include <tile_loops>
 #undef TILES
 #if ANGULAR_WEIGHT
-    // a loop: written out, it takes llvmpipe 25 s to compile for 724 vertices
+    // a loop, because the unrolled code takes llvmpipe 25 s to compile for 724 vertices
     for (int v = 0; v < N_VERTICES; v++) odf[v] *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
 #endif
     odf_max = -1e30;

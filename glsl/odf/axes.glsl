@@ -1,5 +1,5 @@
-// Weights of the soft angular weighting, where vertices are written out: their directions are numbers then, since
-// llvmpipe takes 14 s to compile 724 reads of a table.
+// Weights of the soft angular weighting where vertices are unrolled: directions are literals, because llvmpipe takes
+// 14 s to compile 724 reads of a table.
 #if ANGULAR_WEIGHT
 #define AXIS(x, y, z) vec3(x, y, z),
 #define LAST_AXIS(x, y, z) vec3(x, y, z)

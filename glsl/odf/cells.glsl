@@ -1,14 +1,13 @@
-// A field of ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each.
-// With two there is beside each value that of the next voxel along x, in a word; with eight there are those of a whole
-// cell, so that a sample is one load. With one there is nothing beside it, and two directions share a word. On hardware
-// samples along many directions near one place are found faster here than in textures, where each direction has a tile
-// of its own.
+// A field of ODFs in buffers, voxel by voxel: the values of all directions of a voxel lie together, in CELL_CORNERS
+// half floats each. With 2 corners a word also holds the value of the next voxel along x; with 8 corners the values of
+// a whole cell are one load. With 1 corner two directions share a word. On GPUs, samples along many directions near
+// one place are faster from cells than from textures, where each direction has a tile of its own.
 #include "odf/sphere.glsl"
 
 #if CELL_CORNERS == 2
 layout(std430, binding = 4) readonly buffer Pairs { uint pairs[]; };
 #else
-// each buffer has CELL_LAYERS layers of voxels; of single values also the first of the next buffer
+// Each buffer has CELL_LAYERS layers of voxels; with single values also the first layer of the next buffer.
 #if CELL_CORNERS == 1
 #define WORDS uint
 #else
@@ -41,12 +40,12 @@ WORDS words_at(uint part, uint at)
 #endif
 
 struct Cell {
-    uint corner; // of the voxel with the lowest indices, in its buffer
-    uint part;   // that buffer
-    vec3 f;      // place in the cell, 0 .. 1
+    uint corner; // index of the voxel with the lowest coordinates, in its buffer
+    uint part;   // number of the buffer
+    vec3 f;      // position in the cell, 0 .. 1
 };
 
-const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // words, or octets
+const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // words or octets of a voxel
 const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
 const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;
 const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY) * VOXEL : 0u;
@@ -66,7 +65,7 @@ uint pair_of(uint part, uint at, uint shift)
 }
 #endif
 
-// Pairs along x at y and z, y + 1 and z, y and z + 1, y + 1 and z + 1.
+// Pairs along x at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
 uvec4 corners(Cell cell, uint place)
 {
 #if CELL_CORNERS == 1

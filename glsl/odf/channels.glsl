@@ -1,8 +1,8 @@
-// The channels of the field at a point, in shared memory: lanes fill them together.
+// Channels of the field at a point, in shared memory, which the lanes fill together.
 SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
 #define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 
-// Tiles of a texture, a lane each; their number says how many rounds that takes.
+// Tiles of a texture, one for each lane; their number determines the number of rounds.
 #define CHANNEL_TILES(texture_index, n_tiles, first)              \
     for (int round = 0; round < n_tiles; round += LANES) {        \
         int t = round + LANE;                                     \

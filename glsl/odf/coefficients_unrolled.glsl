@@ -7,7 +7,7 @@ float interpolated[N_COEFFICIENTS];
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);
-    // a loop, not rows: every texture fetch that is written out costs some drivers half a second of compilation
+    // A loop instead of rows, because every unrolled texture fetch costs some drivers half a second of compilation.
 #define TILES(texture_index, n_tiles, first)              \
     for (int t = 0; t < n_tiles; t++) {                   \
         vec4 value = VOLUME_TILE(texture_index, t, base); \

@@ -1,4 +1,4 @@
-// Initial directions from a field of ODFs: the peaks of the one at the seed.
+// Initial directions from a field of ODFs: the peaks of the ODF at the seed.
 #include "odf/peaks.glsl"
 
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])

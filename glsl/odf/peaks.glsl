@@ -1,15 +1,15 @@
-// Local maxima of the ODF and the choice among them.
+// Finds local maxima of the ODF and chooses among them.
 #include "odf/sphere.glsl"
 #define ODF_EXTREMES lane_range(odf_max, odf_min);
 #include <odf>
 #include <peaks>
 
-// take_strongest() stands at one place in each loop: a second copy costs seconds of compilation.
+// Each loop calls take_strongest() at one place only, because a second copy costs seconds of compilation.
 
-// The peak nearest to d, -1 if none lies inside the cone.
+// The peak nearest to d; -1 if none lies inside the cone.
 int closest_peak(vec3 d)
 {
-    // one candidate, as mostly, is the strongest
+    // usually there is one candidate, which is the strongest
     bool only = n_candidates == 1;
     int closest = only ? int(CANDIDATE(0)) : -1, best = only ? -1 : 0;
     float nearest = only ? separation_cosine(dot(CANDIDATE_DIRECTION(0), d)) : -1.0;
@@ -24,7 +24,7 @@ int closest_peak(vec3 d)
     return nearest >= params.cos_max_angle ? closest : -1;
 }
 
-// All peaks, strongest first.
+// Lists all peaks, strongest first.
 uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
 {
     int best = 0;

@@ -1,6 +1,5 @@
-// Peaks of the ODF in loops, the vertices dealt out to the lanes.
-// A list of the vertices that are high takes shared memory, of which streamlines that are tracked side by side need
-// much: it has room for half of them.
+// Peaks of the ODF in loops, with vertices shared among the lanes. The list of high vertices takes shared memory,
+// which limits how many streamlines are tracked side by side: it has room for half of the vertices.
 #if N_VERTICES <= MAX_COLLECTED
 #define LISTED_FIRST 1
 const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));
@@ -15,13 +14,13 @@ SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
-// Whether the ODF at a vertex is at least level and no neighbour's is larger.
+// Whether the ODF at a vertex is at least level and no neighbour has a larger value.
 bool is_peak(int v, float level)
 {
     float value = ODF(v);
     bool peak = value >= level;
-    // compilers write out a few turns; of more, as at the pole of a grid of angles, few may be made: software renderers
-    // limit them
+    // Compilers unroll a few iterations. More, as at the pole of a grid of angles, may not run at all: software
+    // renderers limit iterations.
     if (peak)
         for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
             uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + v);
@@ -40,12 +39,12 @@ void store_candidate(int place, int v)
     VALUE(place) = ODF(v);
 }
 
-// Lists the local maxima that can be peaks at all, in ascending order; returns how many.
+// Lists the local maxima that can be peaks, in ascending order. Returns their number.
 uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
-    // a flat or a nowhere positive ODF has no peak
+    // an ODF that is flat or nowhere positive has no peak
     float above = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
 #if SEED_CUTOFF
     above = max(above, params.seed_cutoff);
@@ -53,8 +52,8 @@ uint find_peaks()
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
 #if LISTED_FIRST
-    // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
-    // same list that have been looked at.
+    // Few vertices are high enough, so that full rounds of lanes compare them with their neighbours. Peaks are stored
+    // in places of the list that were examined.
     uint n_high = 0u;
     LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, if (place < LIST_ROOM) CANDIDATE(place) = uint(v);)
     lane_sync();
@@ -75,7 +74,7 @@ void list_candidates(uint n)
     n_candidates = int(n);
 }
 
-// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+// Takes the strongest remaining candidate and drops those too near to it. Returns -1 if none remains.
 int take_strongest()
 {
     float value = -1.0;

@@ -3,7 +3,7 @@
 const int PEAK_WORDS = (N_VERTICES + 31) / 32;
 uint is_peak[PEAK_WORDS];
 
-// Marks the local maxima that can be peaks at all; returns how many.
+// Marks the local maxima that can be peaks. Returns their number.
 #define PEAK_WORD(w) bits = 0u;
 #define PEAK_WORD_END(w) is_peak[w] = bits; total += bitCount(bits);
 #define VERTEX3(v, b, n0, n1, n2) \
@@ -34,11 +34,12 @@ uint find_peaks()
     int total = 0;
     uint bits;
 #include <peak_rows>
-    // a flat or a nowhere positive ODF has no peak
+    // an ODF that is flat or nowhere positive has no peak
     return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
 }
 
-// Reading odf at an index that is not a constant would turn the whole array into memory: all are looked through.
+// Reads odf at a variable index by comparing all indices, because an index that is not constant would move the array
+// into memory.
 float odf_value(int vertex)
 {
     float value = 0.0;
@@ -50,13 +51,13 @@ float odf_value(int vertex)
     return value;
 }
 
-vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
+vec4 candidate[MAX_CANDIDATES]; // direction and value; the value becomes -1 once the candidate is used
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;
 #define CANDIDATE(i) candidate_vertex[i]
 #define CANDIDATE_DIRECTION(i) candidate[i].xyz
 
-// Takes the first marked vertex off the marks. Their words are named by constants, else they would lie in memory.
+// Takes the first marked vertex off the marks. Words are named by constants, so that they stay in registers.
 int take_marked()
 {
     int word = 0;
@@ -70,8 +71,7 @@ int take_marked()
     return word * 32 + findLSB(bits);
 }
 
-// Lists the n marked vertices in ascending order. Invocations wait for the one with most turns, each of which costs as
-// much as any.
+// Lists the n marked vertices in ascending order. Invocations wait for the one with most iterations.
 void list_candidates(uint n)
 {
     int n_listed = min(int(n), MAX_CANDIDATES);
@@ -80,11 +80,11 @@ void list_candidates(uint n)
         candidate[n_candidates] = vec4(vertex_direction(uint(v)), 0.0);
         candidate_vertex[n_candidates] = uint(v);
     }
-    // a single one is the strongest
+    // a single candidate is the strongest
     for (int i = 0; n_candidates > 1 && i < n_candidates; i++) candidate[i].w = odf_value(int(candidate_vertex[i]));
 }
 
-// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+// Takes the strongest remaining candidate and drops those too near to it. Returns -1 if none remains.
 int take_strongest()
 {
     int best = -1;

@@ -1,9 +1,10 @@
-// SH along single directions, from a field of coefficients: no ODF is sampled as a whole.
+// Evaluates SH along single directions from a field of coefficients, without sampling the whole ODF.
 //
-// A basis function of degree l and order m is Q(z) Re (x + iy)^m or Q(z) Im (x + iy)^m. Rows go through the orders, and
-// in each of them through the even degrees: the polynomial Q of a degree follows from those of the two before it.
+// A basis function of degree l and order m is Q(z) Re (x + iy)^m or Q(z) Im (x + iy)^m. Generated rows go through the
+// orders, and for each order through the even degrees: the polynomial Q of a degree follows from those of the two
+// before.
 //
-// OWN_PLACES: every lane has coefficients at a place of its own; else the lanes of a streamline share those of one.
+// OWN_PLACES: every lane has coefficients at a place of its own; otherwise all lanes of a streamline share one place.
 #if OWN_PLACES
 float channels[VOLUME_CHANNELS];
 #define CHANNEL(i) channels[i]
@@ -15,7 +16,7 @@ float channels[VOLUME_CHANNELS];
 #define NEXT_TILE LANES
 #endif
 
-// The coefficients at p, for what follows.
+// Loads the coefficients at p.
 void take_coefficients(vec3 p)
 {
     vec3 base = volume_base(p);
@@ -37,13 +38,13 @@ void take_coefficients(vec3 p)
 #endif
 }
 
-// Where there are FODs: voxels in which they are 0 count as outside of the image, as in MRtrix3.
+// Whether there is a FOD at p: voxels in which it is 0 count as outside the image, as in MRtrix3.
 bool has_fod(vec3 p)
 {
     return inside(p) && any(notEqual(VOLUME_VOXEL(volume_base(floor(p + 0.5))), vec4(0.0)));
 }
 
-// The sum of the coefficients' functions along t.
+// Amplitude of the function along t.
 float amplitude_along(vec3 t)
 {
     float zz = t.z * t.z, sum = 0.0, re = 1.0, im = 0.0, with_re, with_im, q, before;

@@ -4,7 +4,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
 void store_odf(int v, float value)
 {
@@ -16,7 +16,7 @@ void store_odf(int v, float value)
     odf_min = min(odf_min, value);
 }
 
-// Coefficients of a high order are read where they lie in shared memory: with a register for each, a GPU keeps half as
+// Coefficients of a high order are read from shared memory: with a register for each, a GPU could track only half as
 // many streamlines at a time.
 #if N_COEFFICIENTS > 15
 #define COEFFICIENT(j) CHANNEL(j)
@@ -25,7 +25,7 @@ void store_odf(int v, float value)
 #endif
 
 #if N_ORBITS > 0
-// The members of orbit o, from the sums over the four classes.
+// Stores the values of the members of orbit o, from the sums over the four classes.
 void store_orbit(int o, float pp, float mp, float pm, float mm)
 {
     uvec4 member = MODEL_QUAD(MODEL_MEMBERS + o);
@@ -36,9 +36,9 @@ void store_orbit(int o, float pp, float mp, float pm, float mm)
     store_odf(int(member.w), a - b);
 }
 
-// Two orbits at once share the coefficients that are read, where that leaves registers enough: on NVIDIA's GPUs, of
-// which each lane has many. Radeons keep 5 to 16 waves with one orbit, 4 to 10 with two, and Intel's compiler 16 lanes
-// instead of 8. Behind the last orbit it comes again.
+// Two orbits at a time share the coefficients that are read, if there are enough registers: on NVIDIA's GPUs, which
+// have many for each lane. Radeons keep 5 to 16 waves with one orbit and 4 to 10 with two; Intel's compiler uses 16
+// lanes with one and 8 with two. The last orbit is repeated if the number is odd.
 #define WEIGHTS(q, o) MODEL_FLOATS(MODEL_ORBITS + (q) * N_ORBITS + (o))
 #if N_COEFFICIENTS > 15 || !LANES_IN_STEP
 #define ORBITS_AT_ONCE 1
@@ -52,14 +52,14 @@ void store_orbit(int o, float pp, float mp, float pm, float mm)
 #define QUAD_END }
 #endif
 
-// From c, which are the first channels, too, if they are of a high order.
+// Evaluates the ODF from c; coefficients of a high order are also the first channels.
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
     odf_max = -1e30;
     odf_min = 1e30;
 #if N_ORBITS > 0
-    // the basis functions fall into four classes by their signs under x -> -x and y -> -y: the members of a reflection
-    // orbit share their sums
+    // Basis functions fall into four classes by their signs under x -> -x and y -> -y, so that members of a reflection
+    // orbit share sums.
     for (int o = LANE; o < N_ORBITS; o += ORBITS_AT_ONCE * LANES) {
         int next = min(o + LANES, N_ORBITS - 1);
         vec2 pp = vec2(0.0), mp = vec2(0.0), pm = vec2(0.0), mm = vec2(0.0);

@@ -1,13 +1,13 @@
-// ODF from SH coefficients, written out for one invocation: generated rows of literals, orbit by orbit. The basis
+// ODF from SH coefficients, written out for one invocation as generated rows of literals, orbit by orbit. Basis
 // functions fall into four classes by their signs under x -> -x and y -> -y, so that the four members of a reflection
 // orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 #include "odf/axes.glsl"
 
-// The larger and the smaller of two numbers, neither of them NaN. CPU renderers need three instructions for max() and
-// min(), which never answer NaN, and one for these, unless their compiler takes the latter for the former.
+// Larger and smaller of two numbers that are not NaN. CPU renderers need three instructions for max() and min(), which
+// never return NaN, but one for these expressions, unless their compiler recognises them as max() and min().
 #ifdef GL_ES
 #define AS_WRITTEN
 #else

@@ -1,5 +1,6 @@
-// Makes a pixel of four samples: colours of tubes darkened where others stand before them, the backdrop behind them,
-// the background behind that. LAYERS: the mean colour of all tubes of a sample, as opaque as their number makes it.
+// Computes a pixel from four samples: tubes, darkened where others stand in front of them, then the slices behind
+// them, then the background. LAYERS: the mean colour of all tubes of a sample, with an opacity that follows from their
+// number.
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;
@@ -9,17 +10,17 @@ layout(std430, binding = 2) readonly buffer Back { uint back[]; };
 layout(std430, binding = 3) writeonly buffer Output { uint pixels[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/resolve.def"
-    // places of 16 samples for 16 patterns, x + 128 and y + 128 << 8
+    // 16 sample positions for each of 16 patterns: x + 128 and y + 128 << 8
     uvec4 around[64];
-    // opacity of n layers, four a word
+    // opacity of n layers, four values in a word
     uvec4 alpha[64];
 } params;
 #undef FIELD
 
-// By how much the surface at a sample is hidden from light that comes from all around, 0 .. 256.
+// How much the surface at a sample is hidden from ambient light, 0 .. 256.
 uint hidden_share(int x, int y, uint at)
 {
-    const int reach = 768; // sixteenths of a sample: what stands further before a surface darkens it less
+    const int reach = 768; // in sixteenths of a sample: what stands further in front of a surface darkens it less
     int z = int(depth[at]) + 24;
     uint sum = 0u, pattern = uint(((y + params.phase) & 3) * 4 + (x & 3)) * 16u;
     for (uint k = pattern; k < pattern + 16u; k++) {
@@ -33,7 +34,7 @@ uint hidden_share(int x, int y, uint at)
     return sum >> 4;
 }
 
-// red, green, blue times alpha, and alpha, 0 .. 65025 and 0 .. 255
+// red, green and blue times alpha, 0 .. 65025, and alpha, 0 .. 255
 uvec4 sample_at(int x, int y)
 {
     uint at = uint(y * params.width + x), word = back[at];

@@ -1,6 +1,6 @@
-// Draws segments of streamlines as tubes with round ends, into samples (four of which make a pixel). Whole numbers
-// only, so that every device draws the same. DEPTH: the nearest surface of each sample. COLOUR: its colour, the largest
-// number where two surfaces are equally near. LAYERS: sums over all surfaces in front of the backdrop.
+// Draws segments of streamlines as tubes with round ends into samples (four of which make a pixel). Only integers are
+// used, so that every device draws the same. DEPTH: depth of the nearest surface of each sample. COLOUR: its colour;
+// the largest number if two surfaces are equally near. LAYERS: sums over all surfaces in front of the slices.
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;
@@ -17,8 +17,8 @@ layout(std140, binding = 0) uniform Params {
 } params;
 #undef FIELD
 
-// The colour t / 4096 of the way along a segment, with light that falls from the viewer; q: square of the place across
-// the tube, 0 .. 256.
+// Colour at share t / 4096 of a segment, with light from the viewer. q: square of the position across the tube, 0 ..
+// 256.
 uint shaded(Segment s, uint t, uint q)
 {
     uvec3 a = uvec3(s.colour_0, s.colour_0 >> 8, s.colour_0 >> 16) & 255u;
@@ -30,11 +30,11 @@ uint shaded(Segment s, uint t, uint q)
     return c.x | c.y << 8 | c.z << 16;
 }
 
-// A sample whose centre lies along and across (both times 2^14) from the start of a segment.
+// Draws a sample whose centre lies along and across (both times 2^14) from the start of a segment.
 void draw_sample(Segment s, int length, uint at, int scaled_along, int scaled_across)
 {
     int along = scaled_along >> 14, across = scaled_across >> 14;
-    // the nearest point of the segment's axis, and the square of the distance from there
+    // nearest point on the axis of the segment, and the distance beyond it
     int on = clamp(along, 0, length), beyond = along - on;
 #ifdef LAYERS
     if (beyond != 0 || along == length) return;

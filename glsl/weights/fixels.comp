@@ -1,5 +1,5 @@
-// An iteration of SIFT2 for fixels, once the sums of all streamlines are there: densities, mean coefficients, cost. The
-// sums begin anew.
+// An iteration of SIFT2 for fixels, after the sums of all streamlines: computes densities, mean coefficients and cost,
+// and clears the sums.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -8,9 +8,9 @@ layout(local_size_x = 64) in;
 layout(location = 0) uniform uint n_fixels;
 layout(location = 1) uniform float unit; // mu times the unit of length
 
-// of each fixel two as in rows.comp; then, of each, FD, PM, 1 / TD0 in units or 0
+// two for each fixel, as in rows.comp; then for each FD, PM, 1 / TD0 in units or 0
 layout(std430, binding = 0) buffer Fixels { vec4 fixel[]; };
-layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; then bits of the costs of each work group
+layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; then costs of each work group, as bits
 
 shared vec2 part[64];
 

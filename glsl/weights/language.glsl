@@ -1,4 +1,4 @@
-// What text that is GLSL and C at once calls by other names. F() and D() mark numbers that single precision holds.
+// Definitions for text that is both GLSL and C. F() and D() mark numbers of single and double precision.
 #define F(x) x
 #define D(x) double(x)
 #define FUNCTION
@@ -7,7 +7,7 @@
 #define FLOAT(x) float(x)
 #define DOUBLE(x) double(x)
 #if defined GL_ES && __VERSION__ < 320
-#define EXACT // no word for it
+#define EXACT // GLSL has no such keyword
 #else
 #define EXACT precise
 #endif

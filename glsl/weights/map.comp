@@ -1,32 +1,33 @@
-// Streamlines to entries: through which fixels each passes for how long. One invocation walks along a streamline twice,
-// to count its visits and to note them, then joins them by voxel, direction and fixel.
+// Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along
+// a streamline twice, to count its visits and to store them, then joins them by voxel, direction and fixel.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
 
 layout(std140, binding = 0) uniform Grid {
-    dvec4 to_grid[3]; // rows of a matrix, from mm
-    dvec4 axis[3];    // rows of a matrix, to mm, without shift
-    dvec4 metric[2];  // xx, yy, zz, 2 xy, 2 xz, 2 yz of squared lengths, mm2; square of the precision, mm2; 1 / ratio
+    dvec4 to_grid[3]; // rows of a matrix from mm to the grid
+    dvec4 axis[3];    // rows of a matrix to mm, without translation
+    dvec4 metric[2];  // factors of squared lengths in mm2: xx, yy, zz, 2 xy, 2 xz, 2 yz; square of the precision in
+                      // mm2; 1 / ratio
     dvec4 shape[3];   // of curves, see walk.glsl
-    ivec4 size;       // voxels; pieces of a segment
-    dvec2 unit;       // units of length in a mm; mm: sums of this or less make no entry
+    ivec4 size;       // size of the grid; number of pieces of a segment
+    dvec2 unit;       // units of length in a mm; in mm, smaller sums make no entry
 };
 layout(location = 0) uniform uint n_streamlines;
 layout(location = 1) uniform uint room; // for visits
 
 layout(std430, binding = 0) readonly buffer Points { float point[]; };
-// words of 1281 directions; six neighbours of each; starts in the cells of a cube; of each voxel its first fixel, the
-// place of its lobes and bits of its mask; lobes of 1281 directions, four bits each
+// 1281 directions in words; six neighbours of each; starting directions for cells of a cube; for each voxel its first
+// fixel, the place of its lobes, and mask bits; lobes of 1281 directions, four bits each
 layout(std430, binding = 1) readonly buffer Lobes { uint lobes[]; };
-// of each visit the voxel, the direction and the words of the length; in the end the entries of each streamline in
-// place of its first visits
-layout(std430, binding = 2) buffer Visits { uint visit[]; };
-// visits counted, entries counted; then of each streamline its first entry, its entries, words of its contribution, its
+// for each visit the voxel, the direction and the length; at the end each streamline's entries replace its first
 // visits
+layout(std430, binding = 2) buffer Visits { uint visit[]; };
+// counts of visits and of entries; then for each streamline its first entry, its number of entries, its contribution
+// in words, its number of visits
 layout(std430, binding = 3) buffer Rows { uint row[]; };
 layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
-// the first point of each streamline, and the end
+// first point of each streamline, and the end of the last
 layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 
 const uint nothing = 0xffffffffu;
@@ -75,7 +76,7 @@ void note(Cell c, Spot from, Spot leave, double length_in)
 
 #include "weights/walk_along.glsl"
 
-// By voxel and direction; those that are equal stay in order.
+// Sorts visits by voxel and direction; equal ones keep their order.
 void sort_visits()
 {
     for (uint i = 1u; i < n_visits; i++) {
@@ -101,7 +102,8 @@ uint fixel_at(uint voxel, uint direction)
     return lobe == 15u ? nothing : lobes[voxels_at + 3u * voxel] + lobe;
 }
 
-// Adds a length to the entry of its fixel among those from `first` on; one that would pass 255 opens another.
+// Adds a length to the entry of its fixel, among entries from `first` on. A length that would exceed 255 opens another
+// entry.
 uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 {
     for (uint i = first; i < n_entries; i++) {
@@ -119,7 +121,7 @@ double length_of(uint i)
     return from_words(visit[place + 4u * i + 2u], visit[place + 4u * i + 3u]);
 }
 
-// The entries take the place of visits that have been read.
+// Entries replace visits that have been read.
 uint join_visits(out double contribution)
 {
     EXACT double sum = D(0.0);

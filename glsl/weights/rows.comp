@@ -1,32 +1,32 @@
-// An iteration of SIFT2 for streamlines: the cost of the coefficients that they have, new ones, and their sums in
-// each fixel, in fixed point: whatever the order, the sums are the same.
+// An iteration of SIFT2 for streamlines: computes the cost of the current coefficients, new coefficients, and their
+// sums in each fixel. Sums are in fixed point, so that they do not depend on the order.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
 #include "weights/streamline.glsl"
 
-layout(location = 0) uniform uint first; // streamlines first to last - 1
+layout(location = 0) uniform uint first; // works on streamlines first .. last - 1
 layout(location = 1) uniform uint last;
-layout(location = 2) uniform uint from; // places of the old and of the new coefficients, and of costs
+layout(location = 2) uniform uint from; // places of the old and the new coefficients, and of costs
 layout(location = 3) uniform uint to;
 layout(location = 4) uniform uint costs;
 layout(location = 10) uniform uint n_fixels;
-layout(location = 11) uniform uint high_at; // word of the entries where their high bytes begin; 0: they have none
-layout(location = 12) uniform uint low_bits; // of fixels, in the words
+layout(location = 11) uniform uint high_at; // word at which the high bytes of entries begin; 0: there are none
+layout(location = 12) uniform uint low_bits; // number of low bits of a fixel in a word of an entry
 layout(location = 5) uniform float unit; // mu times the unit of length
 layout(location = 6) uniform float tikhonov;
 layout(location = 7) uniform float limit;
 layout(location = 8) uniform float min_coefficient;
 layout(location = 9) uniform float max_coefficient;
 
-// The blocks are as few as OpenGL ES 3.1 has.
+// As many blocks as OpenGL ES 3.1 guarantees.
 layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
-// n streamlines: first entry and bits of the variation, and where the last one ends; bits of the coefficients, twice;
-// bits of the costs of each work group
+// for n streamlines: first entry and bits of the variation, then the end of the last; coefficients as bits, twice;
+// costs of each work group as bits
 layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
-// of each fixel d, mu TD0, PM / (mu TD0), PM unit, and m, e^m
+// for each fixel d, mu TD0, PM / (mu TD0), PM unit, and m, e^m
 layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
-layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two of two words for each fixel, then marks
+layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two sums of two words for each fixel, then marks
 
 shared vec2 part[64];
 
@@ -51,7 +51,8 @@ void add_fixed(uint place, float v)
     if (high != 0u) atomicAdd(sums[place + 1u], high);
 }
 
-// In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most; it is marked.
+// Replaces a coefficient above the limit by the mean of the fixels, without the fixel that demands most, which is
+// marked.
 float give_way(uint begin, uint end)
 {
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;

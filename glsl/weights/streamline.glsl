@@ -1,8 +1,8 @@
-// The arithmetic of SIFT2, of one streamline and of one fixel. The kernels and the CPU (src/weights/host.c) share this
-// text, so that both round alike: it is GLSL and C at once. F() marks a number with a fraction, FUNCTION what comes
-// before a function, INT() and FLOAT() conversions, EXACT what compilers must not fuse.
+// Arithmetic of SIFT2 for one streamline and for one fixel. The kernels and the CPU (src/weights/host.c) share this
+// text, which is both GLSL and C, so that both round alike. F() marks a number with a fraction, FUNCTION a function,
+// INT() and FLOAT() conversions, EXACT what compilers must not fuse.
 
-// e^x within 2 units of the last place; drivers differ in theirs.
+// e^x within 2 units of the last place; the functions of drivers differ.
 FUNCTION float exponential(float x)
 {
     x = x < F(-87.0) ? F(-87.0) : x;
@@ -20,7 +20,7 @@ FUNCTION float exponential(float x)
     return p * intBitsToFloat((n + 127) * 8388608);
 }
 
-// 1 / x of a number above 0, within 2 units of the last place; drivers differ in what they make of a division.
+// 1 / x of x > 0 within 2 units of the last place; the divisions of drivers differ.
 FUNCTION float reciprocal(float x)
 {
     float a = x < F(1.0e-37) ? F(1.0e-37) : x;
@@ -30,10 +30,10 @@ FUNCTION float reciprocal(float x)
     return r;
 }
 
-// Sums over the entries of a streamline, from which the data term follows for any change of its coefficient. Of an
+// Sums over the entries of a streamline, from which the data term follows for any change of its coefficient. For an
 // entry: h = PM l / TD0, d = mu TD - FD, a = mu l, g = (mu TD0 - mu l) e^c.
 struct Moments {
-    float da, dg, aa, ag, gg; // h times each product
+    float da, dg, aa, ag, gg; // sums of h times each product
 };
 
 FUNCTION Moments add_moments(Moments m, float h, float d, float a, float g)
@@ -48,8 +48,8 @@ FUNCTION Moments add_moments(Moments m, float h, float d, float a, float g)
     return sum;
 }
 
-// How a coefficient c (e = e^c) departs from the mean m (em = e^m) of a fixel: the total variation, and its first and
-// second derivative.
+// How much a coefficient c (e = e^c) differs from the mean m (em = e^m) of a fixel: the total variation, and its first
+// and second derivatives.
 FUNCTION float variation(float c, float e, float m, float em)
 {
     EXACT float x = c <= m ? c - m : e - em;
@@ -66,19 +66,19 @@ FUNCTION float variation_bend(float c, float e, float m, float em)
     return bend;
 }
 
-// What Newton's method starts from and is limited by.
+// Start and limits of Newton's method.
 struct Search {
-    float c, e;      // the coefficient, and e to it
+    float c, e;      // the coefficient, and e^c
     float variation; // factor of the total variation
-    float tikhonov;  // factor of the square of the coefficient
-    float limit;     // of the change
+    float tikhonov;  // factor of the squared coefficient
+    float limit;     // limit of the change
 };
-// Where it is: the change of the coefficient, and the change of that in the last step.
+// State of Newton's method: change of the coefficient, and its last step.
 struct Step {
     float x, d;
 };
 
-// e: of c + x; slope and bend: sums of the total variation over the entries.
+// One step. e: e^(c + x); slope and bend: sums of the derivatives of the total variation over the entries.
 FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float bend)
 {
     EXACT float u = e - s.e, x = at.x;
@@ -88,7 +88,7 @@ FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float b
     first = first + s.variation * slope + s.tikhonov * (F(2.0) * (s.c + x));
     second = second + s.variation * bend + F(2.0) * s.tikhonov;
     EXACT float d = second != F(0.0) ? -(first * reciprocal(abs(second))) : F(0.0);
-    d = abs(d) <= F(3.0e38) ? d : F(0.0); // neither infinite nor not a number
+    d = abs(d) <= F(3.0e38) ? d : F(0.0); // replaces infinity and NaN by 0
     d = d > s.limit ? s.limit : d;
     d = d < -s.limit ? -s.limit : d;
     bool high = x >= s.limit && d > F(0.0);
@@ -98,7 +98,7 @@ FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float b
     return at;
 }
 
-// A sum in fixed point, 64 bits in units of 2^-24, from its two words.
+// Value of a sum in fixed point, 64 bits in units of 2^-24, from its two words.
 FUNCTION float fixed_value(uint low, uint high)
 {
     bool negative = high >= 2147483648u;
@@ -110,7 +110,7 @@ FUNCTION float fixed_value(uint low, uint high)
     return negative ? -value : value;
 }
 
-// What goes into a sum in fixed point: a number that leaves room for 2^23 of its kind.
+// Limits a number so that 2^23 of them fit into a sum in fixed point.
 FUNCTION float fixed_range(float v)
 {
     v = v < F(1.0e5) ? v : F(1.0e5);

@@ -1,9 +1,9 @@
 // How a streamline passes from voxel to voxel, as MRtrix3 maps it: upsampled along a cubic through its points, and cut
-// where that leaves a voxel, which bisection finds. Coordinates are those of the grid, where a voxel has the side 1;
-// lengths are mm. The kernel (weights/map.comp) and the CPU (src/weights/walk.c) share this text, which is GLSL and C
-// at once, and give the same bytes: EXACT keeps compilers from fusing sums and products, and there is no division and
-// no square root, which drivers round in ways of their own. Single precision is too little: lengths of pieces much
-// shorter than a voxel are summed, and one entry more or less moves all weights of a fixel.
+// where the cubic leaves a voxel, found by bisection. Coordinates are those of the grid, with voxel side 1; lengths
+// are mm. The kernel (weights/map.comp) and the CPU (src/weights/walk.c) share this text, which is both GLSL and C,
+// and give the same bytes: EXACT keeps compilers from fusing, and divisions and square roots are avoided, because
+// drivers round them differently. Double precision is needed: lengths much shorter than a voxel are summed, and one
+// entry more or less changes all weights of a fixel.
 
 struct Spot {
     double x, y, z;
@@ -15,21 +15,22 @@ struct Cell {
 struct Curve {
     Spot b, first, second, third;
 };
-// Where a curve leaves a voxel: the first place found outside, its voxel, and where along the curve the search ended.
+// Where a curve leaves a voxel: the first place found outside, its voxel, and the position on the curve at which the
+// search ended.
 struct Exit {
     Spot leave;
     Cell next;
     double at;
 };
 
-// What a coefficient takes of the ways from b to its neighbours.
+// A coefficient of the cubic, from the differences between b and its neighbours.
 FUNCTION double share_of(GRID_PARAMETER int k, double a, double b, double c, double d)
 {
     EXACT double s = SHAPE(k, 0) * (a - b) + SHAPE(k, 1) * (c - b) + SHAPE(k, 2) * (d - b);
     return s;
 }
 
-// Between b and c, of four points.
+// The cubic between b and c, from four points.
 FUNCTION Curve curve_of(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d)
 {
     Curve w;
@@ -55,7 +56,7 @@ FUNCTION Spot spot_at(Curve w, double p)
     return s;
 }
 
-// b mirrored at a
+// Point b mirrored at a.
 FUNCTION Spot mirrored(Spot a, Spot b)
 {
     EXACT Spot s;
@@ -87,7 +88,7 @@ FUNCTION bool same_cell(Cell a, Cell b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// From scanner coordinates.
+// A place from scanner coordinates.
 FUNCTION Spot spot_of(GRID_PARAMETER double x, double y, double z)
 {
     EXACT Spot s;
@@ -105,7 +106,7 @@ FUNCTION double square_distance(GRID_PARAMETER Spot a, Spot b)
     return along + across;
 }
 
-// The square root of what is not negative, by Newton's method from the bits of the exponent; below 2^-200 it is 0.
+// Square root of x >= 0 by Newton's method, starting from the bits of the exponent; 0 below 2^-200.
 FUNCTION double root(double x)
 {
     EXACT double y = from_words(0u, 1608969168u - (high_word(x) >> 1)), h = D(0.5) * x;
@@ -122,7 +123,8 @@ FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
     return root(square_distance(GRID a, b));
 }
 
-// Where the curve from b to c, entered at `from`, `at` of the way, leaves the voxel `cell`; last: the voxel of c.
+// Finds where the curve from b to c leaves the voxel `cell`, which it entered at `from`, share `at` of the way. last:
+// voxel of c.
 FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last, Spot from, double at)
 {
     Exit e;
@@ -144,7 +146,7 @@ FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last
             e.next = found;
         }
     }
-    if (!(e.at > at)) { // no way is left
+    if (!(e.at > at)) { // nothing is left of the way
         e.leave = c;
         e.next = last;
     }
@@ -157,8 +159,8 @@ FUNCTION double dot_of(GRID_PARAMETER uint i, double x, double y, double z)
     return d < D(0.0) ? -d : d;
 }
 
-// The one of 1281 directions that is nearest to the line from a to b; of equally near ones the first. It is found along
-// the mesh of them, from one that lies in the same cell of a cube.
+// The one of 1281 directions that is nearest to the line from a to b; the first among equals. Found by moving along
+// the mesh of directions from one in the same cell of a cube.
 FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
 {
     EXACT double dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
@@ -166,7 +168,7 @@ FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
     EXACT double y = AXIS(1, 0) * dx + AXIS(1, 1) * dy + AXIS(1, 2) * dz;
     EXACT double z = AXIS(2, 0) * dx + AXIS(2, 1) * dy + AXIS(2, 2) * dz;
     if (x == D(0.0) && y == D(0.0) && z == D(0.0)) x = D(1.0);
-    // where the search begins does not show in what it finds
+    // the start of the search does not affect its result
     float fx = FLOAT(x), fy = FLOAT(y), fz = FLOAT(z);
     uint face = abs(fy) > abs(fx) ? 1u : 0u;
     if (abs(fz) > (face == 1u ? abs(fy) : abs(fx))) face = 2u;
@@ -177,7 +179,7 @@ FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
         w = -w;
         up = -up;
     }
-    // 1 / up, near enough
+    // an approximation of 1 / up suffices
     EXACT float by = intBitsToFloat(2129859011 - floatBitsToInt(up));
     by = by * (F(2.0) - up * by);
     by = by * (F(2.0) - up * by);

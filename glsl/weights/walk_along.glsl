@@ -1,6 +1,6 @@
-// The walk itself; see walk.glsl. Before it stand VERTEX(i), RATIO, PIECE (of a segment) and VISIT().
+// The walk along a streamline; see walk.glsl. Define before: VERTEX(i), RATIO, PIECE (of a segment) and VISIT().
 
-// All visits of n points, two or more, in order: VISIT(voxel, entry, leave, length).
+// Calls VISIT(voxel, entry, leave, length) for all visits of n >= 2 points, in order.
 FUNCTION void walk_along(WALK_PARAMETERS uint n)
 {
     const uint pieces = (n - 1u) * RATIO;

@@ -1,4 +1,4 @@
-/* The layout of the library's structs as data, for bindings of other languages. */
+/* The layout of the library's structs as JSON, for bindings to other languages. */
 #ifndef GLSLINES_ABI_H
 #define GLSLINES_ABI_H
 

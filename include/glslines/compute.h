@@ -1,6 +1,6 @@
-/* General computing on a device of <glslines/device.h>: typed arrays, programs run with grid and block, element-wise
- * kernels from expressions, ready-made kernels, and arrays that live on both sides. Threads, handles and failures are
- * as in device.h.
+/* General computing on a device of <glslines/device.h>: typed arrays, programs that run with grid and block,
+ * element-wise kernels from expressions, ready-made kernels, and arrays with copies on host and device. Threads,
+ * handles and failures are as in device.h.
  *
  *     gls_array *x, *y;  gls_elementwise *axpy;
  *     gls_array_create(device, GLS_TYPE_FLOAT32, n, "x", &x);
@@ -8,8 +8,7 @@
  *     gls_elementwise_create(device, "axpy", "float a, in float x[], inout float y[]", "y = a * x + y", &axpy);
  *     gls_operand operands[] = {gls_operand_float(2), gls_operand_array(x), gls_operand_array(y)};
  *     gls_elementwise_run(axpy, n, operands, 3, NULL);
- *     gls_array_read(y, 0, n, doubles, GLS_TYPE_FLOAT64);
- */
+ *     gls_array_read(y, 0, n, doubles, GLS_TYPE_FLOAT64); */
 #ifndef GLSLINES_COMPUTE_H
 #define GLSLINES_COMPUTE_H
 
@@ -22,10 +21,10 @@ extern "C" {
 
 /* --- devices -------------------------------------------------------------- */
 
-/* Whether there is any device, software renderers included. Takes about 0.1 s, because it opens and closes each.
- */
+/* Whether any device exists, software renderers included. Takes about 0.1 s, because it opens and closes each
+ * device. */
 GLS_API bool gls_device_available(void);
-/* How many gls_device_list() finds; api as there. */
+/* Number of devices that gls_device_list() finds; api as there. */
 GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
 
 /* --- types ---------------------------------------------------------------- */
@@ -48,9 +47,9 @@ GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
  * A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing is written
  * then. */
 
-/* GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
+/* Type in which a type is stored: GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
 GLS_API gls_type gls_type_stored(gls_type type);
-/* n values from one type to another on the host; the two must not overlap. */
+/* Converts n values on the host. from and to must not overlap. */
 GLS_API gls_status gls_convert(size_t n, const void *from, gls_type from_type, void *to, gls_type to_type);
 
 /* --- arrays --------------------------------------------------------------- */
@@ -58,20 +57,21 @@ GLS_API gls_status gls_convert(size_t n, const void *from, gls_type from_type, v
 /* A typed array on the device, stored as the table above says. */
 typedef struct gls_array gls_array;
 
-/* n >= 1 elements, contents undefined. label is for debuggers and messages. Failures as for gls_buffer_create(). */
+/* Creates an array of n >= 1 elements with undefined contents. label: for debuggers and messages. Errors as for
+ * gls_buffer_create(). */
 GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
 GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label,
                                            gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
-/* 0 and an invalid type for an array that does not exist any more. */
+/* Length and type. For an array that does not exist any more: 0 and an invalid type. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
-/* The storage, for use in kernels; its size is a multiple of 16 bytes. It belongs to the array. NULL for an array that
- * does not exist any more. */
+/* Storage of the array, for use in kernels. Its size is a multiple of 16 bytes; it belongs to the array. NULL for an
+ * array that does not exist any more. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 GLS_API gls_status gls_array_clear(gls_array *array);
-/* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300
- * is refused by an array of uint8. Reading waits for the work that writes the array. */
+/* Copies elements first .. first + n - 1 from or to host data of any type. A value must also fit the type of the array:
+ * an array of uint8 refuses 300. Reading waits for work that writes the array. */
 GLS_API gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void *data, gls_type type);
 GLS_API gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, gls_type type);
 
@@ -82,20 +82,20 @@ static inline gls_arg gls_arg_array(uint32_t slot, gls_array *array)
 
 /* --- programs: grid and block --------------------------------------------- */
 
-/* Result of a run. Functions that fill one in wait for the device; with NULL they do not wait. */
+/* Result of a run. A function that fills it in waits for the device; with NULL it does not wait. */
 typedef struct gls_run_result {
     gls_status status;   /* what the function returned */
-    double gpu_seconds;  /* of the kernels alone, by the device's clock, or by the host's where the device has none */
-    double wall_seconds; /* by the host's clock, from the call to the end of the work */
-    char message[256];   /* gls_last_error() of a failure, else "" */
+    double gpu_seconds;  /* time of the kernels alone, by the device's clock, or by the host's if the device has none */
+    double wall_seconds; /* time by the host's clock, from the call to the end of the work */
+    char message[256];   /* text of gls_last_error() after a failure, else "" */
 } gls_run_result;
 
-/* A compute shader without a block size: `layout(local_size_x = ...) in;` is put in front of the source at a run, and
- * BLOCK_X, BLOCK_Y and BLOCK_Z are defined. Each block size is compiled once. */
+/* A compute shader without a block size. A run puts `layout(local_size_x = ...) in;` in front of the source and defines
+ * BLOCK_X, BLOCK_Y and BLOCK_Z. Each block size is compiled once. */
 typedef struct gls_program gls_program;
 
-/* source and defines as for gls_kernel_create(); copies are kept. A source that compiles with none of the block sizes
- * 64, 8 x 8, 4 x 4 x 4 and 1 fails here. */
+/* Creates a program. source and defines as for gls_kernel_create(); they are copied. Fails if the source compiles with
+ * none of the block sizes 64, 8 x 8, 4 x 4 x 4 and 1. */
 GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source,
                                       const gls_define *defines, size_t n_defines, gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);
@@ -107,7 +107,7 @@ GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3],
 
 /* --- element-wise kernels ------------------------------------------------- */
 
-/* A kernel that does the same with each element of its arrays. */
+/* A kernel that does the same for each element of its arrays. */
 typedef struct gls_elementwise gls_elementwise;
 
 /* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read,
@@ -128,8 +128,8 @@ typedef enum gls_operand_kind {
     GLS_OPERAND_UINT
 } gls_operand_kind;
 
-/* A value for a parameter; the type has to be that of the parameter (bool scalars: uint, not 0 is true; bool arrays: of
- * type bool). */
+/* A value for a parameter. Its type must be that of the parameter (bool scalars: uint, anything but 0 is true; bool
+ * arrays: type bool). */
 typedef struct gls_operand {
     gls_operand_kind kind;
     union {
@@ -164,9 +164,9 @@ static inline gls_operand gls_operand_uint(uint32_t u)
     return operand;
 }
 
-/* Runs over elements 0 to n - 1 with one operand for each parameter, in their order. n up to 2^32 - 1; 0 does nothing.
- * Every array has to have n elements at least. One array may stand for several parameters: an element is read under all
- * names before it is written. */
+/* Runs over elements 0 .. n - 1, n up to 2^32 - 1, with one operand for each parameter in their order. n = 0 does
+ * nothing. Every array must have at least n elements. One array may stand for several parameters: an element is read
+ * under all names before it is written. */
 GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, const gls_operand *operands,
                                        size_t n_operands, gls_run_result *result);
 
@@ -202,15 +202,16 @@ static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y
 GLS_API gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c,
                               gls_run_result *result);
 
-/* Ways to the same product. */
+/* Methods of the matrix product. */
 typedef enum gls_matmul_way {
-    GLS_MATMUL_AUTO,      /* what gls_matmul() takes: the host on software renderers, else tiles */
+    GLS_MATMUL_AUTO,      /* the choice of gls_matmul(): the host on software renderers, else tiles */
     GLS_MATMUL_TILES,     /* shader: tiles in shared memory */
     GLS_MATMUL_REGISTERS, /* shader: tiles in registers only */
     GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's. The
                        last digits depend on the number of threads, and on a fit that runs beside it */
 } gls_matmul_way;
-/* GLS_ERR_UNSUPPORTED for the host's way where the device's memory is not the host's. */
+/* Matrix product by a chosen method. GLS_ERR_UNSUPPORTED for GLS_MATMUL_HOST if the device's memory is not the
+ * host's. */
 GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b,
                                  gls_array *c, gls_run_result *result);
 
@@ -221,25 +222,24 @@ GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uin
 typedef struct gls_unified gls_unified;
 
 typedef enum gls_access {
-    GLS_ACCESS_READ,      /* the contents are wanted and stay as they are */
-    GLS_ACCESS_WRITE,     /* all contents will be replaced: nothing is copied */
-    GLS_ACCESS_READ_WRITE /* the contents are wanted and will change */
+    GLS_ACCESS_READ,      /* the contents are needed and stay unchanged */
+    GLS_ACCESS_WRITE,     /* all contents will be replaced, so nothing is copied */
+    GLS_ACCESS_READ_WRITE /* the contents are needed and will change */
 } gls_access;
 
-/* All elements are 0. */
+/* Creates an array whose elements are 0. */
 GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label,
                                       gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);
-/* The host's copy: n elements of the type, valid until the object is destroyed and to be used until
- * gls_unified_device() is called. If the conversion refuses a value (see gls_type), both sides and their flags stay as
- * they were. */
+/* Returns the copy on the host: n elements of its type. Use it until gls_unified_device() is called or the object is
+ * destroyed. If the conversion refuses a value (see gls_type), both sides and their flags stay unchanged. */
 GLS_API gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data);
-/* The device's copy, to be used until gls_unified_host() is called; belongs to the object. */
+/* Returns the copy on the device, which belongs to the object. Use it until gls_unified_host() is called. */
 GLS_API gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array);
 
 typedef struct gls_unified_state {
     bool host_dirty, device_dirty; /* changed since the last copy to the other side */
-    uint64_t to_device, to_host;   /* copies so far */
+    uint64_t to_device, to_host;   /* number of copies so far */
 } gls_unified_state;
 GLS_API gls_unified_state gls_unified_get_state(const gls_unified *unified);
 

@@ -12,41 +12,42 @@ extern "C" {
 
 #define GLS_CSD_MAX_ORDER 12
 
-/* Response function: the signal of a single fibre bundle along z, in one of two forms. */
+/* Response function: signal of a single fibre bundle along z, in one of two forms. */
 typedef struct gls_response {
-    bool is_zonal;   /* true: zonal[] holds it; false: evals and s0 */
+    bool is_zonal;   /* true: zonal[] holds the response; false: evals and s0 do */
     double evals[2]; /* mm2/s: diffusivity along the bundle and across it, evals[0] > evals[1] > 0. An evals[0] that
                         water cannot have, above 0.006 or below 5e-5, is GLS_ERR_INPUT */
     double s0;       /* signal without diffusion weighting, raw signal units, > 0 */
     double zonal[GLS_CSD_MAX_ORDER / 2 +
                  1]; /* SH coefficients (l, m = 0) of the signal of a shell, l = 0, 2, ..., raw signal units */
     int order;       /* highest even degree in zonal */
-    size_t n_voxels; /* from which it was estimated; 0 if it was given */
+    size_t n_voxels; /* number of voxels from which it was estimated; 0: it was given */
 } gls_response;
 
 typedef struct gls_response_options {
-    size_t size;    /* of this struct */
-    int roi_radius; /* voxels: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not fit
-                       is made smaller; 0: the whole grid; default 10 */
-    double fa_threshold;   /* 0 <= t < 1, voxels with FA above it count; default 0.7 */
-    size_t n_voxels;       /* 0 (default), or instead of the threshold the n voxels of highest FA, ties by position; 300
-                              is usual */
-    size_t min_voxels;     /* fewer are GLS_ERR_INPUT; >= 1, default 30 */
-    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 count; NULL (default): all, noise
-                              outside the head too */
+    size_t size;    /* size of this struct, set by the default function */
+    int roi_radius; /* radius r, in voxels, of the cube around the centre of the grid, which has 2 r + 1 voxels a side;
+                       a cube that does not fit is made smaller; 0: the whole grid; default 10 */
+    double fa_threshold;   /* only voxels with FA above this are used, 0 <= t < 1; default 0.7 */
+    size_t n_voxels;       /* 0 (default): use the threshold; otherwise use the n voxels of highest FA instead, ties by
+                              position; 300 is usual */
+    size_t min_voxels;     /* fewer voxels are GLS_ERR_INPUT; >= 1, default 30 */
+    const gls_image *mask; /* one volume on the grid of the series; only its voxels > 0 are used; NULL (default): all
+                              voxels, also noise outside the head */
 } gls_response_options;
 GLS_API gls_response_options gls_response_options_default(void);
 
-/* The b-value (mean, s/mm2) of the shell to deconvolve to sh_order: the one that requested names, see
- * gls_gradients_find_shell(), or for 0 the one of at least 500 s/mm2 with most volumes, which determines most, of
- * several the nearest to 2000 .. 3000. GLS_ERR_INPUT lists the shells there are. The choice among several and its
- * reason are logged. */
+/* Chooses the shell to deconvolve to sh_order and returns its b-value (mean, s/mm2). requested > 0: the shell that it
+ * names, see gls_gradients_find_shell(). requested 0: the shell of at least 500 s/mm2 with most volumes; among equals
+ * the nearest to 2000 .. 3000. The choice among several shells and its reason are logged. GLS_ERR_INPUT lists the
+ * shells. */
 GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval);
 
-/* Mean of the tensors' first two eigenvalues and of the raw b0 signal over the voxels of the central cube that exceed
- * the FA threshold, or of highest FA. gradients describes the volumes volume[0 .. gradients->n - 1] of the series
- * (NULL: all, in order), as from gls_gradients_select_shell(). GLS_ERR_INPUT with the largest FA there is where too few
- * voxels exceed it, and for eigenvalues that water cannot have, as of b-values in other units. */
+/* Estimates a response: mean of the tensors' first two eigenvalues and of the raw b0 signal, over voxels of the central
+ * cube above the FA threshold or of highest FA. gradients describes volumes volume[0 .. gradients->n - 1] of the
+ * series, as from gls_gradients_select_shell(); volume NULL: all volumes in order. GLS_ERR_INPUT: too few voxels exceed
+ * the threshold (the message names the largest FA), or eigenvalues that are impossible for water, as from b-values in
+ * other units. */
 GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                          const gls_response_options *options, gls_response *response);
 
@@ -62,11 +63,11 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * the table with all shells; it may be NULL, then only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
-/* Writes the response in the form that it has, replacing an existing file. MRtrix3's dwi2fod csd reads the second form.
- */
+/* Writes a response in the form that it has, replacing an existing file. dwi2fod csd of MRtrix3 reads the second
+ * form. */
 GLS_API gls_status gls_response_write(const char *path, const gls_response *response);
-/* Converts a response to the second form: a least-squares SH fit of order sh_order to its signal at the weighted
- * vectors of a single-shell table. If the response has the second form already, copies its coefficients up to sh_order;
+/* Converts a response to the second form by a least-squares SH fit of order sh_order to its signal at the weighted
+ * vectors of a single-shell table. Coefficients of a response in the second form are copied up to sh_order;
  * GLS_ERR_INPUT if it has fewer. */
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
@@ -76,12 +77,12 @@ GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls
  * of all orders; amplitudes below tau times its mean are driven to 0. The response needs coefficients up to sh_order.
  * MRTRIX: of MRtrix3's dwi2fod csd, to 1e-6 of the largest coefficient with the same directions. The first solution has
  * orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the coefficients has a small weight;
- * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone decides.
- */
+ * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone
+ * decides. */
 typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rule;
 
 typedef struct gls_csd_options {
-    size_t size;        /* of this struct */
+    size_t size;        /* size of this struct, set by the default function */
     gls_csd_rule rule;  /* default GLS_CSD_RULE_DIPY */
     int sh_order;       /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order with more coefficients than directions is
                            possible, with a warning by DIPY's rule */
@@ -89,14 +90,14 @@ typedef struct gls_csd_options {
     double tau;         /* DIPY's rule: fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau
                            < 1; default 0.1 */
     int max_iterations; /* >= 1; default 50 */
-    const gls_sphere *sphere;     /* directions of the constraint, voxel axes; NULL (default): the built-in "small", by
-                                     MRtrix3's rule "repulsion600" */
-    const double (*direction)[3]; /* or in its place n_directions unit vectors along the scanner axes; default NULL */
+    const gls_sphere *sphere;     /* directions of the constraint along the voxel axes; NULL (default): the built-in
+                                     "small", by MRtrix3's rule "repulsion600" */
+    const double (*direction)[3]; /* alternatively n_directions unit vectors along the scanner axes; default NULL */
     size_t n_directions;
 } gls_csd_options;
 GLS_API gls_csd_options gls_csd_options_default(void);
 
-/* Progress in voxels of the mask, from the calling thread; return false to cancel. */
+/* Reports progress in voxels of the mask, on the calling thread. Return false to cancel. */
 typedef bool (*gls_csd_progress)(void *user, size_t done, size_t total);
 
 /* Deconvolves every voxel where mask (NULL: all) is > 0, on all cores. dwi, gradients and volume as for

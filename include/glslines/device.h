@@ -36,14 +36,14 @@ typedef struct gls_buffer gls_buffer;
 typedef struct gls_texture gls_texture;
 typedef struct gls_kernel gls_kernel;
 
-/* How a device is reached. */
+/* The platform through which a device is reached. */
 typedef enum gls_platform {
     GLS_PLATFORM_GBM,        /* a render node, /dev/dri/renderD* */
     GLS_PLATFORM_EGL_DEVICE, /* EGL device enumeration: NVIDIA without a render node */
     GLS_PLATFORM_SURFACELESS /* Mesa without a device: llvmpipe */
 } gls_platform;
 
-/* What invocations of a subgroup can do together, besides the basic and voting functions: bits of subgroup_features. */
+/* Operations of a subgroup besides the basic and voting functions: bits of subgroup_features. */
 typedef enum gls_subgroup_feature {
     GLS_SUBGROUP_ARITHMETIC = 0x4, /* sums, maxima and minima in one call */
     GLS_SUBGROUP_BALLOT = 0x8,
@@ -53,17 +53,17 @@ typedef enum gls_subgroup_feature {
     GLS_SUBGROUP_QUAD = 0x80
 } gls_subgroup_feature;
 
-/* What a device is and can do. Sizes in bytes. */
+/* Properties and limits of a device. Sizes in bytes. */
 typedef struct gls_device_info {
-    int index; /* place in gls_device_list() */
+    int index; /* index in gls_device_list() */
     gls_platform platform;
     char node[64]; /* "/dev/dri/renderD128" or "" */
     char vendor[64];
     char renderer[160];
     char version[128]; /* GL_VERSION */
-    bool gles;         /* a GLES context rather than core GL */
+    bool gles;         /* an OpenGL ES context instead of core OpenGL */
     int version_major, version_minor;
-    bool software;                 /* a CPU renderer */
+    bool software;                 /* a renderer on the CPU */
     uint32_t subgroup_size;        /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
                                       shuffle) in compute shaders */
     uint32_t subgroup_features;    /* gls_subgroup_feature, 0 if subgroup_size is */
@@ -75,25 +75,25 @@ typedef struct gls_device_info {
     uint32_t max_shared_bytes;     /* shared memory of a work group */
     uint32_t max_work_group_size;  /* invocations of a work group */
     uint32_t max_work_groups;      /* work groups along x */
-    bool float_linear;             /* textures of single precision are filtered; else they are kept in half precision */
+    bool float_linear; /* textures of single precision can be filtered; otherwise they are stored in half precision */
     bool apart; /* invocations of a work group keep apart what each does for itself; without, arrays of their own,
                    written at places that differ, get each other's values, and tracking runs groups of one */
-    uint64_t memory_bytes; /* video memory where the driver tells, else 0 */
+    uint64_t memory_bytes; /* size of the video memory if the driver reports it, else 0 */
 } gls_device_info;
 
 /* The graphics interface of a context. */
 typedef enum gls_graphics {
-    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
+    GLS_GRAPHICS_AUTO, /* OpenGL if the device offers both */
     GLS_GRAPHICS_GL,   /* OpenGL 4.3 */
     GLS_GRAPHICS_GLES  /* OpenGL ES 3.1 */
 } gls_graphics;
 
-/* Receives one line for each thing that was found in the search for devices, for diagnosis, e.g. "/dev/dri/renderD128:
- * permission denied". */
+/* Receives one line for each finding in the search for devices, for diagnosis, e.g. "/dev/dri/renderD128: permission
+ * denied". */
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
-/* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
- * surfaceless platform; a device reachable in two ways is listed once. *list is to be freed with gls_free(). An empty
+/* Lists the devices on which a compute context can be made, best first: GBM render nodes, EGL devices, then the
+ * surfaceless platform. A device that can be reached in two ways is listed once. Free *list by gls_free(). An empty
  * list is not an error. finding may be NULL. */
 GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
@@ -117,7 +117,7 @@ GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, s
  * two may be closed in any order. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
 GLS_API void gls_device_close(gls_device *device);
-/* Valid until close. */
+/* Properties of the device; valid until it is closed. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
 /* Makes the device current on this thread until the matching release. Calls nest up to 16 deep, also those of different
@@ -125,33 +125,34 @@ GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 
-/* Receives what is known of a kernel that was compiled: the time that it took, and what the driver said of it, e.g. of
- * registers: its messages, a line each, "" if none. */
+/* Receives what is known of a compiled kernel: the time that it took in seconds, and the driver's messages, e.g. about
+ * registers, one in a line; "" if none. */
 typedef void (*gls_kernel_listener)(void *user, const char *label, double seconds, const char *messages);
 typedef enum gls_listen_wait { GLS_LISTEN_WAIT, GLS_LISTEN_NEVER_WAIT } gls_listen_wait;
-/* From now on each kernel that is compiled on the device is told of, for diagnosis. It is also run once, on buffers of
- * zeros, since some drivers compile at the first run only. With GLS_LISTEN_NEVER_WAIT the device is not waited for any
- * more, so that a driver can be checked without its hardware; what is read from it is undefined. */
+/* Reports each kernel that is compiled on the device from now on, for diagnosis. The kernel is also run once, on
+ * buffers of zeros, because some drivers compile only at the first run. With GLS_LISTEN_NEVER_WAIT nothing waits for
+ * the device any more, so that a driver can be checked without its hardware; whatever is read from the device is then
+ * undefined. */
 GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user,
                                      gls_listen_wait wait);
 
-/* Waits for all work and returns its failures. */
+/* Waits for all work and returns its errors. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);
 
 typedef struct gls_device_memory {
-    uint64_t allocated_bytes; /* buffers and textures now */
+    uint64_t allocated_bytes; /* size of the existing buffers and textures */
     uint64_t peak_bytes;
     size_t n_buffers, n_textures, n_kernels;
-    uint64_t cached_bytes; /* storage of destroyed buffers that is kept for new ones; not included in allocated_bytes */
+    uint64_t cached_bytes; /* storage of destroyed buffers kept for new ones; not part of allocated_bytes */
     size_t n_cached_buffers;
-    size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels of the same source */
+    size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels with the same source */
 } gls_device_memory;
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
-/* From now on buffers and textures take no more than so many bytes together: beyond, they fail as where the device's
- * memory runs out. 0, the default: what there is. Contexts opened from this one have the limit, too. */
+/* Limits the memory of buffers and textures together: allocations beyond it fail as if the device's memory had run out.
+ * 0, the default: no limit. Contexts opened from this device have the limit, too. */
 GLS_API gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes);
-/* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does so itself when
- * the device's memory runs out. */
+/* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does this itself
+ * when the memory of the device runs out. */
 GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
 /* --- buffers -------------------------------------------------------------- */
@@ -161,15 +162,16 @@ typedef enum gls_buffer_kind {
     GLS_BUFFER_UNIFORM  /* uniform block */
 } gls_buffer_kind;
 
-/* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit,
- * GLS_ERR_DEVICE_MEMORY when the driver has none. label is for debuggers and messages. */
+/* Creates a buffer of bytes >= 1; its contents are undefined until gls_buffer_clear(). label: for debuggers and
+ * messages. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of memory. */
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);
 GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
 GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
-/* Copies; GLS_ERR_ARGUMENT for a range outside the buffer. Reading waits for the work that writes the range; writing
- * and clearing wait for kernels that have the buffer, so two buffers in turn keep a device busy. */
+/* Copies to or from a range of the buffer. Reading waits for work that writes the range; writing and clearing wait for
+ * kernels that use the buffer, so use two buffers in turn to keep a device busy. GLS_ERR_ARGUMENT: the range is outside
+ * the buffer. */
 GLS_API gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data);
 GLS_API gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data);
 
@@ -180,7 +182,7 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_RGBA16F,
     GLS_TEXTURE_RGBA32F,
     GLS_TEXTURE_R16F,
-    GLS_TEXTURE_R32UI /* whole numbers, for texelFetch() alone: written by gls_texture_write_texels() */
+    GLS_TEXTURE_R32UI /* integers, for texelFetch() only: written by gls_texture_write_texels() */
 } gls_texture_format;
 
 /* A 3D texture of zeros with linear filtering (whole numbers: none), clamped at its edges. On a device without
@@ -190,11 +192,11 @@ typedef enum gls_texture_format {
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);
-/* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
+/* Writes a box from float32 values (1 or 4 for each texel, x fastest), converted to the format. */
 GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
                                      const float *data);
-/* The same from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F, uint32_t for
- * R32UI, else float32. */
+/* Like gls_texture_write(), from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F,
+ * uint32_t for R32UI, else float32. */
 GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
                                             const void *texels);
 
@@ -210,17 +212,17 @@ typedef struct gls_define {
     const char *reason;
 } gls_define;
 
-/* With a definition of this name a kernel gets the directives for KHR_shader_subgroup, as far as the device has it. */
+/* A definition of this name enables the directives for KHR_shader_subgroup, as far as the device has it. */
 #define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
  * and returns the driver's first message. main() becomes gls_kernel(), behind which each work group adds one to the
- * atomic counter gls_finished_groups at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage blocks,
- * texture units or invocations of a work group than the device's info says. */
+ * atomic counter gls_finished_groups at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage
+ * blocks, texture units or invocations of a work group than the device's info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
                                      const gls_define *defines, size_t n_defines, gls_kernel **kernel);
-/* The same for a file of the shader library, e.g. "kernel/track.comp". */
+/* Like gls_kernel_create(), for a file of the shader library, e.g. "kernel/track.comp". */
 GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
                                    gls_kernel **kernel);
 GLS_API void gls_kernel_destroy(gls_kernel *kernel);

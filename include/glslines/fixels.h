@@ -11,12 +11,11 @@ extern "C" {
 #endif
 
 typedef struct gls_fixel_options {
-    size_t size;     /* of this struct */
-    double peak;     /* lobes of a lower amplitude are dropped, >= 0; default 0.1 */
+    size_t size;     /* size of this struct, set by the default function */
+    double peak;     /* lobes of lower amplitude are dropped, >= 0; default 0.1 */
     double integral; /* lobes of a smaller integral are dropped, >= 0; default 0 */
     bool dilate;     /* directions between the lobes belong to the largest one beside them; default true */
-    bool refine;     /* amplitudes are those of the maxima between the samples, not only near the threshold; default
-                        false */
+    bool refine; /* amplitudes are those of maxima between the samples, not only near the threshold; default false */
 } gls_fixel_options;
 GLS_API gls_fixel_options gls_fixel_options_default(void);
 
@@ -34,31 +33,32 @@ GLS_API void gls_fixels_destroy(gls_fixels *fixels);
 
 GLS_API const gls_grid *gls_fixels_grid(const gls_fixels *fixels);
 GLS_API size_t gls_fixels_count(const gls_fixels *fixels);
-/* Voxels with fixels. */
+/* Number of voxels with fixels. */
 GLS_API size_t gls_fixels_voxels(const gls_fixels *fixels);
-/* Those of a voxel (its place with x fastest): how many, and the first. Voxels come with x fastest, the fixels of a
- * voxel in the order of falling amplitude. */
+/* Number of fixels of a voxel (index with x fastest); *first: the first of them. Fixels are stored voxel by voxel, x
+ * fastest, and by falling amplitude within a voxel. */
 GLS_API uint32_t gls_fixels_of_voxel(const gls_fixels *fixels, size_t voxel, uint32_t *first);
 
 typedef struct gls_fixel {
     float fd;           /* fibre density: the integral of the lobe and its antipode */
     float peak;         /* amplitude */
-    float direction[3]; /* mean, in scanner axes, unit length */
+    float direction[3]; /* mean direction, in scanner axes, unit length */
     uint32_t voxel;
 } gls_fixel;
-/* Borrowed, gls_fixels_count() of them. */
+/* Array of gls_fixels_count() fixels; borrowed. */
 GLS_API const gls_fixel *gls_fixels_get(const gls_fixels *fixels);
 
-/* The fixel of a line of this direction (scanner axes; any length but 0) through a voxel, or UINT32_MAX. */
+/* Index of the fixel for a line with this direction (scanner axes, any length but 0) through a voxel; UINT32_MAX:
+ * none. */
 GLS_API uint32_t gls_fixels_find(const gls_fixels *fixels, size_t voxel, const double direction[3]);
 
-/* Values of a data file of a fixel directory. */
+/* Values for a data file of a fixel directory. */
 typedef struct gls_fixel_values {
-    const char *name; /* of the file, without .nii */
+    const char *name; /* name of the file without .nii */
     const float *value;
 } gls_fixel_values;
-/* Writes a fixel directory as MRtrix3 reads it: index.nii, directions.nii, and one file for each of n lists of values.
- * The directory is made where there is none; existing files are kept or replaced. */
+/* Writes a fixel directory that MRtrix3 reads: index.nii, directions.nii, and one file for each of n lists of values.
+ * The directory is created if it does not exist. existing: what to do with existing files. */
 GLS_API gls_status gls_fixels_write(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
                                     size_t n, gls_existing existing);
 

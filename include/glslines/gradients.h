@@ -16,30 +16,31 @@ typedef enum gls_bvec_frame {
     GLS_BVEC_WORLD  /* scanner (RAS+) axes, rotated into the voxel frame */
 } gls_bvec_frame;
 
-/* Whether the length of vectors tells b-values: of several shells in a table of one nominal b-value, a vector's b-value
- * is the nominal one times its squared length, which is what scanners store and MRtrix3 reads. */
+/* Whether the lengths of vectors scale b-values. Scanners store several shells as one nominal b-value and vectors of
+ * different lengths: the b-value is the nominal one times the squared length. MRtrix3 reads tables this way. */
 typedef enum gls_bvalue_scaling {
-    GLS_BVALUES_SCALED_AUTO, /* if some squared length differs from 1 by more than 1 %, with a warning: the default */
+    GLS_BVALUES_SCALED_AUTO, /* scale if a squared length differs from 1 by more than 1 %, with a warning: the
+                               default */
     GLS_BVALUES_SCALED,
-    GLS_BVALUES_AS_GIVEN /* lengths mean nothing: vectors are normalised */
+    GLS_BVALUES_AS_GIVEN /* lengths mean nothing; vectors are normalised */
 } gls_bvalue_scaling;
 
 /* One entry per volume, in the order of the series. */
 typedef struct gls_gradients {
     size_t n;
-    double *bval; /* s/mm2; >= 0 */
-    double (
-        *bvec)[3]; /* unit vector along the voxel axes; zero where the file has a zero or non-finite vector of a b0 */
-    bool *is_b0;   /* bval <= b0_threshold */
+    double *bval;      /* s/mm2; >= 0 */
+    double (*bvec)[3]; /* unit vector along the voxel axes; zero if the file has a zero or non-finite vector for a b0
+                          volume */
+    bool *is_b0;       /* bval <= b0_threshold */
     size_t n_b0;
     double b0_threshold; /* s/mm2 */
-    bool x_flipped;      /* GLS_BVEC_FSL negated x */
+    bool x_flipped;      /* GLS_BVEC_FSL has negated x */
     bool scaled;         /* b-values were multiplied by squared lengths */
 } gls_gradients;
 
 /* Options of gls_gradients_read(). */
 typedef struct gls_gradients_options {
-    size_t size;                /* of this struct */
+    size_t size;                /* size of this struct, set by the default function */
     double b0_threshold;        /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
     gls_bvec_frame frame;       /* default GLS_BVEC_FSL */
     gls_bvalue_scaling scaling; /* default GLS_BVALUES_SCALED_AUTO */
@@ -58,7 +59,7 @@ GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what 
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
-/* The same from arrays; names in messages are "b-values" and "b-vectors". Values are copied. */
+/* Makes a table from arrays, which are copied. Messages call them "b-values" and "b-vectors". */
 GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
                                         const gls_gradients_options *options, const gls_grid *grid,
                                         gls_gradients **gradients);
@@ -82,14 +83,15 @@ typedef struct gls_shell {
     bool is_b0;
 } gls_shell;
 
-/* Shells in ascending order, b0 first. At most capacity are stored; *n_shells is the number there are. */
+/* Finds the shells in ascending order, b0 first. Stores at most capacity of them; *n_shells: their number. */
 GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity,
                                         size_t *n_shells);
 
-/* Shell of a volume that belongs to none. */
+/* In place of a shell: the volume belongs to none. */
 #define GLS_NO_SHELL SIZE_MAX
 
-/* The same, all of them, from malloc; of[i] (may be NULL, else gradients->n) is the shell of volume i. */
+/* Like gls_gradients_shells(), with all shells, from malloc. of (may be NULL, else gradients->n elements): of[i] is the
+ * shell of volume i. */
 GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells,
                                          size_t *of);
 
@@ -102,7 +104,7 @@ GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_sh
  * gls_free()) gives each one's index in the old series. GLS_ERR_INPUT lists the shells. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
-/* The same for several shells; GLS_ERR_INPUT also if two b-values name the same one. */
+/* Like gls_gradients_select_shell(), for several shells. GLS_ERR_INPUT also if two b-values name the same shell. */
 GLS_API gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
                                                gls_gradients **selected, size_t **volume);
 

@@ -22,7 +22,7 @@ typedef struct gls_grid {
     int32_t dim[3];                  /* voxels along x, y, z; each >= 1 */
     double affine[3][4];             /* voxel to world, mm */
     double voxel_size[3];            /* norm of the columns of affine, mm; > 0 */
-    gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; told in messages only */
+    gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; only used in messages */
     int32_t space; /* what the world is, in NIfTI's codes: 1 scanner, 2 another image, 3 Talairach, 4 MNI,
                       5 another template; default 0, not said, which images that are written call 1 */
 } gls_grid;
@@ -30,13 +30,13 @@ typedef struct gls_grid {
 /* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x]. */
 typedef struct gls_image {
     gls_grid grid;
-    size_t n_volumes; /* 1 for a 3D image */
+    size_t n_volumes; /* 1: a 3D image */
     float *data;      /* grid voxels times n_volumes values, scl_slope and scl_inter applied */
-    bool is_wrapped;  /* data belongs to the caller of gls_image_wrap(), else to the image */
+    bool is_wrapped;  /* data belong to the caller of gls_image_wrap(), not to the image */
 } gls_image;
 
-/* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1, more than 2^48 voxels
- * or a singular affine. */
+/* Sets dimensions, affine, and the voxel size that follows from it. GLS_ERR_ARGUMENT: a dimension < 1, more than 2^48
+ * voxels, or a singular affine. */
 GLS_API gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4]);
 /* Number of voxels of one volume. */
 GLS_API size_t gls_grid_voxels(const gls_grid *grid);
@@ -53,8 +53,8 @@ GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a,
 
 /* Allocates an image of zeros. */
 GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **image);
-/* An image of values that the caller has, in the order above. They are borrowed, neither copied nor freed, and must
- * outlive the image. No function changes them through a const image. */
+/* Makes an image of values that the caller owns, in the order above. They are not copied and must outlive the image. No
+ * function changes them through a const image. */
 GLS_API gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, gls_image **image);
 /* Accepts NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
@@ -75,7 +75,7 @@ GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_ima
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
-/* GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (any case), which images that are written must. */
+/* GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (in any case), as names of written images must. */
 GLS_API gls_status gls_image_name_check(const char *path);
 /* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
  * file appears under its name only when complete. Integer values are rounded half to even and limited to the range of

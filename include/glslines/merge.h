@@ -1,4 +1,4 @@
-/* Joining shards into the tractogram that one run would have written. */
+/* Merges shards into the tractogram that a single run would have written. */
 #ifndef GLSLINES_MERGE_H
 #define GLSLINES_MERGE_H
 
@@ -9,30 +9,31 @@
 extern "C" {
 #endif
 
-/* What the head of a shard says. */
+/* What the header of a shard says. */
 typedef struct gls_shard_file {
     gls_shard shard;
     gls_tractogram_format format;
-    char version[32]; /* of the library that wrote it */
+    char version[32]; /* version of the library that wrote it */
     uint64_t n_streamlines;
-    uint64_t bytes; /* of the file */
+    uint64_t bytes; /* size of the file */
 } gls_shard_file;
 
-/* Reads the head of a shard; the format is known by the suffix. GLS_ERR_INPUT: missing, truncated, damaged, or not a
+/* Reads the header of a shard. The suffix determines the format. GLS_ERR_INPUT: missing, truncated, damaged, or not a
  * shard. */
 GLS_API gls_status gls_shard_file_read(const char *path, gls_shard_file *file);
 
-/* What was written. A streamline of n points has n - 1 steps; all 0 if there is no streamline. */
+/* What was written. A streamline of n points has n - 1 steps. All 0 if there is no streamline. */
 typedef struct gls_merge_result {
     uint64_t streamlines, points;
     double mean_steps, median_steps;
     uint64_t min_steps, max_steps;
-    /* Where a number of streamlines was wanted (select of the shards) and found: the part of the run, counted from 1,
-     * that holds the last of them, and the seeds up to it, 0 where the files do not tell. Else both are 0. */
+    /* If the run asked for a number of streamlines (select of the shards) and reached it: the part of the run, counted
+     * from 1, that holds the last streamline, and the number of seeds up to it, 0 if the files do not say. Otherwise
+     * both are 0. */
     uint64_t last_part, last_seeds;
 } gls_merge_result;
 
-/* Bytes of the shards read so far and in all; return false to cancel. */
+/* Reports bytes of the shards read so far and in total. Return false to cancel. */
 typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
 
 /* Joins the n files at paths, given in any order, of shards with a number of streamlines in select as many, into

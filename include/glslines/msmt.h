@@ -21,11 +21,11 @@ typedef struct gls_tissue_response {
     size_t n_shells; /* b0 included, ascending b */
     int order;       /* highest even degree; 0 is isotropic */
     double *zonal;   /* n_shells x (order / 2 + 1) */
-    double *bval;    /* n_shells means in s/mm2, or NULL where nothing tells them */
-    size_t n_voxels; /* that it was estimated from; 0 if it was given */
+    double *bval;    /* n_shells means in s/mm2; NULL: unknown */
+    size_t n_voxels; /* number of voxels from which it was estimated; 0: it was given */
 } gls_tissue_response;
 
-/* All zonal coefficients 0. */
+/* Creates a response with all coefficients 0. */
 GLS_API gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response);
 /* Accepts NULL. */
 GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
@@ -34,31 +34,32 @@ GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
  * Shells: 0,1000,2000" tells the b-values. Columns of zeros at the end are left out. GLS_ERR_INPUT names the file and
  * the row for rows of unequal length, values that are not finite, a first coefficient that is not above 0. */
 GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response);
-/* Writes it with 15 digits, replacing a file; dwi2fod msmt_csd reads it. */
+/* Writes a response with 15 digits, replacing an existing file. dwi2fod msmt_csd reads it. */
 GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
 
-/* What of a response has to fit a table. */
+/* What of a response must fit a gradient table. */
 typedef enum gls_response_fit { GLS_RESPONSE_FITS_VALUES, GLS_RESPONSE_FITS_NUMBER } gls_response_fit;
-/* Whether a response fits the shells of a table: their number, and with GLS_RESPONSE_FITS_VALUES, where it knows them,
- * the b-values to 80 s/mm2, and that the second coefficients of an anisotropic response are negative from 500 s/mm2 on,
- * with a warning for a first coefficient that grows with b. GLS_ERR_INPUT names the response and shows both. */
+/* Checks that a response fits the shells of a table: their number; with GLS_RESPONSE_FITS_VALUES also the b-values, if
+ * the response knows them, to 80 s/mm2, and that the second coefficient of an anisotropic response is negative from 500
+ * s/mm2 on. A first coefficient that grows with b gives a warning. GLS_ERR_INPUT names the response and shows both. */
 GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
                                              const gls_gradients *gradients, gls_response_fit fit);
 
-/* Directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x y z
- * (any length above 0). From malloc. GLS_ERR_INPUT for fewer than 45, for two that are the same or opposite (closer
- * than 0.06 degrees), and for an elevation above pi. */
+/* Reads directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x
+ * y z with any length above 0. From malloc. GLS_ERR_INPUT: fewer than 45 directions, two that are the same or opposite
+ * (closer than 0.06 degrees), or an elevation above pi. */
 GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction)[3], size_t *n);
-/* The built-in ones: 300, no two opposite. From malloc. */
+/* The 300 built-in directions, no two of them opposite. From malloc. */
 GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);
 
 typedef struct gls_msmt_options {
-    size_t size;                     /* of this struct */
-    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8. Where
-                                        the response has no coefficient it counts as 0, with a warning */
-    const double (*direction)[3]; /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */
+    size_t size;                     /* size of this struct, set by the default function */
+    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): that of the response, at most 8.
+                                        Missing coefficients of the response count as 0, with a warning */
+    const double (*direction)[3];    /* directions in which ODFs must not be negative, scanner axes; NULL (default): the
+                                        built-in ones */
     size_t n_directions;
-    gls_device *device; /* fits in double precision up to order 8; NULL (default): all cores of the CPU */
+    gls_device *device; /* device for fits in double precision up to order 8; NULL (default): all cores of the CPU */
 } gls_msmt_options;
 GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL options mean */
 

@@ -1,4 +1,4 @@
-/* Intensity normalisation of tissue images, and masks from a series alone. */
+/* Intensity normalisation of tissue images, and masks from a diffusion series alone. */
 #ifndef GLSLINES_NORMALISE_H
 #define GLSLINES_NORMALISE_H
 
@@ -12,9 +12,9 @@ extern "C" {
 typedef struct gls_normalise_result {
     double balance[4]; /* factor of each tissue with which their sum is most even; not applied. 1 for one that was left
                           out because its factor would not be positive */
-    double scale;      /* geometric mean of the field over the voxels that count */
+    double scale;      /* geometric mean of the field over the voxels that were used */
     size_t n_voxels, n_outliers;
-    float lowest, highest; /* of the field in the mask */
+    float lowest, highest; /* range of the field in the mask */
 } gls_normalise_result;
 
 /* Divides tissue images (1 to 4 images of any number of volumes on one grid, the first volume of each being its
@@ -25,16 +25,16 @@ typedef struct gls_normalise_result {
 GLS_API gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_image *mask, gls_image **field,
                                  gls_normalise_result *result);
 
-/* The brain: means of the shells above their optimal thresholds, smoothed, the largest component without holes and
- * without what hangs on by a thread (MRtrix3's dwi2mask legacy). 1 volume of 0 and 1. Warns of a mask of less than 2 %
- * or more than 90 % of the grid. GLS_ERR_INPUT if no voxel has a signal. */
+/* Estimates a mask of the brain: means of the shells above their optimal thresholds, smoothed; largest component,
+ * without holes and without parts connected by a thin bridge (dwi2mask legacy of MRtrix3). One volume of 0 and 1. Warns
+ * if the mask is less than 2 % or more than 90 % of the grid. GLS_ERR_INPUT if no voxel has a signal. */
 GLS_API gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask);
 
-/* Where to seed: voxels of the mask where the first of the tissues, white matter, has more than half of the sum of the
+/* Region for seeds: voxels of the mask in which the first tissue, white matter, has more than half of the sum of the
  * first volumes. */
 GLS_API gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_tissues, const gls_image *mask,
                                               gls_image **region);
-/* Voxels of the mask, eroded once, with an FA above threshold. */
+/* Region for seeds: voxels of the mask, eroded once, with FA above the threshold. */
 GLS_API gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gls_image *mask,
                                          gls_image **region);
 

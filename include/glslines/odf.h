@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 typedef struct gls_odf_options {
-    size_t size;               /* of this struct */
+    size_t size;               /* size of this struct, set by the default function */
     bool clip;                 /* set negative values to 0; default true */
     bool normalise;            /* divide by the largest value of the voxel if that is above 0; default false */
-    const gls_image *stop_map; /* 1 volume on the same grid; ODFs are 0 in voxels where it is below stop_threshold. NULL
-                                  (default): none */
+    const gls_image *stop_map; /* one volume on the same grid; ODFs are 0 in voxels where it is below stop_threshold.
+                                  NULL (default): none */
     double stop_threshold;     /* default 0 */
 } gls_odf_options;
 GLS_API gls_odf_options gls_odf_options_default(void);
@@ -31,7 +31,7 @@ typedef struct gls_odf_source {
     bool is_sh;
     gls_sh_basis basis; /* basis, order and full are set for SH images only */
     int order;
-    bool full;                   /* the basis has odd degrees, and not all of their coefficients are 0 */
+    bool full;                   /* the basis has odd degrees, and some of their coefficients are not 0 */
     struct gls_odf_parts *parts; /* matrices, and the sphere if it belongs to the source */
 } gls_odf_source;
 
@@ -43,8 +43,8 @@ GLS_API const char *gls_odf_frame_name(gls_bvec_frame frame);
 /* From SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full one with odd degrees (L + 1)^2;
  * the only number that is both is 1, which counts as even. A full basis whose odd coefficients are all 0 is treated as
  * even. Asymmetric ODFs are sampled at both ends of each pair of an antipodal sphere (see gls_sphere_create_full()).
- * sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number of volumes fits no order.
- */
+ * sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number of volumes fits no
+ * order. */
 GLS_API gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis,
                                             gls_bvec_frame frame, const gls_sphere *sphere,
                                             const gls_odf_options *options, gls_odf_source **source);
@@ -57,18 +57,18 @@ GLS_API gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const 
                                                     const double (*direction)[3], size_t n, const char *sphere_name,
                                                     gls_bvec_frame frame, const gls_odf_options *options,
                                                     gls_odf_source **source);
-/* Directions from a text file for the above: x y z a line, '#' comments. *direction is to be freed with
- * gls_free(). */
+/* Reads directions from a text file, for gls_odf_source_create_amplitudes(): x y z in a line, '#' comments. Free
+ * *direction by gls_free(). */
 GLS_API gls_status gls_odf_directions_read(const char *path, double (**direction)[3], size_t *n);
 
 /* Accepts NULL. */
 GLS_API void gls_odf_source_destroy(gls_odf_source *source);
 
-/* One slice, on all cores: rows[(v * dim[1] + y) * dim[0] + x] for vertex v of source->sphere. Values that are not
- * finite count as 0. A voxel's samples do not depend on the rest of the image. GLS_ERR_ARGUMENT for a z outside the
- * grid. */
+/* Samples one slice, on all cores: rows[(v * dim[1] + y) * dim[0] + x] for vertex v of source->sphere. Values that are
+ * not finite count as 0. The samples of a voxel do not depend on the rest of the image. GLS_ERR_ARGUMENT: z is outside
+ * the grid. */
 GLS_API gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows);
-/* All slices as an image of source->sphere->n volumes. */
+/* Samples all slices into an image of source->sphere->n volumes. */
 GLS_API gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf);
 
 /* Converts an SH image to another basis and frame, e.g. for MRtrix3 to GLS_SH_TOURNIER07 in GLS_BVEC_WORLD. The result

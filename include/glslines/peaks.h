@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 typedef struct gls_peak_options {
-    size_t size;                 /* of this struct */
-    double relative_threshold;   /* 0 .. 1 of the range above the (non-negative) minimum; default 0.25 */
+    size_t size;                 /* size of this struct, set by the default function */
+    double relative_threshold;   /* threshold as a share of the range above the (non-negative) minimum, 0 .. 1; default
+                                    0.25 */
     double min_separation_angle; /* degrees, 0 .. 90; default 45 */
 } gls_peak_options;
 GLS_API gls_peak_options gls_peak_options_default(void);
@@ -35,14 +36,14 @@ GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, con
  * of gls_phantom, they are taken as such. GLS_ERR_INPUT, with the name, for a number of volumes that is no
  * multiple of 3 or another grid than that of *peaks. */
 GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
-/* Gives the peaks from number `first` on the amplitudes of this image, one volume for each; what is not above 0 there
- * is no peak. GLS_ERR_INPUT for another grid or more volumes than there are peaks. */
+/* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
+ * is no peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
 GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
-/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first: those that are not
- * negative and reach the threshold, at least 8 degrees from each other. */
+/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. They are not
+ * negative, reach the threshold, and are at least 8 degrees apart. */
 GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                    size_t n, double threshold, gls_image **peaks);
-/* Turns an image of peaks to scanner axes, as MRtrix3's sh2peaks writes them: not a number where there is none. */
+/* Rotates an image of peaks to scanner axes, as sh2peaks of MRtrix3 writes them: NaN where there is no peak. */
 GLS_API gls_status gls_peaks_to_world(gls_image *peaks);
 
 #ifdef __cplusplus

@@ -12,20 +12,20 @@ extern "C" {
 #define GLS_PHANTOM_MAX_SHELLS 8
 
 typedef struct gls_phantom_params {
-    size_t size;          /* of this struct */
+    size_t size;          /* size of this struct, set by the default function */
     int32_t shape[3];     /* voxels, each 16 .. 512; default 40 52 38 */
     double voxel_size[3]; /* mm, each 0.1 .. 20; default 2 2 2 */
-    char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner exports)
-                           */
+    char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner
+                            exports) */
     double
         oblique[3]; /* rotation of the grid about world x, then y, then z, degrees, each -180 .. 180; default 0 0 0 */
     int n_shells;   /* 1 .. GLS_PHANTOM_MAX_SHELLS; default 1 */
     double bval[GLS_PHANTOM_MAX_SHELLS]; /* s/mm2, each 100 .. 20000; default one shell of 2000 */
-    int n_directions;                    /* per shell, 6 .. 1024; default 64 */
+    int n_directions;                    /* directions for each shell, 6 .. 1024; default 64 */
     int n_b0;                            /* 1 .. 64; default 4; volumes with b = 0 come first, then shell after shell */
-    double snr;                          /* of the b0 signal of white matter, 1 .. 1e6, or 0: no noise; default 30 */
-    uint64_t seed;                       /* of the noise; default 0 */
-    bool ground_truth; /* make the bundles and the peaks, too; default true. The signal does not depend on it */
+    double snr;        /* signal-to-noise ratio of the b0 signal of white matter, 1 .. 1e6; 0: no noise; default 30 */
+    uint64_t seed;     /* random seed of the noise; default 0 */
+    bool ground_truth; /* also make the bundles and the peaks; default true. The signal does not depend on this */
 } gls_phantom_params;
 GLS_API gls_phantom_params gls_phantom_params_default(void);
 
@@ -35,8 +35,8 @@ typedef struct gls_phantom_bundle {
     gls_image *mask;    /* 1 where the bundle's white matter fills at least 1/8 of the voxel */
     gls_image *ends[2]; /* 1 where the grey matter in which the bundle ends fills at least 1/8 of the voxel; they touch
                            the mask */
-    size_t n_points;    /* about one every 1.5 mm in a brain of 170 mm */
-    double (*centre_line)[3]; /* world mm, n_points of them, from grey matter to grey matter */
+    size_t n_points;    /* number of points, about one every 1.5 mm in a brain of 170 mm */
+    double (*centre_line)[3]; /* n_points points, world mm, from grey matter to grey matter */
 } gls_phantom_bundle;
 
 /* The anatomy lives in world space and is centred at the origin, as is the grid. Its extent follows from the grid's
@@ -51,17 +51,17 @@ typedef struct gls_phantom {
     gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */
     gls_image *peaks; /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the
                          volume fraction; NULL without ground truth */
-    size_t n_bundles; /* at least 8, in an order that does not change; 0 without ground truth */
+    size_t n_bundles; /* at least 8, always in the same order; 0 without ground truth */
     gls_phantom_bundle *bundle;
 } gls_phantom;
 
-/* GLS_ERR_ARGUMENT for a parameter out of range, GLS_ERR_MEMORY. The values do not depend on threads; the same
- * parameters give the same values on every machine up to rounding. */
+/* Creates a phantom. The values do not depend on threads; the same parameters give the same values on every machine up
+ * to rounding. GLS_ERR_ARGUMENT: a parameter out of range; GLS_ERR_MEMORY. */
 GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom);
 /* Accepts NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
-/* The phantom's tissue as gls_tissue_create() takes it: all of its grey matter is cortical. */
+/* The phantom's tissue in the form for gls_tissue_create(); all of its grey matter is cortical. */
 GLS_API gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image);
 
 /* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, 5tt.nii.gz

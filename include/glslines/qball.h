@@ -14,7 +14,7 @@ extern "C" {
 typedef enum gls_qball_model { GLS_QBALL_OPDT, GLS_QBALL_CSA } gls_qball_model;
 
 typedef struct gls_qball_options {
-    size_t size;           /* of this struct */
+    size_t size;           /* size of this struct, set by the default function */
     gls_qball_model model; /* default GLS_QBALL_OPDT */
     int sh_order;          /* even, 2 .. 8; default 4 */
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
@@ -34,8 +34,8 @@ GLS_API gls_qball_options gls_qball_options_default(void); /* also what NULL opt
  * Coefficients are those of GLS_SH_DESCOTEAUX07_LEGACY. */
 typedef struct gls_qball {
     gls_qball_options options;
-    size_t n;               /* diffusion-weighted volumes */
-    size_t k;               /* SH coefficients */
+    size_t n;               /* number of diffusion-weighted volumes */
+    size_t k;               /* number of SH coefficients */
     size_t *volume;         /* n indices of the weighted volumes in the series */
     double *basis;          /* n x k */
     double *basis_inverse;  /* k x n: (B'B)^-1 B' */
@@ -53,15 +53,15 @@ GLS_API gls_status gls_qball_create(const gls_gradients *gradients, const gls_qb
                                     gls_shell_rule shells, gls_qball **qball);
 GLS_API void gls_qball_destroy(gls_qball *qball);
 
-/* Coefficients of one voxel: signal (n values, raw) and s0 (mean of the clipped b0 values); coefficients gets k values.
- * No bootstrap. */
+/* Computes the coefficients of one voxel. signal: n raw values; s0: mean of the clipped b0 values; coefficients: k
+ * values. No bootstrap. */
 GLS_API void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients);
-/* The same for every voxel where mask (NULL: all) is > 0, on all cores. *sh gets k volumes of coefficients along the
- * voxel axes; they are 0 outside the mask and where the result is not finite. gradients is the table from which the
- * model was made, and describes dwi. The same data give the same bytes for any number of threads. */
+/* Computes the coefficients of every voxel where mask (NULL: all) is > 0, on all cores. *sh: k volumes along the voxel
+ * axes, 0 outside the mask and where the result is not finite. gradients: the table from which the model was made,
+ * which describes dwi. The same data give the same bytes for any number of threads. */
 GLS_API gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, const gls_gradients *gradients,
                                        const gls_image *mask, gls_image **sh);
-/* H d (hat) and R d (residual) of the n values d (signal). */
+/* Computes H d (hat) and R d (residual) of the n values d (signal). */
 GLS_API void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual);
 
 #ifdef __cplusplus

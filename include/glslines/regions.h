@@ -1,4 +1,4 @@
-/* Regions of interest that streamlines have to meet, have to avoid, or end at. */
+/* Regions of interest that streamlines must visit, must avoid, or end at. */
 #ifndef GLSLINES_REGIONS_H
 #define GLSLINES_REGIONS_H
 
@@ -13,7 +13,7 @@ extern "C" {
  * lies in a sphere if its distance from the centre is at most the radius. The points of a streamline are tested, not
  * the lines between them. */
 typedef enum gls_region_role {
-    GLS_REGION_MASK = 4, /* as GLS_REGION_TRACKING_MASK, and tested before the stop map */
+    GLS_REGION_MASK = 4, /* like GLS_REGION_TRACKING_MASK, but tested before the stop map */
 #define GLS_REGION_ROW(symbol, value, ...) symbol = value,
 #include <glslines/regions.def>
 #undef GLS_REGION_ROW
@@ -22,18 +22,18 @@ typedef enum gls_region_role {
 #include <glslines/regions.def>
 #undef GLS_REGION_ROW
 } gls_region_role;
-/* The option of glslines track, e.g. "stop-at"; that of GLS_REGION_MASK is "mask". */
+/* Option of glslines track for a role, e.g. "stop-at"; for GLS_REGION_MASK "mask". */
 GLS_API const char *gls_region_role_name(gls_region_role role);
 
 #define GLS_REGION_MAX_BITS \
-    32 /* one for each region to include, to meet in order or to end in; one for each other role */
+    32 /* one bit for each region to include, to visit in order or to end in; one for each other role */
 #define GLS_REGION_MAX_SPHERES 64
-#define GLS_REGION_MAX_GRIDS 16 /* different ones among the images */
+#define GLS_REGION_MAX_GRIDS 16 /* number of different grids of the images */
 
-/* The regions of a run on one grid. Made on one thread; a tracker may read them from several. */
+/* The regions of a run on one grid. One thread makes the set; afterwards several threads of a tracker may read it. */
 typedef struct gls_regions gls_regions;
 
-/* Regions of streamlines on this grid. */
+/* Creates an empty set of regions for streamlines on this grid. */
 GLS_API gls_status gls_regions_create(const gls_grid *grid, gls_regions **regions);
 /* Accepts NULL. */
 GLS_API void gls_regions_destroy(gls_regions *regions);
@@ -49,25 +49,25 @@ GLS_API gls_status gls_regions_add(gls_regions *regions, gls_region_role role, c
 /* Adds the voxels > 0 of an image of one volume. name: for messages. */
 GLS_API gls_status gls_regions_add_image(gls_regions *regions, gls_region_role role, const gls_image *image,
                                          const char *name, const gls_image *mask);
-/* Ends the adding, before tracking. GLS_ERR_INPUT where an include region lies wholly in exclude regions. */
+/* Completes the set, before tracking. GLS_ERR_INPUT if an include region lies completely inside exclude regions. */
 GLS_API gls_status gls_regions_complete(gls_regions *regions);
 
-/* A region as it was added. */
+/* A region that was added. */
 typedef struct gls_region_info {
     gls_region_role role;
     const char *text;
-    uint32_t bit;    /* of gls_regions_at() */
-    uint64_t voxels; /* 0: a sphere */
-    double smallest; /* mm: its smallest voxel side, or the radius. Longer steps can jump over it */
+    uint32_t bit;    /* its bit in gls_regions_at() */
+    uint64_t voxels; /* number of voxels; 0: a sphere */
+    double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;
 GLS_API size_t gls_regions_count(const gls_regions *regions);
 GLS_API gls_region_info gls_regions_get(const gls_regions *regions, size_t i);
-/* The regions at a point of a complete set, voxel coordinates of the grid, as bits; in single precision, as a device
- * computes it. */
+/* Bits of the regions at a point, in voxel coordinates of the grid, of a complete set; computed in single precision as
+ * on a device. */
 GLS_API uint32_t gls_regions_at(const gls_regions *regions, const float point[3]);
-/* The bits of a role. */
+/* Bits of all regions of a role. */
 GLS_API uint32_t gls_regions_bits(const gls_regions *regions, gls_region_role role);
-/* A hash of a complete set: equal for equal regions, whatever their files are called. */
+/* Hash of a complete set: equal for equal regions, whatever the names of their files. */
 GLS_API uint64_t gls_regions_hash(const gls_regions *regions);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* A report on a tractogram as one HTML file: pictures, plots, a 3-D view, warnings and how it was made. The file asks
- * nothing of any network, and works without scripts but for the 3-D view. */
+/* A report on a tractogram as one HTML file: pictures, plots, a 3-D view, warnings, and how it was made. The file uses
+ * no network and, except for the 3-D view, no scripts. */
 #ifndef GLSLINES_REPORT_H
 #define GLSLINES_REPORT_H
 
@@ -12,26 +12,26 @@ extern "C" {
 
 /* Texts are borrowed during gls_report_files(). */
 typedef struct gls_report_options {
-    size_t size;              /* of this struct; set by gls_report_options_default() */
-    const char *output;       /* default NULL: the input's name with .html */
-    const char *image;        /* behind streamlines in pictures; default NULL: the stop map that the sidecar names */
-    const char *mqc;          /* folder for the files of MultiQC; default NULL: none */
-    uint64_t max_streamlines; /* drawn and in the 3-D view, 1 .. 100000; default 5000 */
-    bool no_view;             /* without the 3-D view; default false */
+    size_t size;        /* of this struct; set by gls_report_options_default() */
+    const char *output; /* default NULL: the input's name with .html */
+    const char *image; /* image behind the streamlines in pictures; default NULL: the stop map that the sidecar names */
+    const char *mqc;   /* folder for the files of MultiQC; default NULL: none */
+    uint64_t max_streamlines; /* number of streamlines that are drawn and in the 3-D view, 1 .. 100000; default 5000 */
+    bool no_view;             /* leave out the 3-D view; default false */
     gls_tractogram_read_options read;
-    const char *device; /* that draws; default "auto" */
+    const char *device; /* device that draws; default "auto" */
     gls_graphics api;
-    bool (*go_on)(void);         /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
-    bool force;                  /* overwrite; default false */
+    bool (*go_on)(void);         /* called now and then; false: stop with GLS_ERR_CANCELLED; default NULL: not called */
+    bool force;                  /* overwrite existing files; default false */
     const char *versions;        /* file for the versions of program and libraries, YAML; default NULL: none */
-    const gls_image *image_data; /* where there is no image: behind streamlines in pictures; default NULL */
+    const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
 } gls_report_options;
 GLS_API gls_report_options gls_report_options_default(void);
 
 typedef struct gls_report_result {
-    uint64_t bytes;       /* of the report */
-    uint64_t streamlines; /* of the tractogram; 0 without it */
-    size_t warnings;      /* of the run, and of the report itself */
+    uint64_t bytes;       /* size of the report */
+    uint64_t streamlines; /* number of streamlines of the tractogram; 0: there is no tractogram */
+    size_t warnings;      /* number of warnings of the run and of the report */
 } gls_report_result;
 
 /* input: a tractogram, or a sidecar of `glslines track`; each finds the other, and either may be missing. Pictures that

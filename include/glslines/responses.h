@@ -8,16 +8,16 @@
 extern "C" {
 #endif
 
-/* How single bundles are found in the white matter of an image of five tissues. */
+/* How voxels with a single bundle are found in the white matter of an image of five tissues. */
 typedef enum gls_single_fibres {
-    GLS_SINGLE_FIBRES_TOURNIER, /* as gls_responses_tournier() */
-    GLS_SINGLE_FIBRES_FA        /* as gls_responses_fa() without erosion */
+    GLS_SINGLE_FIBRES_TOURNIER, /* as in gls_responses_tournier() */
+    GLS_SINGLE_FIBRES_FA        /* as in gls_responses_fa(), without erosion */
 } gls_single_fibres;
 
 typedef struct gls_responses_options {
-    size_t size; /* of this struct */
-    int erode;   /* passes of erosion of the mask, >= 0; default 3. Where that leaves fewer than 1000 voxels, 1 and
-                    then 0 are tried, with a warning */
+    size_t size; /* size of this struct, set by the default function */
+    int erode; /* number of erosions of the mask, >= 0; default 3. If fewer than 1000 voxels are left, 1 and then 0 are
+                  tried, with a warning */
     double fa_threshold;          /* dhollander: FA above it is white matter at first; five tissues: grey matter and
                                      CSF lie below; fa with n_voxels 0: voxels above it; default 0.2 */
     double wm_percent;            /* dhollander: of the refined white matter; default 0.5 */
@@ -47,8 +47,8 @@ GLS_API gls_status gls_responses_dhollander(const gls_image *dwi, const gls_grad
 /* White matter (order 10), grey matter and CSF (order 0) from all shells, of the voxels that belong to one tissue in
  * five, an image of five tissues on any grid (volumes as in <glslines/tissue.h>; name stands for it in messages),
  * brought to the grid of the series by linear interpolation, over as many places within a voxel as it is larger:
- * dwi2response msmt_5tt (Jeurissen et al. 2014). response and voxels as above. erode and the percentages are not used.
- */
+ * dwi2response msmt_5tt (Jeurissen et al. 2014). response and voxels as above. erode and the percentages are not
+ * used. */
 GLS_API gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_image *five, const char *name, const gls_responses_options *options,
                                           gls_tissue_response **response, gls_image **voxels);

@@ -9,21 +9,22 @@
 extern "C" {
 #endif
 
-/* What becomes of the values along a streamline. */
+/* Statistic of the values along a streamline. */
 typedef enum gls_track_stat {
     GLS_TRACK_MEAN,
-    GLS_TRACK_MEDIAN, /* of an even number the mean of the two in the middle */
+    GLS_TRACK_MEDIAN, /* of an even number of values, the mean of the two in the middle */
     GLS_TRACK_MIN,
     GLS_TRACK_MAX,
     GLS_TRACK_SUM,
     GLS_TRACK_STD,          /* divisor n; with the weights of the mean */
-    GLS_TRACK_MEAN_NONZERO, /* of those that are not 0, all alike; NaN without any */
-    GLS_TRACK_UPPER_MEDIAN, /* of an even number the upper one; values that are NaN count as the largest. As tckmap */
-    GLS_TRACK_ENDS_MIN,     /* of both ends, the one whose absolute value is smaller */
-    GLS_TRACK_ENDS_MAX,     /* larger */
+    GLS_TRACK_MEAN_NONZERO, /* mean of the values that are not 0, equally weighted; NaN if there are none */
+    GLS_TRACK_UPPER_MEDIAN, /* of an even number of values, the upper of the two in the middle; NaN counts as largest.
+                               As tckmap */
+    GLS_TRACK_ENDS_MIN,     /* value at the end where its absolute value is smaller */
+    GLS_TRACK_ENDS_MAX,     /* value at the end where its absolute value is larger */
     GLS_TRACK_ENDS_MEAN,
-    GLS_TRACK_ENDS_PROD, /* 0 unless both have one sign */
-    GLS_TRACK_ENDS_CORR  /* Pearson's correlation of the series of volumes at both ends: one number */
+    GLS_TRACK_ENDS_PROD, /* product of the values at both ends; 0 unless both have the same sign */
+    GLS_TRACK_ENDS_CORR  /* Pearson correlation of the series of volumes at both ends: a single number */
 } gls_track_stat;
 #define GLS_TRACK_STATS 13
 /* "mean", "median", "min", "max", "sum", "std", "mean_nonzero", "upper_median", "ends_min", "ends_max", "ends_mean",
@@ -31,35 +32,38 @@ typedef enum gls_track_stat {
 GLS_API const char *gls_track_stat_name(gls_track_stat stat);
 
 typedef enum gls_sample_edge {
-    GLS_EDGE_CLAMP, /* defined inside the outer faces of the voxels, whose outer half keeps the value of its centre */
-    GLS_EDGE_ZERO   /* defined up to one voxel beyond the outer centres; voxels outside count 0. As DIPY */
+    GLS_EDGE_CLAMP, /* the image ends at the outer faces of its voxels; the outer half of a voxel has the value at its
+                       centre */
+    GLS_EDGE_ZERO   /* the image ends one voxel beyond the outermost centres; voxels outside count as 0. As DIPY */
 } gls_sample_edge;
 
 typedef enum gls_sample_weight {
-    GLS_SAMPLE_BY_LENGTH, /* each point by half of the steps at it. As tcksample -stat_tck mean */
-    GLS_SAMPLE_BY_POINT,  /* all points alike */
-    GLS_SAMPLE_BY_VOXEL,  /* not points but voxels, each by the mm inside it, without interpolation; the median, too */
-    GLS_SAMPLE_BY_SPLINE  /* the same along the spline of GLS_DENSITY_PRECISE, and the median is the value below the
-                             middle. As tcksample -precise */
+    GLS_SAMPLE_BY_LENGTH, /* each point by half the length of the segments that meet at it. As tcksample -stat_tck
+                            mean */
+    GLS_SAMPLE_BY_POINT,  /* all points equally */
+    GLS_SAMPLE_BY_VOXEL,  /* voxels instead of points, each by the length inside it in mm, without interpolation; also
+                             for the median */
+    GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the value
+                             below the middle. As tcksample -precise */
 } gls_sample_weight;
 
 typedef struct gls_sample_options {
-    size_t size;              /* of this struct */
-    bool nearest;             /* the value of the nearest voxel; default false: trilinear */
+    size_t size;              /* size of this struct, set by the default function */
+    bool nearest;             /* take the value of the nearest voxel; default false: trilinear interpolation */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
-    bool outside_zero;        /* outside the image the value is 0; default false: NaN, which no statistic counts */
+    bool outside_zero;        /* the value outside the image is 0; default false: NaN, which statistics ignore */
     bool keep_not_finite;     /* voxels that are not finite have their value, which makes means, sums and deviations
                                  NaN; other statistics leave NaN out. As tcksample. Default false: their value is NaN,
                                  which no statistic counts */
-    gls_sample_weight weight; /* of means and deviations; default GLS_SAMPLE_BY_LENGTH */
+    gls_sample_weight weight; /* weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
     const double *total;      /* by voxel or spline: for each voxel of the images, which have one grid, the mm of all
                                  streamlines in it; a value counts by the streamline's share of them. Borrowed until the
                                  filter is finished. Default NULL: as it is */
 } gls_sample_options;
 GLS_API gls_sample_options gls_sample_options_default(void);
 
-/* The value of each volume of an image at a point, world mm: out has room for n_volumes. With NULL in place of image,
- * point or out it does nothing. */
+/* Value of each volume of an image at a point, world mm. out: room for n_volumes values. Does nothing if image, point
+ * or out is NULL. */
 GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3],
                            double *out);
 
@@ -67,17 +71,18 @@ GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *opt
  * (GLS_TRACK_ENDS_CORR: one). */
 typedef struct gls_sample_column {
     const gls_image *image;
-    const char *name; /* borrowed, as the image, until the filter is finished */
+    const char *name; /* borrowed, like the image, until the filter is finished */
     bool per_vertex;
-    gls_track_stat stat; /* without per_vertex */
+    gls_track_stat stat; /* used if per_vertex is false */
 } gls_sample_column;
 
 typedef struct gls_sample_counts {
     uint64_t streamlines;
-    uint64_t points;        /* at which images were sampled; successive columns of one image sample it once */
-    uint64_t outside;       /* of them: outside their image */
-    uint64_t not_finite;    /* inside, at a voxel that is NaN or infinite in some volume */
-    uint64_t without_value; /* streamlines all of whose values are NaN in some column */
+    uint64_t points;  /* number of points at which images were sampled; columns of one image that follow each other are
+                         sampled once */
+    uint64_t outside; /* number of points outside their image */
+    uint64_t not_finite;    /* number of points inside, at a voxel that is NaN or infinite in some volume */
+    uint64_t without_value; /* number of streamlines whose values are all NaN in some column */
 } gls_sample_counts;
 
 /* A filter that adds n columns in front of the others, in place of those of the same name. Several threads sample.

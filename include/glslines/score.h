@@ -16,7 +16,7 @@ extern "C" {
 #define GLS_SCORE_ANY_ROUTE (-1)
 
 typedef struct gls_score_options {
-    size_t size;        /* of this struct */
+    size_t size;        /* size of this struct, set by the default function */
     int end_distance;   /* voxels along each axis, 0 .. 16: an end point within this distance of an end region counts as
                            inside;   default 1 */
     int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle
@@ -28,7 +28,7 @@ GLS_API gls_score_options gls_score_options_default(void); /* also what NULL opt
 
 typedef struct gls_score_bundle {
     const char *name;    /* the truth's */
-    uint64_t valid;      /* streamlines */
+    uint64_t valid;      /* number of streamlines */
     uint64_t truth;      /* voxels of the bundle; 0 where they are not known: the doubles below are then NaN */
     uint64_t found;      /* voxels of the bundle that a valid streamline visits */
     uint64_t beyond;     /* voxels that its valid streamlines visit outside the bundle and its end regions, see
@@ -46,12 +46,12 @@ typedef struct gls_score_result {
     uint64_t wrong_path;      /* WPC: joins both end regions of a bundle, but leaves it on the way */
     uint64_t invalid;         /* IC: joins two end regions that are not those of one bundle */
     uint64_t no_connection;   /* NC: the rest */
-    uint64_t valid_bundles;   /* VB: bundles with a valid streamline */
-    uint64_t invalid_bundles; /* IB: pairs of end regions that an invalid connection joins */
+    uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
+    uint64_t invalid_bundles; /* IB: number of pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,
         mean_f1; /* over all bundles of known voxels; those without a valid streamline count as 0, in overreach too */
     size_t n_bundles;
-    const gls_score_bundle *bundle; /* in the truth's order; belongs to the score */
+    const gls_score_bundle *bundle; /* in the order of the truth; belongs to the score */
 } gls_score_result;
 
 typedef struct gls_score gls_score;
@@ -73,12 +73,13 @@ typedef struct gls_score_truth {
  * more than GLS_SCORE_MAX_BUNDLES. */
 GLS_API gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_options *options,
                                         gls_score **score);
-/* The same for a phantom, which must have its ground truth and outlive the score. */
+/* Like gls_score_create_for(), for a phantom, which must have its ground truth and outlive the score. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
-/* The append of a gls_sink whose user is the gls_score. A streamline that is valid for several bundles counts for the
- * one in which most of its points lie. A voxel is visited if a segment passes through it. */
+/* Adds streamlines; the signature is that of append of a gls_sink whose user is the gls_score. A streamline that is
+ * valid for several bundles counts for the one that contains most of its points. A voxel is visited if a segment passes
+ * through it. */
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);
-/* Of the streamlines so far; result->bundle is valid until the next call for this score. */
+/* Scores of the streamlines added so far. result->bundle is valid until the next call for this score. */
 GLS_API void gls_score_get(gls_score *score, gls_score_result *result);
 /* Accepts NULL. */
 GLS_API void gls_score_destroy(gls_score *score);

@@ -1,4 +1,4 @@
-/* Seed points. */
+/* Seed points of tracking. */
 #ifndef GLSLINES_SEEDS_H
 #define GLSLINES_SEEDS_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* A list of seeds. Random seeds are computed when they are read, from the random seed and the index alone. Several
+/* A list of seeds. Random seeds are computed when they are read, from the random seed and their index alone. Several
  * threads may read a list; only gls_seeds_restrict() changes it. */
 typedef struct gls_seeds gls_seeds;
 
@@ -20,43 +20,43 @@ typedef struct gls_seeds gls_seeds;
  * memory does not grow with count. GLS_ERR_INPUT if roi or its overlap with mask is empty or the grids differ. */
 GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
-/* The same with per_voxel > 0 seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
+/* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
 /* A grid of side x side x side seeds in each such voxel, at -0.5 + (2 i + 1) / (2 side) along each axis. Seed i lies in
  * voxel i modulo V, at place i / V of its grid, of which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
-/* count > 0 seeds, uniform in a sphere: centre and radius in world mm. grid: of the streamlines. */
+/* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */
 GLS_API gls_status gls_seeds_create_sphere(const double centre[3], double radius, const gls_grid *grid, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
-/* count > 0 seeds, in each voxel of an image of weights >= 0, on any grid, as many as in proportion to its weight, and
- * uniform inside it. name: for messages. GLS_ERR_INPUT for a weight below 0 and for weights that are all 0. */
+/* Makes count > 0 seeds from an image of weights >= 0 on any grid: the number in a voxel is proportional to its weight,
+ * and seeds are uniform inside the voxel. name: for messages. GLS_ERR_INPUT: a weight below 0, or all weights are 0. */
 GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid,
                                              uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
-/* count > 0 seeds on the interface of grey and white matter: places drawn as before are moved to it, along it, and to
- * it again (MRtrix3's rule, with a gradient in closed form). A seed for which 1000 places failed lies outside of every
- * grid. The tissue must outlive the seeds. */
+/* Makes count > 0 seeds on the interface of grey and white matter: random places are moved to the interface, along it,
+ * and to it again (the rule of MRtrix3, with the gradient in closed form). A seed for which 1000 places failed lies
+ * outside every grid. The tissue must outlive the seeds. */
 GLS_API gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
                                               uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
-/* Coordinates of listed seeds. */
+/* Coordinates in which seeds are listed. */
 typedef enum gls_seed_space {
-    GLS_SEEDS_VOXEL, /* voxel centres at whole numbers */
-    GLS_SEEDS_WORLD  /* mm, RAS+ */
+    GLS_SEEDS_VOXEL, /* voxel coordinates, with voxel centres at integers */
+    GLS_SEEDS_WORLD  /* world coordinates: mm, RAS+ */
 } gls_seed_space;
 
-/* From a list of points. Seed i is point i: points outside the grid are kept, tracking
- * counts them as seeds without a direction, and one warning gives their number and the first of them. GLS_ERR_INPUT if
- * all points are outside (probably given in the other space), if a coordinate is not finite, and for an empty list. */
+/* Makes seeds from a list of points; seed i is point i. Points outside the grid are kept: tracking counts them as seeds
+ * without a direction, and one warning gives their number and the first of them. GLS_ERR_INPUT: all points are outside
+ * (probably given in the other space), a coordinate is not finite, or the list is empty. */
 GLS_API gls_status gls_seeds_create_list(const double (*point)[3], size_t n, gls_seed_space space, const gls_grid *grid,
                                          gls_seeds **seeds);
-/* The same from a text file, "x y z" a line, blanks, tabs or commas, '#' comments. Messages name the file, and the line
- * or the number of the seed. */
+/* Like gls_seeds_create_list(), from a text file: "x y z" in a line, separated by blanks, tabs or commas; '#' comments.
+ * Messages name the file, and the line or the number of the seed. */
 GLS_API gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid *grid, gls_seeds **seeds);
 /* Accepts NULL. */
 GLS_API void gls_seeds_destroy(gls_seeds *seeds);
 
-/* Removes all seeds but first .. first + n - 1 (n may be 0). These keep their indices and so their random numbers:
+/* Removes all seeds except first .. first + n - 1 (n may be 0). These keep their indices and so their random numbers:
  * tracking them gives the same streamlines as tracking the whole list gives for them. GLS_ERR_ARGUMENT if they are not
  * all in the list. */
 GLS_API gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n);

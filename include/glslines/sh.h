@@ -10,7 +10,7 @@ extern "C" {
 
 /* Coefficient (l, m) has index l (l + 1) / 2 + m for even l = 0 .. order, m = -l .. l, in all bases. */
 typedef enum gls_sh_basis {
-    GLS_SH_DESCOTEAUX07_LEGACY, /* DIPY's default; used inside glslines */
+    GLS_SH_DESCOTEAUX07_LEGACY, /* DIPY's default, and the basis used inside glslines */
     GLS_SH_DESCOTEAUX07,
     GLS_SH_TOURNIER07_LEGACY, /* MRtrix 0.2 */
     GLS_SH_TOURNIER07         /* MRtrix3 */
@@ -18,14 +18,14 @@ typedef enum gls_sh_basis {
 
 #define GLS_SH_MAX_ORDER 16
 
-/* (order + 1)(order + 2) / 2 for an even order 0 .. GLS_SH_MAX_ORDER, else 0. */
+/* Number of coefficients: (order + 1)(order + 2) / 2 for an even order 0 .. GLS_SH_MAX_ORDER, else 0. */
 GLS_API size_t gls_sh_count(int order);
-/* The even order that has n coefficients, or -1. */
+/* The even order that has n coefficients; -1: none. */
 GLS_API int gls_sh_order(size_t n);
 /* Degree l of coefficient j. */
 GLS_API int gls_sh_degree(size_t j);
-/* Basis functions at n directions (any norm above 0; a zero vector counts as +z): matrix[i * count + j], row-major n x
- * gls_sh_count(order). */
+/* Evaluates the basis functions at n directions (of any length above 0; a zero vector counts as +z): matrix[i * count +
+ * j], row-major, n x gls_sh_count(order). */
 GLS_API gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
 /* Full bases, for functions without antipodal symmetry, have the odd degrees too: coefficient (l, m) has index l (l +
  * 1) + m for l = 0 .. order, by the same formulas. They have (order + 1)^2 coefficients, which for orders 1 ..
@@ -34,9 +34,9 @@ GLS_API size_t gls_sh_full_count(int order);
 GLS_API int gls_sh_full_order(size_t n);
 GLS_API gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n,
                                       double *matrix);
-/* Rewrites n_coefficients coefficients from one basis to another in place; exact. */
+/* Converts coefficients from one basis to another, in place; exact. */
 GLS_API gls_status gls_sh_convert(gls_sh_basis from, gls_sh_basis to, int order, double *coefficients);
-/* "descoteaux07_legacy" and so on; GLS_ERR_ARGUMENT for another name. */
+/* Parses the name of a basis, such as "descoteaux07_legacy". GLS_ERR_ARGUMENT for another name. */
 GLS_API gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis);
 
 #ifdef __cplusplus

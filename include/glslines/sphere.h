@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Largest number of directions of gls_sphere_create_from(), and so of vertices of any sphere. */
+/* Largest number of directions for gls_sphere_create_from(), and so of vertices of any sphere. */
 #define GLS_SPHERE_MAX_DIRECTIONS 8192
 
 /* Directions, and for each its neighbours, in which the search for local maxima looks. It never changes; any number of
@@ -25,12 +25,12 @@ extern "C" {
  * The reflections map neighbours to neighbours. So a kernel evaluates even functions for a whole orbit with little more
  * work than for one vertex. */
 typedef struct gls_sphere {
-    size_t n;            /* vertices stored */
-    double (*vertex)[3]; /* unit vectors; of a pair in a caller's set, the one with the sign that the caller gave */
-    bool antipodal;      /* one vertex per pair */
+    size_t n;            /* number of stored vertices */
+    double (*vertex)[3]; /* unit vectors; for a pair in a caller's set, with the sign of the caller's first one */
+    bool antipodal;      /* one vertex stands for each antipodal pair */
     uint32_t *first;     /* n + 1 offsets into neighbour */
     uint32_t *neighbour; /* vertex indices, ascending for each vertex */
-    size_t n_orbits;     /* 0: no symmetry known */
+    size_t n_orbits;     /* 0: no symmetry is known */
     uint8_t *orbit_size; /* n_orbits entries, NULL if n_orbits is 0 */
 } gls_sphere;
 
@@ -38,13 +38,13 @@ typedef struct gls_sphere {
  * pairs, for constraints), and DIPY's "repulsion724" (362 pairs) and "symmetric362" (181 pairs). GLS_ERR_ARGUMENT for
  * another name. */
 GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
-/* Whether there is one of this name. */
+/* Whether there is a built-in set of this name. */
 GLS_API bool gls_sphere_is_built_in(const char *name);
 
-/* What a list of directions without antipodal pairs stands for. */
+/* How to treat a list of directions without antipodal pairs. */
 typedef enum gls_sphere_lines {
-    GLS_SPHERE_AS_GIVEN, /* directions of their own */
-    GLS_SPHERE_FOLD      /* one end of a line each */
+    GLS_SPHERE_AS_GIVEN, /* each is a direction of its own */
+    GLS_SPHERE_FOLD      /* each is one end of a line */
 } gls_sphere_lines;
 
 /* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are
@@ -62,11 +62,11 @@ GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t 
                                            uint32_t *order);
 
 /* Makes a sphere with both ends of each antipodal pair as vertices, for functions without antipodal symmetry: first the
- * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is copied.
- */
+ * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is
+ * copied. */
 GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
 
-/* Text file, one direction (x y z) a line, '#' comments: gls_sphere_create_guess(). */
+/* Reads directions from a text file, x y z in a line, '#' comments, for gls_sphere_create_guess(). */
 GLS_API gls_status gls_sphere_read(const char *path, gls_sphere **sphere);
 /* Accepts NULL. */
 GLS_API void gls_sphere_destroy(gls_sphere *sphere);

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef struct gls_tensor_options {
-    size_t size;       /* of this struct */
+    size_t size;       /* size of this struct, set by the default function */
     double min_signal; /* > 0; smaller values, and values that are not a number, are set to it before the logarithm;
                           default 1e-4 */
 } gls_tensor_options;

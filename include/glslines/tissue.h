@@ -16,46 +16,48 @@ enum {
     GLS_TISSUE_SGM,  /* deep grey matter */
     GLS_TISSUE_WM,   /* white matter */
     GLS_TISSUE_CSF,  /* cerebrospinal fluid */
-    GLS_TISSUE_PATH, /* no prior: pathology, often the brain stem */
+    GLS_TISSUE_PATH, /* tissue without prior, such as pathology; often also the brain stem */
     GLS_TISSUE_TYPES
 };
 
-/* What tissue does to a half-streamline. */
+/* How tissue affects a half-streamline. */
 typedef enum gls_tissue_rule {
-    GLS_TISSUE_RULE_ACT, /* MRtrix3's: ends in cortical grey matter, in and behind deep grey matter; CSF is a bad end */
-    GLS_TISSUE_RULE_PVE, /* DIPY's thresholds: a good end where grey matter > 0.5, else a bad one where CSF > 0.5 */
-    GLS_TISSUE_RULE_CMC  /* DIPY's continuous map criterion: ends by chance, in proportion to grey matter and CSF */
+    GLS_TISSUE_RULE_ACT, /* as MRtrix3: it ends in cortical grey matter, and in or behind deep grey matter; an end in
+                            CSF is bad */
+    GLS_TISSUE_RULE_PVE, /* thresholds as in DIPY: a good end where grey matter > 0.5, else a bad end where CSF > 0.5 */
+    GLS_TISSUE_RULE_CMC  /* continuous map criterion as in DIPY: it ends at random, in proportion to grey matter and CSF
+                          */
 } gls_tissue_rule;
 
 /* Tissue for the points of streamlines on one grid. Several threads may read it. */
 typedef struct gls_tissue gls_tissue;
 
-/* From an image of the five volumes on any grid. grid: of the streamlines. name: for messages. Voxels with a value that
- * is not a number become 0, with a warning; so does a sum other than 1 (tolerance 0.001) give one. Values are rounded
- * to half precision unless precision is GLS_PRECISION_FLOAT. GLS_ERR_INPUT for another number of volumes, values
- * outside -0.001 .. 1.001, and where there is no grey or no white matter. */
+/* Makes tissue from an image of the five volumes on any grid. grid: of the streamlines. name: for messages. Voxels with
+ * a value that is not a number become 0, with a warning; a sum other than 1 (tolerance 0.001) gives a warning, too.
+ * Values are rounded to half precision unless precision is GLS_PRECISION_FLOAT. GLS_ERR_INPUT: another number of
+ * volumes, values outside -0.001 .. 1.001, or no grey or no white matter. */
 GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name,
                                      gls_tissue_rule rule, gls_precision precision, gls_tissue **tissue);
-/* The image of five volumes from fractions of white matter, grey matter and CSF, one volume each on one grid, as FAST,
- * Atropos and others write them. deep (NULL: none), fraction of deep grey matter: sgm = (gm + wm) deep, cgm = gm
- * (1 - deep), wm = wm (1 - deep). */
+/* Makes the image of five volumes from fractions of white matter, grey matter and CSF, one volume each on one grid, as
+ * FAST, Atropos and others write them. deep: fraction of deep grey matter, NULL for none: sgm = (gm + wm) deep, cgm =
+ * gm (1 - deep), wm = wm (1 - deep). */
 GLS_API gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, const gls_image *csf,
                                    const gls_image *deep, gls_image **image);
 /* Accepts NULL. */
 GLS_API void gls_tissue_destroy(gls_tissue *tissue);
 
-/* Whether the tissue covers the voxels > 0 of mask, an image on the grid of the streamlines: GLS_ERR_INPUT if no such
- * voxel has tissue, a warning if less than half of them do or if holes without tissue touch white matter. */
+/* Checks that the tissue covers the voxels > 0 of mask, an image on the grid of the streamlines. GLS_ERR_INPUT if no
+ * such voxel has tissue. Warns if less than half of them have tissue, or if holes without tissue touch white matter. */
 GLS_API gls_status gls_tissue_check(const gls_tissue *tissue, const gls_image *mask);
 GLS_API gls_tissue_rule gls_tissue_get_rule(const gls_tissue *tissue);
-/* The five fractions at a point, voxel coordinates of the grid of the streamlines, interpolated between voxels as a
- * device does it; false, and zeros, where there is no tissue: outside the image, where the nearest voxel has none, and
- * where their sum is below 0.5. */
+/* The five fractions at a point, in voxel coordinates of the grid of the streamlines, interpolated as on a device.
+ * Returns false, and zeros, where there is no tissue: outside the image, where the nearest voxel has none, and where
+ * the sum is below 0.5. */
 GLS_API bool gls_tissue_at(const gls_tissue *tissue, const float point[3], float value[GLS_TISSUE_TYPES]);
-/* A hash: equal for equal tissue. */
+/* Hash of the tissue: equal for equal tissue. */
 GLS_API uint64_t gls_tissue_hash(const gls_tissue *tissue);
-/* Where grey and white matter meet, for seeds: per voxel of the tissue's image the size of the step between them, as
- * MRtrix3's 5tt2gmwmi. */
+/* Makes an image for seeds on the interface of grey and white matter: for each voxel of the tissue's image the size of
+ * the step between both, as 5tt2gmwmi of MRtrix3. */
 GLS_API gls_status gls_tissue_interface(const gls_tissue *tissue, gls_image **image);
 
 #ifdef __cplusplus

@@ -128,7 +128,7 @@ typedef enum gls_odf_interpolation {
 #define GLS_TRACKER_BASIS(member)
 #define GLS_TRACKER_COMMAND(member)
 typedef struct gls_track_params {
-    size_t size; /* of this struct */
+    size_t size; /* size of this struct, set by the default function */
 #include <glslines/params.def>
     double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
                                  lies within max_angle, in this sense; 0 0 0, the default: along each peak */

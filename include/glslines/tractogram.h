@@ -17,28 +17,28 @@ typedef enum gls_tractogram_format {
     GLS_FORMAT_VTK /* legacy polydata; written as version 4.2, BINARY, SPACE=RAS */
 } gls_tractogram_format;
 
-/* By suffix (.trx .trk .tck .vtk, any case). GLS_ERR_ARGUMENT with the list for another. */
+/* Format by suffix (.trx .trk .tck .vtk, any case). GLS_ERR_ARGUMENT, with the list of suffixes, for another one. */
 GLS_API gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format);
-/* "TRX" ... */
+/* Name of a format: "TRX" ... */
 GLS_API const char *gls_tractogram_format_name(gls_tractogram_format format);
 
-/* Data of a whole group: one row. TRX alone has them (dpg). */
+/* Data of a whole group: one row. Only TRX stores such data (dpg). */
 typedef struct gls_group_data {
     const char *group;
     gls_column column;
 } gls_group_data;
 
 typedef struct gls_tractogram_options {
-    size_t size;             /* of this struct */
-    gls_precision precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
+    size_t size;             /* size of this struct, set by the default function */
+    gls_precision precision; /* precision of positions in TRX; default GLS_PRECISION_FLOAT */
     bool overwrite;          /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const
         *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
                         * datatype, file, count, total_count, timestamp; NULL: none. Borrowed during create */
-    const gls_shard *shard;    /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the
-                                  whole. Borrowed during create */
-    const gls_group_data *dpg; /* TRX: n_dpg of them, whose groups must come with the streamlines; borrowed until the
-                                  writer is finished */
+    const gls_shard *shard; /* which part of a run the file is, noted in the file for gls_tractogram_merge(); NULL: the
+                               whole run. Borrowed during create */
+    const gls_group_data *dpg; /* TRX: data of groups, n_dpg of them; the groups must come with the streamlines.
+                                  Borrowed until the writer is finished */
     size_t n_dpg;
 } gls_tractogram_options;
 GLS_API gls_tractogram_options gls_tractogram_options_default(void);
@@ -60,35 +60,35 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
  * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16
  * 65504 mm). After a failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
-/* Adds a column per streamline once all have been appended: a row for each, borrowed until the writer is finished; up
- * to 4 columns. TRX keeps it, other formats do not. */
+/* Adds a column with a row for each streamline, after all streamlines were appended; up to 4 columns, borrowed until
+ * the writer is finished. Only TRX stores it. */
 GLS_API gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *writer, const gls_column *column);
-/* What the format cannot keep of the streamlines so far, e.g. "dpv fa, group AF_L, dpg AF_L/n_flipped"; NULL: nothing
- * is lost. Valid until the next call for this writer. */
+/* Lists what the format cannot store of the streamlines so far, e.g. "dpv fa, group AF_L, dpg AF_L/n_flipped"; NULL:
+ * nothing is lost. Valid until the next call for this writer. */
 GLS_API const char *gls_tractogram_writer_lost(const gls_tractogram_writer *writer);
-/* Completes headers, moves the file to its name, frees the writer. On failure nothing is left behind; the writer is
- * freed all the same. */
+/* Completes headers, gives the file its name, and frees the writer. A failure leaves nothing behind and frees the
+ * writer, too. */
 GLS_API gls_status gls_tractogram_writer_finish(gls_tractogram_writer *writer);
 /* Removes the temporary files and frees the writer. Accepts NULL. */
 GLS_API void gls_tractogram_writer_abort(gls_tractogram_writer *writer);
-/* The writer as a sink, to which it then belongs. */
+/* Returns the writer as a sink, which owns the writer. */
 GLS_API gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer);
 
-/* Axes of VTK files that do not say theirs (SPACE=RAS or SPACE=LPS in the second line). */
+/* Axes of VTK files that do not state them (SPACE=RAS or SPACE=LPS in the second line). */
 typedef enum gls_vtk_space {
-    GLS_VTK_SPACE_STATED, /* the default: files that do not say it are refused */
+    GLS_VTK_SPACE_STATED, /* the default: such files are refused */
     GLS_VTK_SPACE_RAS,
     GLS_VTK_SPACE_LPS
 } gls_vtk_space;
 
 typedef struct gls_tractogram_read_options {
-    size_t size;               /* of this struct */
+    size_t size;               /* size of this struct, set by the default function */
     const gls_grid *reference; /* TRK files without an affine (version 1, and some of version 2): the grid of the image
                                   to which they belong; borrowed during open. Default NULL: such files are refused */
     gls_vtk_space vtk_space;
-    bool recover;       /* TCK: leave out a last streamline that was cut off, with a warning; default false: an error */
-    bool allow_invalid; /* hand on points that are not finite; default false: an error with the streamline's number */
-    bool quiet;         /* no warnings: the file was read before, and gave them; default false */
+    bool recover;       /* TCK: leave out a truncated last streamline, with a warning; default false: an error */
+    bool allow_invalid; /* hand on points that are not finite; default false: an error that names the streamline */
+    bool quiet;         /* no warnings, because the file was read before; default false */
 } gls_tractogram_read_options;
 GLS_API gls_tractogram_read_options gls_tractogram_read_options_default(void);
 
@@ -100,17 +100,17 @@ typedef struct gls_header_field {
 typedef struct gls_tractogram_info {
     gls_tractogram_format format;
     int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
-    uint64_t bytes; /* of the file; of a TRX folder: of its arrays */
-    bool has_grid;  /* TRX and TRK */
+    uint64_t bytes; /* size of the file; of a TRX folder, of its arrays */
+    bool has_grid;  /* true for TRX and TRK */
     gls_grid grid;
-    bool counts_streamlines, counts_points; /* whether the header declares the next two */
-    uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong, which a warning tells at the end */
-    gls_type position_type;                 /* of the coordinates in the file: float16, float32, float64 */
+    bool counts_streamlines, counts_points; /* whether the header states the next two */
+    uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong; a warning at the end says so */
+    gls_type position_type;                 /* type of the coordinates in the file: float16, float32, float64 */
     bool is_packed;                         /* TRX: deflated arrays */
-    /* names, types and components; their data is NULL */
+    /* Names, types and components of the columns; data is NULL. */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps, *dpv, *group;
-    const uint64_t *group_size; /* n_groups: members */
+    const uint64_t *group_size; /* n_groups numbers of members */
     size_t n_dpg;
     const gls_group_data *dpg; /* with data */
     size_t n_header;
@@ -132,19 +132,19 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
  * by one thread at a time. GLS_ERR_INPUT names the file and what is wrong with it. options may be NULL. */
 GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
                                               gls_tractogram_reader **reader);
-/* Valid until the reader is closed. */
+/* What the header says; valid until the reader is closed. */
 GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *reader);
-/* The next streamlines, 16384 at most and about 2^17 points, valid until the next call; n = 0: there are no more, and
- * what can be checked at the end (checksums, counts) was checked. Points are in world mm. Streamlines without points
- * keep their places (TRX, TCK, VTK). */
+/* Reads the next streamlines, at most 16384 and about 2^17 points, valid until the next call. n = 0: the end was
+ * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points keep their places
+ * (TRX, TCK, VTK). */
 GLS_API gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *streamlines);
 /* Accepts NULL. */
 GLS_API void gls_tractogram_reader_close(gls_tractogram_reader *reader);
 
-/* Share of the file that has been read, 0 .. 1; return false to cancel. */
+/* Reports the share of the file that has been read, 0 .. 1. Return false to cancel. */
 typedef bool (*gls_tractogram_progress)(void *user, double share);
-/* Appends all streamlines that are left in the reader to the sink, which is neither finished nor aborted.
- * GLS_ERR_CANCELLED if progress (may be NULL) says so. */
+/* Appends all streamlines left in the reader to the sink, which is neither finished nor aborted. progress may be NULL.
+ * GLS_ERR_CANCELLED if it returned false. */
 GLS_API gls_status gls_tractogram_pump(gls_tractogram_reader *reader, const gls_sink *sink,
                                        gls_tractogram_progress progress, void *user);
 

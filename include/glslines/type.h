@@ -1,4 +1,4 @@
-/* Types of values: of columns that go with streamlines, and of arrays that are computed with. */
+/* Types of values, for columns of streamlines and for arrays of computations. */
 #ifndef GLSLINES_TYPE_H
 #define GLSLINES_TYPE_H
 
@@ -24,12 +24,12 @@ typedef enum gls_type {
 } gls_type;
 #define GLS_TYPE_COUNT (GLS_TYPE_BOOL + 1)
 
-/* Bytes of an element on the host, 0 for what is no type. */
+/* Size of an element on the host; 0 for an invalid type. */
 GLS_API size_t gls_type_size(gls_type type);
-/* E.g. "float32"; "unknown type" for what is none. */
+/* Name of a type, e.g. "float32"; "unknown type" for an invalid one. */
 GLS_API const char *gls_type_name(gls_type type);
 
-/* Whether it is float16, float32 or float64. */
+/* Whether the type is float16, float32 or float64. */
 GLS_API bool gls_type_is_float(gls_type type);
 
 #ifdef __cplusplus

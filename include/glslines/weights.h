@@ -31,7 +31,7 @@ typedef enum gls_weights_method {
 
 /* Names are those of tcksift2 and tcksift. */
 typedef struct gls_weights_options {
-    size_t size;                   /* of this struct */
+    size_t size;                   /* size of this struct, set by the default function */
     gls_weights_method method;     /* default GLS_WEIGHTS_SIFT2 */
     double reg_tikhonov;           /* >= 0; default 0 */
     double reg_tv;                 /* >= 0; default 0.1 */

@@ -149,7 +149,7 @@ typedef struct gls_monitor {
 #define GLS_OPTION_BASIS(member)
 #define GLS_OPTION_COMMAND(member)
 typedef struct gls_job_options {
-    size_t size;             /* of this struct */
+    size_t size;             /* size of this struct, set by the default function */
     const char *dwi;         /* the series */
     const char *bval, *bvec; /* its table, both or none; default NULL: the files beside dwi, dwi.bval and dwi.bvec
                                 (.bvals, .bvecs), else bvals and bvecs. bvec "-": bval is a table of

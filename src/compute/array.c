@@ -1,4 +1,4 @@
-/* Typed arrays, and the counting of devices. */
+/* Typed arrays on a device: creation, clearing, copies. */
 #include "compute/array.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static gls_status create(gls_device *device, gls_type type, size_t n, const char
     gls_array *array = calloc(1, sizeof *array);
     if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
     *array = (gls_array){.device = device, .type = type, .length = n};
-    /* whole vectors of four, for kernels that load these */
+    /* room for whole vectors of four, for kernels that load vectors */
     gls_status status =
         gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
     if (!status && zeroed) status = gls_buffer_clear(array->buffer);
@@ -119,7 +119,7 @@ static gls_status check_range(const char *function, const gls_array *array, size
                     first, n, array->length);
 }
 
-/* Whether the elements are the same bytes on both sides. */
+/* Whether the elements have the same bytes on host and device, so that copying needs no conversion. */
 static bool same_bytes(const gls_array *array, gls_type type)
 {
     return type == array->type && type == gls_type_stored(type);
@@ -150,8 +150,7 @@ gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, 
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_buffer_read(array->buffer, 4 * first, 4 * n, stored);
-    if (!status)
-        status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
+    if (!status) status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
     free(stored);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Types and their conversion: blocks of values are widened to double, int64_t or uint64_t, which hold every type
- * without loss, and narrowed from there. */
+/* Converts between types. Blocks of values are widened to double, int64_t or uint64_t, which hold every type without
+ * loss, and narrowed from there. */
 #include "compute/array.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ gls_type gls_type_stored(gls_type type)
 
 typedef enum wide_kind { WIDE_DOUBLE, WIDE_SIGNED, WIDE_UNSIGNED } wide_kind;
 
-/* A block of wide values, of one kind. */
+/* A block of widened values of one kind. */
 typedef union wide {
     double d[BLOCK];
     int64_t s[BLOCK];
@@ -83,7 +83,7 @@ static wide_kind widen(const void *in, gls_type type, size_t n, wide *out)
 
 /* --- narrowing ------------------------------------------------------------ */
 
-/* Nearest binary16, ties to even, in one rounding. What leaves the range becomes infinite. */
+/* Nearest binary16, ties to even, in one rounding. Values beyond the range become infinite. */
 static uint16_t to_half(double value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -92,12 +92,12 @@ static uint16_t to_half(double value)
     if (size >= 65520) return sign | 0x7c00;
     int exponent = -14;
     if (size >= 0x1p-14) frexp(size, &exponent), exponent--;
-    /* units of the last place: the carry of a mantissa that rounds up goes into the exponent by itself */
+    /* units of the last place; if rounding up overflows the mantissa, the carry increases the exponent */
     long units = (long)nearbyint(ldexp(size, 10 - exponent));
     return sign | (uint16_t)(units + ((exponent + 14) << 10));
 }
 
-/* Each narrows n values and returns the index of the first that does not fit, n if all do. */
+/* Each function narrows n values. Returns the index of the first value that does not fit, or n. */
 #define NARROW_FLOATS(field)                                                                            \
     switch (type) {                                                                                     \
     case GLS_TYPE_FLOAT16:                                                                              \
@@ -109,7 +109,7 @@ static uint16_t to_half(double value)
         return n;                                                                                       \
     case GLS_TYPE_FLOAT32:                                                                              \
         for (size_t i = 0; i < n; i++) {                                                                \
-            /* the largest float32 and half a unit */                                                   \
+            /* the largest float32 plus half a unit of its last place */                                \
             bool fits = !isfinite((double)in->field[i]) || fabs((double)in->field[i]) < 0x1.ffffffp127; \
             if (!fits) return i;                                                                        \
             ((float *)out)[i] = (float)in->field[i];                                                    \
@@ -138,7 +138,7 @@ static uint16_t to_half(double value)
     }                                                                                         \
     return n
 
-/* low and end: the range as doubles, end excluded; min and max: as integers */
+/* low and end: range of the type as doubles, end excluded; min and max: as integers */
 #define NARROW(field, ctype, FITS, low, end, min, max)           \
     for (size_t i = 0; i < n; i++) {                             \
         if (!(FITS(in->field[i], low, end, min, max))) return i; \
@@ -179,7 +179,7 @@ static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_ty
     return narrow_unsigned(in, n, out, type);
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- conversion ----------------------------------------------------------------- */
 
 static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
 {
@@ -195,7 +195,7 @@ static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number
     return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, why, gls_type_name(type));
 }
 
-/* One block. */
+/* Converts one block. */
 static gls_status convert_block(size_t number, size_t n, const void *from, gls_type from_type, void *to,
                                 gls_type to_type)
 {
@@ -205,7 +205,7 @@ static gls_status convert_block(size_t number, size_t n, const void *from, gls_t
     return bad < n ? refuse(&values, kind, bad, number + bad, to_type) : GLS_OK;
 }
 
-/* to NULL: only looks whether all values fit. */
+/* Converts n values. to NULL: only checks that all values fit. */
 static gls_status convert(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
                           gls_type to_type)
 {
@@ -223,11 +223,11 @@ static gls_status convert(size_t first, size_t n, const void *from, gls_type fro
     return GLS_OK;
 }
 
-/* Whether every value of a type is one of another. */
+/* Whether every value of type `from` is a value of type `to`. */
 static bool always_fits(gls_type from, gls_type to)
 {
     static const struct {
-        int digits; /* binary, of the value */
+        int digits; /* number of binary digits of a value */
         bool is_float, is_signed;
     } t[] = {{11, true, true},   {24, true, true},   {53, true, true},   {7, false, true},
              {15, false, true},  {31, false, true},  {63, false, true},  {8, false, false},

@@ -1,4 +1,5 @@
-/* Element-wise kernels: parameters and expression become the parts that glsl/compute/elementwise.comp includes. */
+/* Element-wise kernels: builds the declarations and statements that glsl/compute/elementwise.comp includes from the
+ * caller's parameters and expression. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 typedef enum value_type { VALUE_FLOAT, VALUE_INT, VALUE_UINT, VALUE_BOOL } value_type;
 
-/* Names in GLSL: of the values, of what is stored, and of four of these. */
+/* Names in GLSL of a value, of a stored value, and of a vector of four stored values. */
 static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const stored_names[] = {"float", "int",
                                                                                                    "uint", "uint"};
 static const char *const vector_names[] = {"vec4", "ivec4", "uvec4", "uvec4"};
@@ -43,7 +44,7 @@ struct gls_elementwise {
 
 /* --- parameters ----------------------------------------------------------- */
 
-/* Takes a word off the text; empty if there is none. */
+/* Takes a word from the text; "" if none is left. */
 static void take_word(const char **text, char word[MAX_NAME])
 {
     while (gls_is_space((unsigned char)**text)) (*text)++;
@@ -74,7 +75,7 @@ static bool find_type(const char *word, value_type *type)
     return false;
 }
 
-/* The next parameter of the list. NULL, or what is wrong with it. */
+/* Parses the next parameter. Returns NULL, or what is wrong with the text. */
 static const char *parse_parameter(const char **text, const signature *before, parameter *p)
 {
     char word[MAX_NAME];
@@ -112,7 +113,8 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
         if (!wrong && p.is_array && s->n_arrays == max_arrays)
             wrong = "there are more arrays than the device has bindings";
         if (!wrong) {
-            p.slot = (uint32_t)(p.is_array ? s->n_arrays++ : 1 + s->n - s->n_arrays); /* location 0 is the count */
+            p.slot = (uint32_t)(p.is_array ? s->n_arrays++
+                                           : 1 + s->n - s->n_arrays); /* location 0 is the number of elements */
             s->parameters[s->n++] = p;
         }
     } while (!wrong && *at++ == ',');
@@ -139,7 +141,7 @@ static void declare(const signature *s, gls_text *out)
     }
 }
 
-/* The statements as a function, so that they may return. */
+/* Wraps the statements in a function, so that they may use return. */
 static void define_statements(const signature *s, const char *expression, gls_text *out)
 {
     gls_text_puts(out, "void gls_statements(uint i");
@@ -150,7 +152,7 @@ static void define_statements(const signature *s, const char *expression, gls_te
     gls_text_puts(out, "\n;\n}\n");
 }
 
-/* A call for the element in one component of the vectors, if it is there. */
+/* Appends a call of that function for one component of the vectors, if the element exists. */
 static void call_statements(const signature *s, unsigned component, gls_text *out)
 {
     char c = "xyzw"[component];

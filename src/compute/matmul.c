@@ -1,6 +1,6 @@
-/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays
- * are host memory, and OpenBLAS is several times as fast as any shader there, since llvmpipe reads storage one
- * invocation at a time and has no fused multiply-add. */
+/* Matrix product. Shaders work on blocks within the limits of the device. On a software renderer the arrays are memory
+ * of the host and OpenBLAS multiplies them, several times faster than any shader: llvmpipe reads storage one invocation
+ * at a time and has no fused multiply-add. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,10 +12,11 @@
 #include "util/clock.h"
 #include "util/lapack.h"
 
-/* Multiplications of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
+/* Maximum number of multiplications in a dispatch: far below a second on any GPU, so that no watchdog stops the
+ * kernel. */
 #define MAX_WORK (UINT64_C(1) << 36)
-/* Length of the sums of a dispatch: llvmpipe ends a kernel, without a word, after 65536 turns of all its loops. A
- * multiple of 16. */
+/* Maximum length of the sums in a dispatch, a multiple of 16: llvmpipe silently ends a kernel after 65536 iterations of
+ * all its loops. */
 #define MAX_DEPTH 16384u
 #define MAX_GROUPS_Y 65535u
 
@@ -27,13 +28,14 @@ typedef struct product {
 
 /* --- shaders -------------------------------------------------------------- */
 
-/* What a group makes of C, in squares of per x per to an invocation; slices share the depth among them. */
+/* The part of C that a work group computes. Each invocation computes a square of per x per elements; slices divide the
+ * depth among work groups. */
 typedef struct tiling {
     uint32_t rows, columns, per, slices;
 } tiling;
 
-/* Large tiles read less, small ones and slices keep more of a GPU busy: the largest of which there are enough for any.
- */
+/* Chooses the tiles. Large tiles read less; small tiles and slices keep more of a GPU busy. Takes the largest tiles of
+ * which there are enough. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;
@@ -44,7 +46,7 @@ static tiling choose_tiling(const product *p, gls_matmul_way way)
     return (tiling){32, 32, 4, most >= 256 ? 4 : 1};
 }
 
-/* The tiles' definitions; texts holds their numbers. */
+/* Definitions for the shader. texts: memory for the numbers. */
 static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
 {
     static const char *const names[] = {"TILE", "SLICES", "PER", "INVOCATIONS"};
@@ -74,7 +76,7 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
     return status;
 }
 
-/* Rows, columns and depth of the blocks, multiples of the tiles. */
+/* Rows, columns and depth of a block, multiples of the tile sizes. */
 static void choose_block(const product *p, tiling t, uint64_t block[3])
 {
     uint64_t max_columns = (uint64_t)p->device->info.max_work_groups * t.columns,
@@ -163,7 +165,7 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     return status;
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- product ----------------------------------------------------------------- */
 
 static gls_status check(const product *p)
 {
@@ -179,8 +181,8 @@ static gls_status check(const product *p)
                             sizes[i][0], sizes[i][1], arrays[i]->length);
     }
     if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
-    /* from 1 and within the arrays, so no size is above 2^31 on any device that there is; checked for the shader's and
-     * OpenBLAS's integers */
+    /* Sizes are at least 1 and within the arrays, so below 2^31 on any existing device; the check protects the integers
+     * of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
     for (int i = 0; i < 3; i++)

@@ -1,4 +1,4 @@
-/* Programs run with grid and block: one kernel for each size of the block, compiled when it is first wanted. */
+/* Programs that run with a grid and a block: one kernel for each size of the block, compiled when it is first used. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/text.h"
 #include "util/clock.h"
 
-/* Other sizes than the last few are compiled anew, or found in the device's cache. */
+/* kernels kept; a size not used lately is compiled again, or found in the cache of the device */
 #define MAX_VARIANTS 8
 #define MAX_GROUPS_YZ 65535u
 
@@ -24,7 +24,7 @@ struct gls_program {
     char *source;
     gls_define *defines;
     size_t n_defines;
-    variant variants[MAX_VARIANTS]; /* most recently made first */
+    variant variants[MAX_VARIANTS]; /* the last compiled comes first */
     uint32_t max_block[3];
 };
 
@@ -55,7 +55,7 @@ static bool copy_defines(gls_program *program, const gls_define *defines, size_t
     return true;
 }
 
-/* The source with the size of the block in front. */
+/* Compiles the source for this size of the block. */
 static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls_kernel **kernel)
 {
     static const char *const names[] = {"BLOCK_X", "BLOCK_Y", "BLOCK_Z"};
@@ -79,7 +79,7 @@ static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls
     return status;
 }
 
-/* The device has to be held. */
+/* Finds or compiles the kernel for this size. The device must be held. */
 static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls_kernel **kernel)
 {
     for (size_t i = 0; i < MAX_VARIANTS; i++)
@@ -112,7 +112,7 @@ gls_status gls_program_create(gls_device *device, const char *label, const char 
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
     if (!status) status = gls_device_enter(device, label);
     if (status) goto fail;
-    /* a source may be made for blocks of some shape: it is faulty if it compiles for none of the usual ones */
+    /* A source may need blocks of a certain shape: it is faulty only if it compiles for none of the usual ones. */
     static const uint32_t usual[][3] = {{64, 1, 1}, {8, 8, 1}, {4, 4, 4}, {1, 1, 1}};
     gls_kernel *kernel = NULL;
     for (unsigned a = 0; a < 3; a++) program->max_block[a] = gls_device_group_limit(device, a);
@@ -157,7 +157,7 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "program '%s': a block of %u along axis %d is over the device's limit of %u",
                             program->label, block[a], a, program->max_block[a]);
-        invocations *= block[a]; /* at most 2^96 by the types, 2^33 by the limits of any device */
+        invocations *= block[a]; /* at most 2^96 by type, 2^33 by the limits of any device */
     }
     if (invocations > info->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED,
@@ -176,8 +176,8 @@ static bool same_place(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t
     return slot_a == slot_b && (a == b || (is_scalar(a) && is_scalar(b)));
 }
 
-/* Every slot of the kernel has one argument, every argument a slot; buffers are large enough. Kinds and devices are
- * checked by gls_kernel_run(). */
+/* Checks that slots of the kernel and arguments match one to one, and that buffers are large enough. gls_kernel_run()
+ * checks kinds and devices. */
 static gls_status check_arguments(const gls_program *program, const gls_kernel *kernel, const gls_arg *args,
                                   size_t n_args)
 {
@@ -191,7 +191,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
             return gls_fail(GLS_ERR_ARGUMENT, "program '%s': nothing is given for '%s' in slot %u", program->label,
                             slot->name, slot->slot);
         if (slot->kind != GLS_ARG_BUFFER && slot->kind != GLS_ARG_UNIFORMS) continue;
-        /* Mesa rounds the size of a storage block up to 16 bytes, which no buffer need have */
+        /* Mesa rounds the size of a storage block up to 16 bytes; a buffer may be smaller */
         uint64_t least = slot->kind == GLS_ARG_BUFFER && slot->bytes > 15 ? slot->bytes - 15 : slot->bytes;
         if (gls_buffer_size(given->value.buffer) < least && gls_handle_alive(given->value.buffer, GLS_HANDLE_BUFFER))
             return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, its buffer has %zu",

@@ -1,4 +1,4 @@
-/* Arrays on both sides, copied when the other side has changed. */
+/* Arrays that exist on host and device: each side is copied when it is needed and the other one has changed. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Ready-made element-wise kernels, made at each call from the device's cache of programs. */
+/* Ready-made element-wise operations. Each call makes its kernel from the device's cache of programs. */
 #include <stdio.h>
 
 #include "compute/array.h"
@@ -7,7 +7,7 @@
 
 typedef struct operation {
     const char *name, *expression;
-    bool on_int, on_uint; /* besides float */
+    bool on_int, on_uint; /* available for these types besides float */
 } operation;
 
 static const operation binary[] = {
@@ -23,8 +23,7 @@ static const operation unary[] = {
     [GLS_SQUARE] = {"square", "y = x * x", true, true}, [GLS_NEGATIVE] = {"negative", "y = -x", true, false},
 };
 
-/* Sources are the same for every call with the same operation and type, so all but the first find the program compiled.
- */
+/* The source is the same for every call with the same operation and type, so only the first call compiles it. */
 static gls_status apply(const operation *op, gls_array *const *arrays, const char *const *names, size_t n_arrays,
                         double *gpu_seconds)
 {

@@ -1,3 +1,4 @@
+/* Estimates a response from voxels with known fibre directions (Smith et al. 2017, amp2response of MRtrix3). */
 #include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
@@ -11,7 +12,7 @@
 
 enum { DEGREES = 90, MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1 };
 
-/* Zonal basis at an angle to the fibre, and its derivative by that angle. */
+/* Zonal basis at an angle to the fibre, and its derivative with respect to the angle. cosine: of the angle. */
 static void zonal(int order, double cosine, double *value, double *slope)
 {
     double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];
@@ -23,7 +24,7 @@ static void zonal(int order, double cosine, double *value, double *slope)
     }
 }
 
-/* Amplitudes at 0 .. 90 degrees and slopes at 1 .. 89. */
+/* Constraints: amplitudes at 0 .. 90 degrees, and slopes at 1 .. 89 degrees. Returns the number of rows. */
 static size_t set_rows(int order, double *rows)
 {
     size_t k = (size_t)order / 2 + 1, n = 0;
@@ -36,7 +37,7 @@ static size_t set_rows(int order, double *rows)
     return n;
 }
 
-/* Normal matrix and right side of the volumes of a shell. */
+/* Adds the volumes of a shell, in all voxels, to the normal matrix and the right side. */
 static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, int order,
                        const gls_fibres *fibres, double *normal, double *right)
 {
@@ -62,7 +63,8 @@ static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, con
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
 {
     double rows[2 * (DEGREES + 1) * MAX_COLUMNS];
-    const double inside[MAX_COLUMNS] = {1, -0.1}; /* lowest along the fibre, above 0 all round */
+    const double inside[MAX_COLUMNS] = {
+        1, -0.1}; /* a feasible response: lowest along the fibre and above 0 in all directions */
     if (order == 0) {
         response[0] = right[0] / normal[0];
         return GLS_OK;

@@ -1,3 +1,4 @@
+/* Work on the voxels of a mask in blocks, by all threads. */
 #include "dwi/voxel_sets.h"
 
 #include "util/status.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1024 }; /* voxels handed to a thread at a time, of which those in the mask are solved */
+enum { CHUNK = 1024 }; /* number of voxels that a thread takes at a time; of these, voxels of the mask are solved */
 
 size_t gls_blocks_total(const gls_image *mask, size_t voxels)
 {
@@ -70,7 +71,7 @@ gls_status gls_blocks_run(const gls_blocks *b)
             if (atomic_load(&cancelled)) continue;
             size_t first = (size_t)chunk * CHUNK, end = first + CHUNK < b->voxels ? first + CHUNK : b->voxels;
             solve_chunk(b, first, end, own, &done);
-            /* thread 0 is the calling thread */
+            /* thread 0 is the calling thread, on which callbacks run */
             if (b->progress && omp_get_thread_num() == 0 && !b->progress(b->progress_user, atomic_load(&done), total))
                 atomic_store(&cancelled, true);
         }

@@ -1,3 +1,4 @@
+/* Constrained spherical deconvolution of one shell, for a whole series (Tournier et al. 2007). */
 #include <glslines/csd.h>
 
 #include <glslines/sh.h>
@@ -18,13 +19,13 @@ gls_csd_options gls_csd_options_default(void)
         .size = sizeof(gls_csd_options), .sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
 }
 
-/* What all threads share. */
+/* Data shared by all threads. */
 typedef struct job {
     gls_csd_plan plan;
     gls_csd_kernel kernel;
-    const float **volume; /* the weighted ones */
+    const float **volume; /* the weighted volumes */
     size_t voxels, total;
-    bool clip; /* negative signal counts as 0 */
+    bool clip; /* negative signal is set to 0 */
     gls_image *sh;
     atomic_size_t n_unconverged, n_broken;
 } job;
@@ -92,8 +93,9 @@ static gls_status check_images(const gls_image *dwi, const gls_gradients *gradie
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
 }
 
-/* Rotational harmonics: what a response turns a delta along z into, degree by degree. By MRtrix3's rule a response may
- * have fewer, a file's as many as it names, that of a tensor those that the directions determine. */
+/* Computes the rotational harmonics: for each degree the ratio of the response to a delta along z. By MRtrix3's rule a
+ * response may have fewer degrees than the ODF: those of a file, or, for a response from a tensor, those that the
+ * directions determine. */
 static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients,
                                 const gls_csd_options *options, double *harmonics)
 {
@@ -122,7 +124,7 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-/* The plan of a fit: harmonics of the response, directions of the constraint, matrices. */
+/* Makes the plan of a fit: harmonics of the response, directions of the constraint, matrices. */
 static gls_status make_plan(const gls_image *dwi, const gls_gradients *gradients, const gls_response *response,
                             const gls_csd_options *options, gls_csd_plan *plan)
 {

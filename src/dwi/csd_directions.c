@@ -1,4 +1,4 @@
-/* Where a deconvolution must not be negative: directions from a file, or the built-in ones. */
+/* Directions in which a deconvolution must not be negative: from a file, or built in. */
 #include <glslines/msmt.h>
 
 #include "util/status.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_DIRECTIONS 45 /* as many as an ODF of order 8 has coefficients */
-#define MIN_ANGLE 1e-3    /* radians between two that count as different */
+#define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
+#define MIN_ANGLE 1e-3    /* directions closer than this, in radians, count as one */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {
@@ -76,8 +76,7 @@ gls_status gls_csd_directions_read(const char *path, double (**direction)[3], si
                           GLS_SPHERE_MAX_DIRECTIONS);
     else if (!(made = malloc(rows * sizeof *made)))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (size_t i = 0; i < rows && !status; i++)
-        status = take_row(path, value + i * columns, columns, i + 1, made[i]);
+    for (size_t i = 0; i < rows && !status; i++) status = take_row(path, value + i * columns, columns, i + 1, made[i]);
     if (!status) status = check_distinct(path, (const double(*)[3])made, rows);
     free(value);
     if (status) {

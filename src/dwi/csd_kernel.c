@@ -1,16 +1,17 @@
-/* Deconvolution kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+/* Compiles the deconvolution kernel for several instruction sets. The kernel is chosen at run time; results differ by
+ * rounding only. */
 #include "dwi/csd_plan.h"
 #include "util/threads.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-/* Smallest pivot relative to its diagonal entry that counts as positive. */
+/* Smallest pivot, relative to its diagonal entry, that counts as positive. */
 #define MIN_PIVOT 1e-15
 
 #if GLS_CPU_HAS_LEVELS

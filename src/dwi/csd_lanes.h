@@ -1,11 +1,11 @@
-/* The deconvolution of a block of voxels for one instruction set. Included once for each with
- *   LANES   doubles in a vector register
+/* Deconvolution of a block of voxels for one instruction set. Include this file once for each set, with these macros:
+ *   LANES   number of doubles in a vector register
  *   ROWS    rows of a tile that are updated together: ROWS * 8 / LANES accumulators
  *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
- * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. What is the
- * same for all voxels runs on vectors across the slots, the normal matrix of each is kept by vectors inside the voxel.
- * So a voxel's numbers do not depend on its neighbours. */
+ * LANES voxels are processed at a time, each in a slot; when a voxel is done, the next one takes its slot. Steps that
+ * are equal for all voxels run on vectors across the slots; the normal matrix of each voxel is updated by vectors
+ * inside the voxel. So the result of a voxel does not depend on its neighbours. Method: Tournier et al. 2007. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
@@ -20,17 +20,17 @@
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
 
-/* Scratch memory; all arrays of vectors run across slots or voxels. */
+/* Scratch memory. Arrays of vectors run across slots or voxels. */
 typedef struct SLOTS {
-    VD *signal;            /* n x VECS: the block's signal */
-    VD *right;             /* padded x VECS: X's */
-    VD *first;             /* padded x VECS: the unconstrained solution */
-    int8_t *low;           /* n_rows x GLS_CSD_BLOCK: -1 where its amplitude is below the threshold */
-    double *normal[LANES]; /* in tiles */
-    int8_t *active;        /* n_rows x LANES: -1 for the rows that are in the normal matrix */
-    VD *factor;            /* (k + 1)(k + 2) / 2: rows of the Cholesky factor, the right side below them */
-    VD *inverse;           /* k: of the diagonal */
-    VD *f;                 /* k */
+    VD *signal;            /* n x VECS: signal of the block */
+    VD *right;             /* padded x VECS: X' times signal */
+    VD *first;             /* padded x VECS: unconstrained solution */
+    int8_t *low;           /* n_rows x GLS_CSD_BLOCK: -1 where the amplitude is below the threshold */
+    double *normal[LANES]; /* normal matrix of each slot, in tiles */
+    int8_t *active;        /* n_rows x LANES: -1 for rows that are in the normal matrix */
+    VD *factor;            /* (k + 1)(k + 2) / 2: rows of the Cholesky factor, and below them the right side */
+    VD *inverse;           /* k: inverse of the diagonal */
+    VD *f;                 /* k: solution */
     uint32_t *enter, *leave;
     VD threshold;
     size_t voxel[LANES];
@@ -50,7 +50,7 @@ TARGET static inline void NAME(product)(const double *a, size_t step, const VD *
     }
 }
 
-/* Unconstrained solutions of the block and the rows that their low orders put below the threshold. */
+/* Computes unconstrained solutions of the block, and the rows where their low orders are below the threshold. */
 TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, size_t stride, SLOTS *s)
 {
     for (size_t i = 0; i < plan->n; i++)
@@ -79,7 +79,7 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
     }
 }
 
-/* Number of rows of voxel v; where the low orders are nowhere below the threshold, all orders decide. */
+/* Number of rows of voxel v below the threshold. If the low orders are nowhere below it, all orders decide. */
 TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
 {
     const double *first = (const double *)s->first + v;
@@ -96,7 +96,7 @@ TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, 
     return count;
 }
 
-/* A run of tiles of one row of tiles: to = from +- the products of the listed rows of B. */
+/* Updates a run of tiles in one row of tiles: to = from plus or minus the products of the listed rows of B. */
 TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const double *b, size_t padded,
                                                                      const uint32_t *list, size_t n, bool add,
                                                                      size_t bi, size_t bj, size_t count,
@@ -153,7 +153,8 @@ TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *l
     NAME(update_signed)(plan, list, n, false, from, to);
 }
 
-/* Puts voxel v with its first rows into a slot; false, with the voxel solved, if there are none. */
+/* Loads voxel v with its first rows into a slot. Returns false if no row is below the threshold; the voxel is then
+ * solved. */
 TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, size_t v, double *coefficients)
 {
     size_t count = NAME(first_rows)(plan, s, v), listed = 0;
@@ -178,7 +179,7 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
     return true;
 }
 
-/* The slots' matrices, and below them their right sides, as rows of vectors. */
+/* Collects the matrices of the slots, and below them their right sides, as rows of vectors. */
 TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
 {
     size_t k = plan->k;
@@ -195,8 +196,7 @@ TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
             to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
 }
 
-/* Brings the set of rows of each slot up to date: lists the first changed ones of each and returns where there is any.
- */
+/* Updates the set of rows of each slot and lists the changed rows. Returns a mask of slots with changes. */
 TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_enter, uint32_t *n_leave)
 {
     VU changed = {0};
@@ -244,12 +244,12 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
     s.active = s.low + plan->n_rows * GLS_CSD_BLOCK;
     s.enter = (uint32_t *)(s.active + (plan->n_rows * LANES + 3) / 4 * 4);
     s.leave = s.enter + plan->n_rows * LANES;
-    memset(normal, 0, LANES * tiles * 64 * sizeof *normal); /* slots may stay empty */
+    memset(normal, 0, LANES * tiles * 64 * sizeof *normal); /* a slot may stay empty */
     memset(s.active, 0, plan->n_rows * LANES);
     return s;
 }
 
-/* Ends or updates the slot after a solution; true if its voxel is done. */
+/* Ends or updates a slot after a solution. Returns true if its voxel is done. */
 TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed,
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {

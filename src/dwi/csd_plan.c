@@ -1,3 +1,4 @@
+/* What all voxels of a deconvolution share: matrices of the unconstrained solution and of the constraint. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/sh.h>
@@ -14,10 +15,10 @@
 #include <string.h>
 
 #define LOW_ORDER 4
-#define REFERENCE_ROWS 362.0 /* the sphere for which lambda was chosen by the authors of the method */
+#define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
 #define RIDGE 1e-5           /* added to a normal matrix that is not positive definite */
-#define MRTRIX_WEIGHT 50.0   /* of the constraint, times the response's mean */
-#define MRTRIX_RIDGE 2e-4    /* times the first diagonal entry of the normal matrix */
+#define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
+#define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
 #define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON)
 
 void gls_csd_plan_finish(gls_csd_plan *plan)
@@ -29,8 +30,7 @@ void gls_csd_plan_finish(gls_csd_plan *plan)
     plan->start = plan->rows = plan->normal = plan->full = NULL;
 }
 
-/* The responses to the coefficients: the basis at the weighted vectors, columns scaled by the rotational harmonics. x
- * is n x k. */
+/* Computes X, n x k: the basis at the weighted gradient directions, with columns scaled by the rotational harmonics. */
 static gls_status set_responses(const gls_gradients *gradients, int order, const double *harmonics, double *x)
 {
     size_t k = gls_sh_count(order), n = 0;
@@ -45,7 +45,7 @@ static gls_status set_responses(const gls_gradients *gradients, int order, const
     return GLS_OK;
 }
 
-/* a += b'b, lower half, for b with rows of step values. */
+/* a += b'b, lower half. Rows of b are `step` values apart. */
 static void add_products(const double *b, size_t rows, size_t step, size_t k, double *a)
 {
     for (size_t r = 0; r < rows; r++, b += step)
@@ -62,7 +62,7 @@ static void copy_tiles(const double *a, size_t k, double *tiles)
         }
 }
 
-/* Cholesky factor of a copy of a in l; false if it is not positive definite within the precision of numbers. */
+/* Cholesky factor l of a. Returns false if a is not positive definite within rounding. */
 static bool factor(const double *a, size_t k, double *l)
 {
     double norm = 0, condition = 0;
@@ -78,8 +78,8 @@ static bool factor(const double *a, size_t k, double *l)
     return condition > MIN_RECIPROCAL_CONDITION;
 }
 
-/* inverse (k x n) = (X'X + mu)^-1 X', by QR where X determines all coefficients, else with the least sufficient mu
- * added to p. */
+/* inverse (k x n) = (X'X + mu)^-1 X': by QR if X determines all coefficients, otherwise with the smallest sufficient
+ * mu, which is added to p. */
 static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
 {
     gls_status status = GLS_ERR_MEMORY;
@@ -116,8 +116,8 @@ fail:
     return status;
 }
 
-/* MRtrix3's first solution, inverse (k x n): least squares of the order that the directions determine and the response
- * has, of which orders up to 4 are kept; p gets the ridge. */
+/* First solution of MRtrix3, inverse (k x n): least squares of the order that the directions and the response
+ * determine, of which orders up to 4 are kept. p gets the ridge. */
 static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
                                      double *p, double *inverse)
 {
@@ -137,7 +137,7 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     return status;
 }
 
-/* B: amplitudes on the sphere times scale. */
+/* Computes B: amplitudes on the sphere times scale. */
 static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
 {
     for (size_t r = 0; r < sphere->n; r++) {
@@ -189,7 +189,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
             plan->start[i * 2 * padded + padded + j] = inverse[j * n + i];
         }
     copy_tiles(p, k, plan->normal);
-    /* lambda is scaled for the numbers of coefficients and directions */
+    /* lambda is scaled by the numbers of coefficients and directions */
     double scale =
         options->lambda * (mrtrix ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
                                   : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));

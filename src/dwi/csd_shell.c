@@ -1,4 +1,4 @@
-/* Which shell is deconvolved. */
+/* Chooses the shell that is deconvolved. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MIN_BVAL 500.0 /* s/mm2: below, the signal of fibres differs too little by direction */
+#define MIN_BVAL 500.0 /* s/mm2: below, the signal of fibres depends too little on direction */
 
-#define BEST_LOW 2000.0 /* s/mm2: where the contrast of fibres is best for what noise costs */
+#define BEST_LOW 2000.0 /* s/mm2: range in which the contrast of fibres is best for the noise */
 #define BEST_HIGH 3000.0
 
 static double off_best(const gls_shell *shell)
@@ -21,8 +21,8 @@ static double off_best(const gls_shell *shell)
     return fmax(0, fmax(BEST_LOW - shell->bval, shell->bval - BEST_HIGH));
 }
 
-/* Of the shells of at least MIN_BVAL the one with most volumes, ties to the nearest to the best range: it also
- * determines the highest order. SIZE_MAX if there is none. */
+/* Chooses, of the shells of at least MIN_BVAL, the one with most volumes, because they determine the highest order;
+ * among equals the one nearest to the best range. SIZE_MAX: no such shell. */
 static size_t best_shell(const gls_shell *shell, size_t n)
 {
     size_t best = SIZE_MAX;
@@ -35,7 +35,7 @@ static size_t best_shell(const gls_shell *shell, size_t n)
     return best;
 }
 
-/* Why best_shell() took this one. */
+/* Writes the reason for the choice of best_shell(). */
 static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
 {
     size_t most = 0, n_largest = 0;
@@ -45,7 +45,8 @@ static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t 
         if (shell[i].n >= most) n_largest++;
         most = shell[i].n > most ? shell[i].n : most;
     }
-    snprintf(text, room, "%s%s", n_largest > 1 ? "as many directions as others and the best contrast" : "most directions",
+    snprintf(text, room, "%s%s",
+             n_largest > 1 ? "as many directions as others and the best contrast" : "most directions",
              shell[chosen].n < needed ? ", though fewer than the order has coefficients" : "");
 }
 
@@ -109,7 +110,8 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     return status;
 }
 
-#define SAME_DIRECTION 0.9998 /* cosine: 1.1 degrees, repeated volumes after correction of motion */
+/* cosine of 1.1 degrees: repeated volumes differ by this much after motion correction */
+#define SAME_DIRECTION 0.9998
 
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions)
 {

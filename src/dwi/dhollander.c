@@ -1,5 +1,6 @@
-/* Responses of white matter, grey matter and CSF from all shells: the steps of MRtrix3's dwi2response dhollander, in
- * which single precision and the sequence of thresholds decide which voxels are taken. */
+/* Responses of white matter, grey matter and CSF from all shells: the steps of dwi2response dhollander of MRtrix3
+ * (Dhollander et al. 2016, 2019). Single precision and the order of thresholds decide which voxels are taken, so both
+ * follow MRtrix3. */
 #include <glslines/responses.h>
 
 #include "dwi/response_parts.h"
@@ -15,8 +16,8 @@
 #define MAX_SDM 10.0
 #define RESPONSES_HINT \
     "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd (track, fit)"
-#define ENOUGH_VOXELS 1000 /* of an eroded mask */
-#define MAD_FACTOR 1.4826  /* from a median absolute deviation to a standard deviation */
+#define ENOUGH_VOXELS 1000 /* minimum size of an eroded mask */
+#define MAD_FACTOR 1.4826  /* ratio of standard deviation and median absolute deviation of a normal distribution */
 
 gls_responses_options gls_responses_options_default(void)
 {
@@ -30,18 +31,18 @@ gls_responses_options gls_responses_options_default(void)
                                    .n_voxels = 300};
 }
 
-/* The voxels of the safe mask and the tissues they are put into; sets are bytes 0 or 1. */
+/* Voxels of the eroded mask, and the tissues to which they are assigned; sets have one byte, 0 or 1, for each voxel. */
 typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
     const gls_responses_options *options;
     size_t n, *voxel;
-    double *sdm; /* signal decay metric: how much the signal falls with b */
+    double *sdm; /* signal decay metric: how fast the signal falls with b */
     float *fa;
     double (*axis)[3];
     uint8_t *wm, *gm, *csf, *outlier, *half;
-    double *work;  /* n values */
-    float *single; /* n values */
+    double *work;  /* n values of work space */
+    float *single; /* n values of work space */
 } estimation;
 
 static void finish(estimation *s)
@@ -86,7 +87,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     return GLS_OK;
 }
 
-/* Means of the shells at a voxel, negative values as 0, in single precision. */
+/* Means of the shells at a voxel in single precision; negative values count as 0. */
 static void shell_means(const estimation *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
                         float *mean)
 {
@@ -97,7 +98,7 @@ static void shell_means(const estimation *s, const size_t *of, const gls_shell *
     for (size_t k = 0; k < n_shells; k++) mean[k] = (float)(sum[k] / (double)shell[k].n);
 }
 
-/* The metric of a voxel; false where it or a mean is no positive number. */
+/* Signal decay metric of a voxel. Returns false if the metric or a mean is not a positive number. */
 static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
 {
     float sum = 0, count = 0;
@@ -177,7 +178,7 @@ static double median_sdm(const estimation *s, const uint8_t *set)
     return n > 0 ? gls_median(s->work, n) : 0;
 }
 
-/* The best threshold of sign * (metric - from) over a set; +infinity where that does not vary. */
+/* Optimal threshold of sign * (metric - from) over a set; +infinity if the values do not vary. */
 static float threshold(const estimation *s, const uint8_t *set, double from, double sign)
 {
     float best = INFINITY;
@@ -188,7 +189,7 @@ static float threshold(const estimation *s, const uint8_t *set, double from, dou
     return best;
 }
 
-/* White matter by FA; of the rest CSF by the metric. */
+/* Separates white matter by FA, and CSF from the rest by the metric. */
 static void split(estimation *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -205,7 +206,7 @@ static void split(estimation *s)
             count(s, s->wm), count(s, s->gm), count(s, s->csf));
 }
 
-/* Takes what decays like CSF out of the white matter. */
+/* Removes voxels that decay like CSF from the white matter. */
 static void refine_wm(estimation *s)
 {
     size_t n = 0;
@@ -219,7 +220,7 @@ static void refine_wm(estimation *s)
     }
 }
 
-/* Keeps the grey matter on both sides of its median that is not set off from it. */
+/* Keeps grey matter around its median, without the voxels set off on either side. */
 static void refine_gm(estimation *s)
 {
     uint8_t *half = s->half;
@@ -234,7 +235,7 @@ static void refine_gm(estimation *s)
     }
 }
 
-/* Adds the white matter's outliers to the CSF, and keeps what decays most. */
+/* Adds outliers of the white matter to the CSF, and keeps the voxels that decay fastest. */
 static void refine_csf(estimation *s)
 {
     double least = INFINITY;
@@ -245,7 +246,7 @@ static void refine_csf(estimation *s)
     for (size_t i = 0; i < s->n; i++) s->csf[i] = s->csf[i] && (float)(s->sdm[i] - least) >= best;
 }
 
-/* Keeps the voxels of a set with the highest score, part of them; ties with the last one stay. */
+/* Keeps the voxels of a set with the highest score; all that tie with the last one stay. */
 static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
     size_t all = 0;
@@ -286,8 +287,9 @@ static gls_status respond(const estimation *s, const uint8_t *set, int order, gl
     return status;
 }
 
-/* Scores of all voxels: -infinity outside the set. */
-static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_tissue_response *csf, int order, double *score)
+/* Scores all voxels; -infinity outside the set. */
+static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_tissue_response *csf, int order,
+                           double *score)
 {
     size_t n = 0, *list = calloc(2 * s->n, sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);

@@ -1,4 +1,4 @@
-/* Which voxels hold one bundle of white matter (Dhollander et al. 2019). */
+/* Finds voxels with a single bundle of white matter (Dhollander et al. 2019). */
 #include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
@@ -16,7 +16,7 @@
 
 enum { SHARP_ORDER = 6, MAX_COUNT = 28 };
 
-/* A response with as much contrast as there can be, scaled to the median of the voxels' mean signal. */
+/* Makes the response with the highest possible contrast, scaled to the median of the voxels' mean signal. */
 static gls_status sharp_response(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
                                  const gls_tissue_response *csf, gls_tissue_response **response)
 {
@@ -53,7 +53,7 @@ static double largest(int order, const double *sh, const gls_sphere *sphere, con
     return fmax(most, gls_peak_climb(order, sh, u));
 }
 
-/* Fits blocks of the listed voxels and scores them. */
+/* Fits the listed voxels in blocks and scores them. */
 static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, const size_t *voxel, size_t n,
                             const gls_sphere *sphere, double *score)
 {

@@ -1,3 +1,4 @@
+/* Gradient tables: reading, checks, and the map to the voxel axes. */
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NORM_DEVIATION 0.01  /* of lengths: what lies beyond is no rounding */
-#define MAX_SCALING 0.01         /* of squared lengths: what lies beyond means b-values */
-#define TELL_NORM_DEVIATION 1e-5 /* files written with six digits stay below it */
-#define MAX_BVAL 1e12            /* s/mm2: no such gradient exists, and squares of larger ones overflow */
-#define HIGH_B0_THRESHOLD 200.0  /* s/mm2; from here on diffusion is visible in a "b0" */
+#define MAX_NORM_DEVIATION 0.01  /* deviations of a vector's length from 1 beyond this are errors, not rounding */
+#define MAX_SCALING 0.01         /* deviations of squared lengths beyond this mean that lengths scale the b-values */
+#define TELL_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
+#define MAX_BVAL 1e12            /* s/mm2: no such gradient exists, and larger squares overflow */
+#define HIGH_B0_THRESHOLD 200.0  /* s/mm2: from here on diffusion is visible in a "b0" volume */
 
 gls_gradients_options gls_gradients_options_default(void)
 {
@@ -59,7 +60,7 @@ static gls_status check_options(const gls_gradients_options *options, const gls_
     return GLS_OK;
 }
 
-/* b-values: checks them, copies them and finds the b0 volumes. */
+/* Checks and copies b-values and finds the b0 volumes. */
 static gls_status set_bvals(gls_gradients *table, const double *bval, double threshold, bool without_b0,
                             const char *name)
 {
@@ -88,7 +89,8 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
     return GLS_OK;
 }
 
-/* Linear map from the frame of the file to the voxel axes. */
+/* Linear map from the frame of the file to the voxel axes. *x_flipped: x was negated, as FSL's convention demands for a
+ * positive determinant. */
 static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3], bool *x_flipped)
 {
     for (int r = 0; r < 3; r++)
@@ -124,7 +126,7 @@ static double squared_length(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-/* b-values times the squared lengths of their vectors, where these mean that. */
+/* Multiplies b-values by the squared lengths of their vectors, if the lengths mean that. Returns whether they do. */
 static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
                         const char *name, double *scaled)
 {
@@ -149,7 +151,7 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
     return apply;
 }
 
-/* Checks one vector and brings it to length 1, or to zero for a b0 that has no direction. */
+/* Checks a vector and scales it to length 1, or to zero for a b0 volume without direction. */
 static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3],
                               double *deviation)
 {
@@ -191,7 +193,7 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
         double *v = table->bvec[i];
         for (int r = 0; r < 3; r++) v[r] = map[r][0] * unit[0] + map[r][1] * unit[1] + map[r][2] * unit[2];
         if (frame != GLS_BVEC_WORLD) continue;
-        double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); /* not 1 where the affine shears */
+        double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); /* differs from 1 if the affine shears */
         for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
     }
     if (largest > TELL_NORM_DEVIATION)
@@ -256,8 +258,8 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     return status;
 }
 
-/* A 3 x 3 table is read in FSL's layout, x, y, z in rows: that is what the format defines, and no other sign decides
- * it. */
+/* Reads vectors. A 3 x 3 table is read in the layout of FSL, with x, y and z in rows, as the format defines; nothing
+ * else in the table decides it. */
 static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)[3])
 {
     double *values = NULL, (*vectors)[3] = NULL;

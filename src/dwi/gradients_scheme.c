@@ -1,4 +1,4 @@
-/* Gradient tables of one file: rows x y z b along the scanner axes. */
+/* Gradient tables in one file: rows x y z b along the scanner axes, as MRtrix3 writes them. */
 #include <glslines/gradients.h>
 
 #include <cJSON.h>
@@ -92,7 +92,7 @@ static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
     return *n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its header has no gradient table (dw_scheme)", path);
 }
 
-/* b by the length of its vector; lengths become 1, or 0 where there is no direction. */
+/* Scales each b-value by the squared length of its vector; vectors get length 1, or 0 if they have no direction. */
 static void scale(double (*row)[4], size_t n, double b0_threshold, double *bval, double (*bvec)[3], double range[2])
 {
     range[0] = INFINITY, range[1] = 0;

@@ -1,4 +1,5 @@
-/* Shells: which volumes belong to one b-value, found by how densely the b-values lie. */
+/* Finds shells, the volumes of one b-value, from how densely the b-values lie: a density-based clustering with the
+ * parameters of MRtrix3. */
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
@@ -11,11 +12,11 @@
 #include <string.h>
 
 #define REACH 80.0       /* s/mm2: b-values closer than this are neighbours */
-#define MIN_NEIGHBOURS 3 /* itself included: with fewer a volume starts no shell */
-#define CLEARLY 10.0     /* times nearer than the next shell */
-#define FAR_OFF 0.2      /* of the shell's b-value: beyond, a request names no shell */
+#define MIN_NEIGHBOURS 3 /* number of neighbours, itself included, that a volume needs to start a shell */
+#define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
+#define FAR_OFF 0.2      /* relative distance from which on a requested b-value names no shell */
 
-/* What the clustering needs; one allocation. */
+/* Work space of the clustering, in one allocation. */
 typedef struct clusters {
     const gls_gradients *table;
     size_t *label, *queue, n;
@@ -29,7 +30,7 @@ static size_t count_near(const clusters *c, double b)
     return n;
 }
 
-/* Puts the neighbours of a b-value that are not in a shell yet into the current one, and into the queue. */
+/* Adds all free neighbours of a b-value to the current shell and to the queue. */
 static void take_near(clusters *c, double b, size_t *queued)
 {
     for (size_t i = 0; i < c->table->n; i++) {
@@ -39,7 +40,7 @@ static void take_near(clusters *c, double b, size_t *queued)
     }
 }
 
-/* Volumes in file order start shells, which grow through volumes that have neighbours enough. */
+/* Volumes in file order start shells; a shell grows through volumes that have enough neighbours. */
 static void find_clusters(clusters *c)
 {
     for (size_t i = 0; i < c->table->n; i++) c->label[i] = GLS_NO_SHELL;
@@ -155,7 +156,7 @@ void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t 
                                          gradients->bval[i]);
 }
 
-/* How many of its own standard deviations a shell is away. */
+/* Distance of a b-value from a shell, in standard deviations of the shell. */
 static double distance(const gls_shell *shell, double bval)
 {
     double width = shell->deviation < 1 ? sqrt(shell->bval) : shell->deviation;
@@ -210,7 +211,7 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
     return gls_gradients_select_shells(gradients, &bval, 1, selected, volume);
 }
 
-/* Marks the shells that the b-values name, and the b0. */
+/* Marks the shells that the b-values name, and the b0 volumes. */
 static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
 {
     for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;

@@ -1,3 +1,4 @@
+/* Convex hull of directions on a sphere, by inserting points one after another. */
 #include "dwi/sphere_data.h"
 
 #include "util/maths.h"
@@ -6,12 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative change of radius that makes four points on one circle a proper tetrahedron. Far above the rounding of long
- * double, far below GLS_HULL_MIN_ANGLE^2 / 2, by which a point stands out of the plane of its neighbours. Antipodes
- * change by the same amount, so that the hull of an antipodal set is one, too. */
+/* Relative change of a radius by which four points on one circle become a proper tetrahedron. It is far above the
+ * rounding of long double and far below GLS_HULL_MIN_ANGLE^2 / 2, the height of a point above the plane of its
+ * neighbours. Antipodes change equally, so that an antipodal set has an antipodal hull. */
 #define PERTURBATION 1e-10
-/* Four points on a great circle stay in its plane at any radius: each coordinate moves by up to this besides. Faces of
- * a hull round the origin lie in no such plane, but those of a few points on the way to it do. */
+/* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to this value.
+ * Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
 #define SHIFT 1e-14
 #define MIN_HEIGHT 1e-6
 
@@ -26,7 +27,7 @@ struct hull {
     vector *point;
     struct facet *facet;
     size_t n_facets;
-    uint32_t (*edge)[2]; /* of the facets that a new point sees */
+    uint32_t (*edge)[2]; /* edges of the facets that a new point sees */
 };
 
 static void subtract(const vector a, const vector b, vector out)
@@ -56,7 +57,7 @@ static void add_facet(struct hull *hull, uint32_t a, uint32_t b, uint32_t c)
     f->corner[2] = c;
 }
 
-/* Six times the volume of a facet and point p: positive outside. */
+/* Six times the volume of the tetrahedron of a facet and p: positive if p is outside. */
 static long double height(const struct hull *hull, const struct facet *f, uint32_t p)
 {
     vector d;
@@ -64,7 +65,7 @@ static long double height(const struct hull *hull, const struct facet *f, uint32
     return dot(f->normal, d);
 }
 
-/* Four corners of a tetrahedron that is as thick as a greedy choice makes it; false if all points are in a plane. */
+/* Chooses four points of a thick tetrahedron, greedily. Returns false if all points lie in a plane. */
 static bool find_simplex(const struct hull *hull, size_t n, uint32_t corner[4])
 {
     corner[0] = 0;
@@ -105,8 +106,8 @@ static void start(struct hull *hull, const uint32_t c[4])
     }
 }
 
-/* Replaces the facets that p sees by the cone from p to their outline. False if these facets are not one piece without
- * a hole, which rounding alone can bring about: a hull of n points has 2 n - 4 facets, and p adds two. */
+/* Replaces the facets that p sees by the cone from p to their outline. Returns false if these facets are not one piece
+ * without holes, which only rounding can cause. A hull of n points has 2 n - 4 facets, so p adds two. */
 static bool insert(struct hull *hull, uint32_t p)
 {
     size_t n_edges = 0, n_before = hull->n_facets;
@@ -170,7 +171,7 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         goto fail;
     }
     start(&hull, corner);
-    /* a stride that scatters the points, so that each sees few facets */
+    /* this stride scatters the points, so that each new point sees few facets */
     size_t stride = (size_t)(0.6180339887 * (double)n) + 1;
     while (common_divisor(stride, n) != 1) stride++;
     for (size_t i = 0, p = 0; i < n; i++, p = (p + stride) % n) {

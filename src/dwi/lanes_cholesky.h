@@ -1,18 +1,17 @@
-/* Cholesky factors of LANES symmetric matrices at a time, one in each lane. Included once for each instruction set by a
- * kernel that defines
- *   LANES      doubles in a vector register
- *   COLUMNS    columns of a panel that are in work together
- *   MIN_PIVOT  smallest pivot relative to its diagonal entry that counts as positive
+/* Cholesky factors of LANES symmetric matrices at a time, one in each lane. Include this file once for each instruction
+ * set, with these macros:
+ *   LANES      number of doubles in a vector register
+ *   COLUMNS    columns of a panel that are computed together
+ *   MIN_PIVOT  smallest pivot, relative to its diagonal entry, that counts as positive
  *   VD, VU     names for vectors of doubles and of masks
  *   TARGET     function attribute that allows the instructions
  *   NAME(x)    x with a suffix of its own
- * A matrix is the rows of its lower half, entry (i, j <= i) at i (i + 1) / 2 + j; the factor takes its place. */
+ * A matrix is stored as the rows of its lower half, entry (i, j <= i) at i (i + 1) / 2 + j; the factor replaces it. */
 
 typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
 typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
 
-/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r.
- */
+/* Computes rows r .. r + count - 1 of the factor, columns below c_end <= r, from the finished rows above. */
 TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
                                                                      size_t c_end)
 {
@@ -48,8 +47,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
     }
 }
 
-/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive
- * definite. */
+/* Computes the triangle of rows r .. r + count - 1 to the right of their panel. Clears lanes of `sound` whose matrix is
+ * not positive definite. */
 TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
                                                                       VU *sound)
 {
@@ -79,8 +78,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD 
     }
 }
 
-/* The factor of k x k matrices, and the inverse of its diagonal; a mask of the lanes whose matrix is positive definite.
- */
+/* Factorises k x k matrices; inverse: inverse of the diagonal. Returns a mask of the lanes whose matrix is positive
+ * definite. */
 TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
 {
     VU sound = ~(VU){0};
@@ -96,11 +95,11 @@ TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
     return sound;
 }
 
-/* Solves for the right side that lies below the factor as its row k, which is used up. */
+/* Solves for the right side in row k below the factor, which is overwritten. */
 TARGET static void NAME(substitute)(size_t k, VD *a, const VD *inverse, VD *solution)
 {
     VD *right = a + k * (k + 1) / 2;
-    NAME(panel)(a, inverse, k, 1, k); /* as one more row of the factor it becomes L^-1 z */
+    NAME(panel)(a, inverse, k, 1, k); /* treated as another row of the factor, the right side z becomes L^-1 z */
     for (size_t r = k; r-- > 0;) {
         const VD *row = a + r * (r + 1) / 2;
         VD f = solution[r] = right[r] * inverse[r];

@@ -1,4 +1,4 @@
-/* Where the brain is, and where to seed. */
+/* Finds the brain in a series, and where to seed. */
 #include <glslines/normalise.h>
 
 #include "dwi/voxel_sets.h"
@@ -10,7 +10,7 @@
 
 enum { CLEAN_SCALE = 2, MAX_CLEANINGS = 20 };
 
-/* Adds voxels whose mean over a shell is above its threshold; *mean is room for a volume. */
+/* Adds voxels whose mean over a shell is above the shell's threshold. mean: room for a volume. */
 static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, float *mean,
                       uint8_t *set)
 {
@@ -29,7 +29,7 @@ static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, cons
     return found;
 }
 
-/* Deletes what hangs on to the largest component by less than 2 * scale voxels. */
+/* Removes parts that are connected to the largest component by a bridge thinner than 2 * scale voxels. */
 static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint8_t *core, uint8_t *rest)
 {
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
@@ -54,15 +54,14 @@ static gls_status clean(const int32_t dim[3], uint8_t *set)
     gls_status status = GLS_OK;
     for (int pass = 0; pass < MAX_CLEANINGS && !status; pass++) {
         memcpy(old, set, n);
-        for (int scale = CLEAN_SCALE; scale > 0 && !status; scale--)
-            status = clean_once(dim, set, scale, core, rest);
+        for (int scale = CLEAN_SCALE; scale > 0 && !status; scale--) status = clean_once(dim, set, scale, core, rest);
         if (memcmp(old, set, n) == 0) break;
     }
     free(core);
     return status;
 }
 
-/* Voxels without any signal do not belong to a brain. */
+/* Removes voxels without any signal. */
 static void drop_empty(const gls_image *dwi, uint8_t *set)
 {
     size_t voxels = gls_grid_voxels(&dwi->grid);
@@ -79,7 +78,7 @@ static void drop_empty(const gls_image *dwi, uint8_t *set)
 static gls_status shape(const gls_image *dwi, uint8_t *set)
 {
     const int32_t *dim = dwi->grid.dim;
-    bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would leave nothing */
+    bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would remove everything */
     gls_status status = gls_morphology_median(dim, set);
     if (!status) status = gls_morphology_largest(dim, set);
     if (!status) status = gls_morphology_fill(dim, set);

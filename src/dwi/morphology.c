@@ -1,3 +1,4 @@
+/* Erosion, dilation, components, median and filling of sets of voxels. */
 #include "dwi/voxel_sets.h"
 
 #include "util/status.h"
@@ -22,7 +23,7 @@ size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set)
     return n;
 }
 
-/* Indices of the neighbours inside the grid; returns how many. */
+/* Lists the indices of the neighbours inside the grid. Returns their number. */
 static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
 {
     size_t nx = (size_t)dim[0], nxy = nx * (size_t)dim[1], n = 0;
@@ -36,7 +37,7 @@ static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
     return n;
 }
 
-/* grow: a voxel comes in with one neighbour inside; else it goes with one outside. */
+/* grow: adds voxels with a neighbour in the set; otherwise removes voxels with a neighbour outside. */
 static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool grow)
 {
     size_t n = voxels(dim), around[6];
@@ -68,7 +69,7 @@ gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times)
 gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set)
 {
     size_t n = voxels(dim), best = 0, best_begin = 0, used = 0, around[6];
-    size_t *queue = malloc(n * sizeof *queue); /* all components one after the other */
+    size_t *queue = malloc(n * sizeof *queue); /* the voxels of all components, one component after another */
     if (!queue) return no_memory(dim);
     for (size_t v = 0; v < n; v++) {
         if (set[v] != 1) continue;

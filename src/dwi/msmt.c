@@ -1,3 +1,4 @@
+/* Multi-tissue deconvolution of a whole series (Jeurissen et al. 2014), on the CPU or on a device. */
 #include <glslines/msmt.h>
 
 #include <glslines/sh.h>
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL_MAX_ORDER 8 /* of a response that has more coefficients */
+#define USUAL_MAX_ORDER 8 /* order of the ODF if the response has more coefficients */
 
 gls_msmt_options gls_msmt_options_default(void)
 {
@@ -26,7 +27,7 @@ gls_msmt_options gls_msmt_options_default(void)
     return options;
 }
 
-/* What all threads share. */
+/* Data shared by all threads. */
 typedef struct job {
     gls_msmt_plan plan;
     gls_nonneg_kernel kernel;
@@ -41,7 +42,7 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Scratch of a thread: the kernel's, then coefficients, data and signal of a block. */
+/* Scratch memory of a thread: that of the kernel, then coefficients, data and signal of a block. */
 static size_t workspace_bytes(const gls_nonneg_plan *fit)
 {
     return round_up(gls_nonneg_scratch_bytes(fit)) + (fit->k + fit->n) * GLS_NONNEG_BLOCK * sizeof(double) +
@@ -115,7 +116,7 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
     return GLS_OK;
 }
 
-/* Directions along the scanner axes to the voxel axes, in place. */
+/* Rotates directions from the scanner axes to the voxel axes, in place. */
 static void turn(const gls_grid *grid, double (*direction)[3], size_t n)
 {
     double axes[3][4] = {{0}}, inverse[3][4];
@@ -155,8 +156,7 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     double(*direction)[3] = NULL;
     size_t n = 0;
     gls_status status = choose_orders(response, n_tissues, options, order);
-    if (!status)
-        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
+    if (!status) status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
     if (!status)
         status =
             gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
@@ -170,7 +170,7 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     return status;
 }
 
-/* The voxels that the device does not fit are those of *rest, NULL for none. */
+/* Fits on the device. Voxels that the device does not fit are those of *rest; NULL: none. */
 static gls_status fit_on_device(job *job, const gls_image *mask, const gls_grid *grid, gls_device *device,
                                 gls_csd_progress progress, void *progress_user, gls_image **rest)
 {

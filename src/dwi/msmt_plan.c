@@ -1,3 +1,4 @@
+/* The least-squares problem of multi-tissue deconvolution: design and constraints. */
 #include "dwi/nonneg.h"
 
 #include <glslines/sh.h>
@@ -16,7 +17,7 @@ void gls_msmt_plan_finish(gls_msmt_plan *plan)
     plan->volume = NULL;
 }
 
-/* A row of the design: the basis at a vector, scaled by the responses of its shell. */
+/* A row of the design matrix: the basis at a gradient direction, scaled by the responses of its shell. */
 static void set_row(const gls_msmt_plan *plan, const gls_tissue_response *const *response, size_t shell,
                     const double *basis, bool no_direction, double *row)
 {
@@ -31,7 +32,7 @@ static void set_row(const gls_msmt_plan *plan, const gls_tissue_response *const 
     }
 }
 
-/* The design of the volumes that have a shell; design has room for all. */
+/* Design matrix of the volumes that belong to a shell. design: room for all volumes. */
 static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients,
                              const gls_tissue_response *const *response, const size_t *of, double *design)
 {
@@ -51,7 +52,8 @@ static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients
     return GLS_OK;
 }
 
-/* Amplitudes: of an anisotropic tissue in every direction, of another its one coefficient. Returns their number. */
+/* Constraints: the amplitude in every direction for an anisotropic tissue, the single coefficient for others. Returns
+ * the number of rows. */
 static size_t set_rows(const gls_msmt_plan *plan, const double (*direction)[3], size_t n_directions, double *rows)
 {
     double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];

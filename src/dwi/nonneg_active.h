@@ -1,11 +1,11 @@
-/* The constrained fit of one voxel by the dual active set method (Goldfarb and Idnani 1983; with the rule of Lawson and
- * Hanson 1974 for the way to a bound): from the point without constraints the row that is violated most is made active,
- * again and again, and rows whose multipliers would turn negative are let go. Where there are few coefficients this
- * takes a fraction of the time of the interior point method. Included by nonneg_lanes.h for each instruction set.
+/* Constrained fit of one voxel by the dual active set method (Goldfarb and Idnani 1983; with the rule of Lawson and
+ * Hanson 1974 for the step to a bound). Starting from the unconstrained point, the most violated row becomes active,
+ * again and again; rows whose multipliers would turn negative are released. With few coefficients this takes a fraction
+ * of the time of the interior point method. nonneg_lanes.h includes this file for each instruction set.
  *
- * The multipliers of the active rows a solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. Of that matrix a square root of
- * the inverse is kept, V with V'V = (B_a B_a' + SOFTNESS)^-1, which changes by a row when a row of B comes, and by a
- * reflection when one goes. */
+ * The multipliers of the active rows a solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. The method keeps a square root V
+ * of the inverse matrix, V'V = (B_a B_a' + SOFTNESS)^-1. V gets a row when a row of B becomes active, and is changed by
+ * a reflection when one is released. */
 
 #define VF NAME(vf)
 #define VI NAME(vi)
@@ -14,17 +14,17 @@
 typedef float VF __attribute__((vector_size(8 * LANES), may_alias));
 typedef int32_t VI __attribute__((vector_size(8 * LANES), may_alias));
 
-/* Scratch memory of a voxel: lists of rows, values and their numbers, have room for `most`, which is a multiple of 8;
- * what lies beyond the n that are in use up to such a multiple is 0. */
+/* Scratch memory of a voxel. Lists of active rows have room for `most` entries, a multiple of 8; behind the n entries
+ * in use they are 0 up to a multiple of 8. */
 typedef struct ACTIVE {
     double *root;      /* V, most x most */
-    double *lambda;    /* multipliers, none negative */
-    double *target;    /* those that the active rows ask for */
-    double *product;   /* of a row of B with the active ones */
+    double *lambda;    /* multipliers, none of them negative */
+    double *target;    /* multipliers that solve the equations of the active rows */
+    double *product;   /* products of a row of B with the active rows */
     double *part;      /* V times a vector */
-    double *y, *start; /* wide; beyond k they are 0 */
-    double *held;      /* rows: 0, or a large number where they are active */
-    float *held_float; /* the same */
+    double *y, *start; /* wide entries; 0 from k on */
+    double *held;      /* one for each row: 0, or a large number if the row is active */
+    float *held_float; /* the same in float */
     uint32_t *row;     /* active rows */
     size_t n, most, wide;
 } ACTIVE;
@@ -38,7 +38,7 @@ TARGET static inline __attribute__((always_inline)) double NAME(sum)(VD x)
     return part[0];
 }
 
-/* Of n numbers, those up to the next multiple of 8 being 0 in one of both. */
+/* Dot product of n numbers. One of the arrays must be 0 from n up to a multiple of 8. */
 TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n)
 {
     VD sum = {0};
@@ -46,7 +46,8 @@ TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n
     return NAME(sum)(sum);
 }
 
-/* The lowest of all rows that are not active: its number, and the value. In float32, which is enough to choose by. */
+/* Finds the lowest value among rows that are not active, in float, which is precise enough for a choice. Returns the
+ * row; *value: its value. */
 TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VF least = {0};
@@ -103,7 +104,7 @@ TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, 
     return best;
 }
 
-/* Makes a row active that has this value. */
+/* Makes a row with this value active. */
 TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t row, double value)
 {
     size_t n = s->n;
@@ -121,7 +122,8 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
         s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
         square += s->part[i] * s->part[i];
     }
-    double pivot = product[row] + SOFTNESS - square, scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
+    double pivot = product[row] + SOFTNESS - square,
+           scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
     for (size_t j = 0; j <= n; j += LANES) {
         VD sum = {0};
         for (size_t i = 0; i < n; i++) sum -= *(const VD *)(s->root + i * s->most + j) * s->part[i];
@@ -138,7 +140,7 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
     for (size_t j = 0; j <= n; j++) s->target[j] = s->lambda[j] + way * added[j];
 }
 
-/* Lets the active row in place q go: a reflection gathers its column of V in the last row, which leaves. */
+/* Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped. */
 TARGET static void NAME(remove)(ACTIVE *s, size_t q)
 {
     size_t last = s->n - 1;
@@ -173,7 +175,7 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
     s->n = last;
 }
 
-/* Moves the multipliers to where the active rows ask for, letting go those that would turn negative on the way. */
+/* Moves the multipliers towards the target, releasing rows whose multipliers would turn negative on the way. */
 TARGET static void NAME(follow)(ACTIVE *s)
 {
     for (;;) {
@@ -206,7 +208,7 @@ TARGET static void NAME(place)(const gls_nonneg_plan *plan, ACTIVE *s)
     }
 }
 
-/* What rounding has left of the active rows' equations is taken out. */
+/* Removes the rounding error in the equations of the active rows. */
 TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     size_t n = s->n;
@@ -220,7 +222,7 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
     NAME(place)(plan, s);
 }
 
-/* From s->start to s->y; false: it takes too many rows or steps. */
+/* Iterates from s->start to the solution s->y. Returns false if it would take too many rows or steps. */
 TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     bool precise = false, converged = false;
@@ -229,7 +231,7 @@ TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
     memcpy(s->y, s->start, s->wide * sizeof *s->y);
     for (size_t turn = 0; turn < 10 * plan->k && s->n < s->most; turn++) {
         size_t row = precise ? NAME(lowest)(plan, s, &value) : NAME(lowest_float)(plan, s, &value);
-        /* dwi2fod's rule: it ends where an active row, which lies below 0 by that much, is the lowest of all */
+        /* the stopping rule of dwi2fod: end if the lowest row is an active one, which lies below 0 by the softness */
         double largest = 0;
         for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
         if (precise) {

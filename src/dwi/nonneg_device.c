@@ -1,4 +1,4 @@
-/* Slices of voxels go to the device one after the other; while it works on one, the CPU gathers the next. */
+/* Constrained fits on a device, in slices of voxels: while the device works on one slice, the CPU gathers the next. */
 #include "dwi/nonneg.h"
 
 #include "dwi/voxel_sets.h"
@@ -11,19 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP 64      /* invocations of a work group, one a voxel; divides the stride of the plan */
-#define MAX_ROWS 64  /* active together: nearly all voxels have fewer, and a multiprocessor holds several groups */
-#define MIN_ROWS 48 /* room for fewer leaves too much to the CPU */
-#define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* voxels of a dispatch */
+#define GROUP 64 /* invocations of a work group, which fits one voxel; divides the stride of the plan */
+/* maximum number of active rows: nearly all voxels need fewer, and several work groups fit on a multiprocessor */
+#define MAX_ROWS 64
+#define MIN_ROWS 48 /* with room for fewer active rows too many voxels would be left to the CPU */
+#define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* number of voxels of a dispatch */
 
 typedef struct slot {
     gls_nonneg_work *work;
     gls_kernel *kernel;
     gls_buffer *plan, *columns, *signal, *result;
-    float *data, *coefficients; /* of a slice, as the buffers have them */
+    float *data, *coefficients; /* values of a slice, in the layout of the buffers */
 } slot;
 
-/* Bytes of shared memory that the kernel declares. */
+/* Bytes of shared memory that the kernel declares for `most` active rows. */
 static size_t shared_bytes(const gls_nonneg_plan *plan, size_t most)
 {
     return 8 * (most * (most + 1) + 4 * most + 2 * plan->wide + GROUP) + 4 * (plan->wide + most + 2 * GROUP);
@@ -43,7 +44,7 @@ bool gls_nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device)
            max_rows(plan, device) >= MIN_ROWS;
 }
 
-/* The rows of L^-1. */
+/* Computes the rows of L^-1. */
 static void invert_factor(const gls_nonneg_plan *plan, double *inverse)
 {
     for (size_t c = 0; c < plan->k; c++)

@@ -1,23 +1,26 @@
-/* Kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+/* Compiles the kernels of the constrained fit for several instruction sets. The kernel is chosen at run time; results
+ * differ by rounding only. */
 #include "dwi/nonneg.h"
 #include "util/threads.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-#define MIN_PIVOT 1e-16      /* the matrices are I + B'DB: none is singular */
-#define SOFTNESS 1e-10       /* ridge of the multipliers */
-#define ENOUGH_GAP 1e-15     /* mean complementarity, of the square of the largest unconstrained amplitude */
-#define ENOUGH_RESIDUAL 1e-9 /* of the dual equations, of that amplitude */
-#define BOUNDARY 0.99        /* least part of the way to the nearest bound that a step goes */
-#define MIN_ACTIVE_PIVOT 1e-11    /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
-#define HELD 1e30            /* added to the values of active rows */
-#define FLOAT_NOISE 2e-7     /* of values in float32, of the length of y_u */
+#define MIN_PIVOT 1e-16 /* the matrices are I + B'DB, so none is singular */
+#define SOFTNESS 1e-10  /* ridge of the multipliers */
+/* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
+#define ENOUGH_GAP 1e-15
+#define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to that amplitude */
+#define BOUNDARY 0.99        /* smallest share of the way to the nearest bound that a step takes */
+/* pivot of the matrix of active rows, which is at least SOFTNESS except for rounding */
+#define MIN_ACTIVE_PIVOT 1e-11
+#define HELD 1e30        /* added to values of active rows, so that they are not the lowest */
+#define FLOAT_NOISE 2e-7 /* rounding error of values in float, relative to the length of y_u */
 
 #if GLS_CPU_HAS_LEVELS
 #define LANES 8
@@ -42,7 +45,7 @@
 #define NAME(x) x##_plain
 #include "dwi/nonneg_lanes.h"
 
-/* Vectors across slots (see nonneg_lanes.h), and values of a block. */
+/* Memory for vectors across slots (see nonneg_lanes.h) and for values of a block. */
 size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
 {
     size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;

@@ -1,11 +1,12 @@
-/* The constrained fit of a block of voxels for one instruction set. Included once for each with
- *   LANES, COLUMNS, TARGET, NAME(x)   as in lanes_cholesky.h
- *   WIDE    tiles of the normal matrix that are in work together
- * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. Everything
- * runs on vectors across the slots, so a voxel's numbers do not depend on its neighbours.
+/* Constrained fit of a block of voxels for one instruction set. Include this file once for each set, with these macros:
+ *   LANES, COLUMNS, TARGET, NAME(x)   as for lanes_cholesky.h
+ *   WIDE    tiles of the normal matrix that are computed together
+ * LANES voxels are processed at a time, each in a slot; when a voxel is done, the next one takes its slot. All steps
+ * run on vectors across the slots, so the result of a voxel does not depend on its neighbours.
  *
- * Unknowns are y, the multipliers l >= 0 of the rows and their slack s = B y + SOFTNESS l >= 0, at the solution y = y_u
- * + B'l and s l = 0. With weights d = l / (s + SOFTNESS l) a step solves (I + B' diag(d) B) dy = y_u - y + B' t. */
+ * Unknowns of the interior point method (Mehrotra 1992) are y, the multipliers l >= 0 of the rows, and their slack
+ * s = B y + SOFTNESS l >= 0. At the solution y = y_u + B'l and s l = 0. With weights d = l / (s + SOFTNESS l) a step
+ * solves (I + B' diag(d) B) dy = y_u - y + B' t. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
@@ -16,24 +17,24 @@
 
 #include "dwi/lanes_cholesky.h"
 
-/* Scratch memory; all arrays of vectors run across slots or voxels. */
+/* Scratch memory. Arrays of vectors run across slots or voxels. */
 typedef struct SLOTS {
     VD *start;          /* padded x VECS: y_u of the block */
     VD *first;          /* rows x VECS: B y_u */
     VD *solution;       /* padded x VECS */
     VD *target;         /* padded: y_u of the slots */
-    VD *y;              /* padded */
-    VD *step;           /* padded: of y */
+    VD *y;              /* padded: current point */
+    VD *step;           /* padded: step of y */
     VD *slack, *lambda; /* rows */
-    VD *inverse_slack;  /* rows; 1 / s */
-    VD *inverse_lambda; /* rows; 1 / l */
-    VD *inverse_sum;    /* rows; 1 / (s + SOFTNESS l) */
-    VD *weight;         /* rows; d */
-    VD *pull;           /* rows; t, then the change of s */
-    VD *centre;         /* rows; what s l is to become less what it is, then the change of l */
-    VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, the right side below them */
-    VD *inverse;        /* padded: of the diagonal */
-    void *end;          /* what follows, to 64 bytes */
+    VD *inverse_slack;  /* rows: 1 / s */
+    VD *inverse_lambda; /* rows: 1 / l */
+    VD *inverse_sum;    /* rows: 1 / (s + SOFTNESS l) */
+    VD *weight;         /* rows: d */
+    VD *pull;           /* rows: t, then the change of s */
+    VD *centre;         /* rows: target of s l minus its value, then the change of l */
+    VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, and below them the right side */
+    VD *inverse;        /* padded: inverse of the diagonal */
+    void *end;          /* end of the arrays, rounded up to 64 bytes */
     VD scale, gap, residual;
     size_t voxel[LANES];
     int iterations[LANES];
@@ -55,7 +56,7 @@ TARGET static inline VD NAME(root)(VD x)
 
 #include "dwi/nonneg_active.h"
 
-/* y_u of the block. */
+/* Computes y_u of the block. */
 TARGET static void NAME(project)(const gls_nonneg_plan *plan, const double *data, SLOTS *s)
 {
     const VD *in = (const VD *)data;
@@ -68,7 +69,7 @@ TARGET static void NAME(project)(const gls_nonneg_plan *plan, const double *data
         }
 }
 
-/* The amplitudes there. */
+/* Computes the amplitudes B y_u. */
 TARGET static void NAME(evaluate)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     for (size_t r = 0; r < plan->n_rows; r += 8)
@@ -81,7 +82,8 @@ TARGET static void NAME(evaluate)(const gls_nonneg_plan *plan, SLOTS *s)
         }
 }
 
-/* Puts voxel v into a slot, at a point inside the bounds; false, with the voxel solved, if y_u itself is. */
+/* Loads voxel v into a slot, at a point inside the bounds. Returns false if y_u itself satisfies all bounds; the voxel
+ * is then solved. */
 TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot, size_t v)
 {
     const double *first = (const double *)s->first + v, *start = (const double *)s->start + v;
@@ -113,13 +115,13 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
     }
     s->scale[slot] = scale;
     s->gap[slot] = sum;
-    s->residual[slot] = 1 + sqrt(length) / scale; /* at least that of the dual equations */
+    s->residual[slot] = 1 + sqrt(length) / scale; /* an upper bound of the residual of the dual equations */
     s->voxel[slot] = v;
     s->iterations[slot] = 0;
     return true;
 }
 
-/* Tiles (row of tiles i0, columns j0 ..) of I + B' diag(d) B. */
+/* Computes tiles of I + B' diag(d) B: row of tiles i0, `columns` tiles from j0 on. */
 TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const gls_nonneg_plan *plan, const VD *weight,
                                                                      size_t i0, size_t j0, size_t columns, VD *a)
 {
@@ -150,7 +152,7 @@ TARGET static void NAME(normal)(const gls_nonneg_plan *plan, SLOTS *s)
     }
 }
 
-/* Solves for the step of y that the rows' pull asks for. */
+/* Solves for the step of y, given t in `pull`. */
 TARGET static void NAME(move)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD *right = s->factor + plan->padded * (plan->padded + 1) / 2;
@@ -164,7 +166,7 @@ TARGET static void NAME(move)(const gls_nonneg_plan *plan, SLOTS *s)
     NAME(substitute)(plan->padded, s->factor, s->inverse, s->step);
 }
 
-/* B times the step, for 8 rows. */
+/* B times the step, for 8 rows from r0 on. */
 TARGET static inline __attribute__((always_inline)) void NAME(rises)(const gls_nonneg_plan *plan, const SLOTS *s,
                                                                      size_t r0, VD rise[8])
 {
@@ -174,8 +176,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(rises)(const gls_n
         for (size_t q = 0; q < 8; q++) rise[q] += row[q * plan->padded + j] * s->step[j];
 }
 
-/* The first of the two steps of an iteration, straight to the solution of the linearised equations: how far it may go
- * tells how much to stay off the bounds. The second's pull is set. */
+/* Predictor, the first of two steps of an iteration: solves the linearised equations. The length of the step that the
+ * bounds allow determines how far to stay away from the bounds, and sets t for the second step. */
 TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, linear = {0}, square = {0};
@@ -202,7 +204,7 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
     }
 }
 
-/* The second step, as far as the bounds allow. */
+/* Corrector, the second step, as long as the bounds allow. */
 TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, gap = {0};
@@ -270,13 +272,13 @@ TARGET static SLOTS NAME(layout)(const gls_nonneg_plan *plan, void *scratch)
     s.factor = s.centre + rows;
     s.inverse = s.factor + (p + 1) * (p + 2) / 2;
     s.end = (char *)scratch + ((size_t)((char *)(s.inverse + p) - (char *)scratch) + 63) / 64 * 64;
-    memset((void *)s.target, 0, 3 * p * sizeof *s.target); /* slots and padding may stay empty */
+    memset((void *)s.target, 0, 3 * p * sizeof *s.target); /* slots may stay empty, and padding must be 0 */
     for (size_t r = 0; r < rows; r++) s.slack[r] = s.lambda[r] = (VD){0} + 1.0;
     s.scale = s.gap = (VD){0} + 1.0;
     return s;
 }
 
-/* f = L^-T y for the block. */
+/* Computes f = L^-T y for the block. */
 TARGET static void NAME(finish)(const gls_nonneg_plan *plan, const SLOTS *s, double *coefficients)
 {
     VD *f = (VD *)coefficients;
@@ -288,7 +290,7 @@ TARGET static void NAME(finish)(const gls_nonneg_plan *plan, const SLOTS *s, dou
         }
 }
 
-/* Voxels one by one; marks those that are done, and returns their number. */
+/* Solves voxels one by one with the active set method and marks those that are done. Returns their number. */
 TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, void *scratch, bool *done)
 {
     NAME(active) voxel = NAME(active_layout)(plan, scratch);
@@ -302,7 +304,7 @@ TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_
     return n;
 }
 
-/* All voxels that are not done, in the slots; returns how many do not converge. */
+/* Solves the remaining voxels with the interior point method. Returns the number that did not converge. */
 TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, const bool *done)
 {
     bool busy[LANES] = {false};

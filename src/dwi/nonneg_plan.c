@@ -1,4 +1,4 @@
-/* What is common to all voxels of a least-squares problem with inequalities. */
+/* What all voxels of a least-squares problem with inequalities share. */
 #include "dwi/nonneg.h"
 
 #include "util/threads.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIDGE 1e-10 /* of the largest diagonal entry of the normal matrix */
+#define RIDGE 1e-10 /* relative to the largest diagonal entry of the normal matrix */
 
 void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
 {
@@ -27,7 +27,7 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     plan->columns_float = NULL;
 }
 
-/* L of H'H with its ridge; false if that is not positive definite. */
+/* Computes L of H'H with its ridge. Returns false if the matrix is not positive definite. */
 static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standard_form)
 {
     size_t k = plan->k;
@@ -47,7 +47,7 @@ static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standar
     return good;
 }
 
-/* x = L^-1 x for a vector of k. */
+/* x = L^-1 x for a vector of length k. */
 static void forward(const gls_nonneg_plan *plan, double *x)
 {
     for (size_t i = 0; i < plan->k; i++) {
@@ -68,7 +68,7 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
     }
 }
 
-/* B, the interior point and its values; false if a value there is not positive. */
+/* Computes B, the interior point and its values. Returns false if a value is not positive. */
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;
@@ -99,7 +99,7 @@ static size_t rounded(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* What the active set method needs of the rows; false: out of memory. */
+/* Computes the matrices of the active set method. Returns false if memory runs out. */
 static bool set_active(gls_nonneg_plan *plan)
 {
     size_t k = plan->k, n = plan->n_rows;

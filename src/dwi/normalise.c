@@ -1,3 +1,5 @@
+/* Intensity normalisation of the compartments of multi-tissue deconvolution, as mtnormalise of MRtrix3 (Raffelt et al.
+ * 2017). */
 #include <glslines/normalise.h>
 
 #include "util/maths.h"
@@ -10,11 +12,11 @@
 #include <string.h>
 
 enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
-#define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as MRtrix3 has it */
-#define WIDE_RANGE 3.0           /* interquartile ranges beyond the quartiles, at first */
-#define NARROW_RANGE 1.5         /* afterwards */
+#define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as in MRtrix3 */
+#define WIDE_RANGE 3.0   /* limit of outliers in the first round, in interquartile ranges beyond the quartiles */
+#define NARROW_RANGE 1.5 /* limit in later rounds */
 
-/* The voxels of the mask. */
+/* Values of the voxels of the mask. */
 typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES];
@@ -101,7 +103,8 @@ static double weighted_sum(const normalisation *s, size_t i)
     return sum;
 }
 
-/* Marks what counts: within range interquartile ranges of the quartiles of the logarithm. True if that changed. */
+/* Marks voxels that count: the logarithm of their sum lies within `range` interquartile ranges of its quartiles.
+ * Returns whether a mark changed. */
 static bool find_outliers(normalisation *s, double range)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -120,7 +123,8 @@ static bool find_outliers(normalisation *s, double range)
     return changed;
 }
 
-/* The factors with which the sum is nearest to 1; a tissue whose factor is not positive is left out from then on. */
+/* Finds the factors for which the sum of tissues is nearest to 1. A tissue whose factor is not positive is left out
+ * from then on. */
 static gls_status find_balance(normalisation *s)
 {
     for (;;) {
@@ -171,7 +175,7 @@ static gls_status find_field(normalisation *s)
             for (int b = 0; b <= a; b++) normal[a * TERMS + b] += term[a] * term[b];
         }
     }
-    /* a grid of one or two slices does not determine all terms */
+    /* a grid of one or two slices does not determine all terms of the polynomial */
     double singular[TERMS];
     lapack_int rank;
     for (int a = 0; a < TERMS; a++)

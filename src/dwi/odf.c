@@ -1,3 +1,4 @@
+/* Sources of ODFs: images of SH coefficients or amplitudes, sampled on a sphere. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ASYMMETRY 1e-3 /* of the largest amplitude: what half precision and rounding leave of a symmetric ODF */
+/* differences relative to the largest amplitude that half precision and rounding cause in a symmetric ODF */
+#define MAX_ASYMMETRY 1e-3
 
 gls_odf_options gls_odf_options_default(void)
 {
@@ -84,7 +86,7 @@ static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_option
     return s;
 }
 
-/* Whether any coefficient of an odd degree of a full basis differs from 0. */
+/* Whether a coefficient of an odd degree differs from 0 in a full basis. */
 static bool has_odd_part(const gls_image *sh, int order)
 {
     size_t voxels = gls_grid_voxels(&sh->grid);
@@ -96,7 +98,7 @@ static bool has_odd_part(const gls_image *sh, int order)
     return false;
 }
 
-/* Which kind of basis has the number of volumes, and which volumes take part. */
+/* Finds the kind of basis from the number of volumes, and which volumes are used. */
 static gls_status find_order(gls_odf_source *s, const char *name)
 {
     size_t n = s->image->n_volumes, *used = &s->parts->n_inputs;
@@ -138,7 +140,7 @@ static gls_status set_matrix(gls_odf_source *s, const char *name)
     return status;
 }
 
-/* Whether the coefficients' frame is that of the voxel axes. */
+/* Whether the coefficients refer to the voxel axes. */
 static bool is_voxel_frame(const gls_odf_source *s)
 {
     for (int r = 0; r < 3; r++)
@@ -201,8 +203,8 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     return GLS_OK;
 }
 
-/* For each vertex of an antipodal sphere made of n directions: its own number in their list and that of its antipode,
- * or its own twice where there is none. */
+/* For each vertex of an antipodal sphere made from n directions: the index of its direction, and that of the opposite
+ * one, or its own twice if there is none. */
 static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order,
                       uint32_t (*ends)[2])
 {
@@ -220,7 +222,7 @@ static void find_ends(const gls_sphere *sphere, const double (*direction)[3], si
     }
 }
 
-/* Whether the two ends of all pairs have the same amplitudes everywhere. */
+/* Whether opposite directions have the same amplitudes in all voxels. */
 static bool is_symmetric(const gls_image *odf, const gls_sphere *sphere, const uint32_t (*ends)[2])
 {
     size_t voxels = gls_grid_voxels(&odf->grid);
@@ -237,7 +239,7 @@ static bool is_symmetric(const gls_image *odf, const gls_sphere *sphere, const u
     return difference <= MAX_ASYMMETRY * largest;
 }
 
-/* The sphere of the amplitudes and what its vertices are made of. */
+/* Makes the sphere of the amplitudes and finds the volumes of each vertex. */
 static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3], size_t n)
 {
     struct gls_odf_parts *parts = s->parts;

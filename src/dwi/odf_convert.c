@@ -1,4 +1,4 @@
-/* SH images between bases and frames. */
+/* Converts SH images between bases and between coordinate frames. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One basis at n directions. */
+/* Evaluates one basis at n directions. */
 static gls_status evaluate(gls_sh_basis basis, int order, bool full, const double (*direction)[3], size_t n,
                            double *matrix)
 {
@@ -18,7 +18,7 @@ static gls_status evaluate(gls_sh_basis basis, int order, bool full, const doubl
                 : gls_sh_matrix(basis, order, direction, n, matrix);
 }
 
-/* Evenly spread over the whole sphere, where even and odd functions are told apart. */
+/* Spreads n directions evenly over the whole sphere, where even and odd functions can be distinguished. */
 static void spread(size_t n, double (*direction)[3])
 {
     for (size_t i = 0; i < n; i++) {
@@ -29,8 +29,8 @@ static void spread(size_t n, double (*direction)[3])
     }
 }
 
-/* turn: directions of the new frame to the old one. transform (k x k): new coefficients from old ones. Degrees do not
- * mix. */
+/* Computes the transform (k x k) from old to new coefficients. turn: maps directions of the new frame to the old one.
+ * Degrees do not mix. */
 static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],
                                 double *transform)
 {
@@ -69,7 +69,7 @@ fail:
     return status;
 }
 
-/* Applies the transform, rows padded to GLS_ODF_ROWS, to all voxels. */
+/* Applies the transform, with rows padded to GLS_ODF_ROWS, to all voxels. */
 static void transform_image(const float *matrix, size_t k, const gls_image *sh, gls_image *to)
 {
     const gls_odf_kernel kernel = gls_odf_kernels[gls_cpu_level()];

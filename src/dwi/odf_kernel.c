@@ -1,10 +1,11 @@
-/* ODF kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+/* Compiles the ODF kernels for several instruction sets. The kernel is chosen at run time; results differ by rounding
+ * only. */
 #include "dwi/odf_parts.h"
 #include "util/threads.h"
 
 #include <string.h>
 
-/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
 #endif

@@ -1,6 +1,6 @@
-/* The product behind sampled ODFs for one instruction set. Included once for each with
- *   LANES   floats in a vector register
- *   WIDE    vectors in work together
+/* Matrix product for sampled ODFs, for one instruction set. Include this file once for each set, with these macros:
+ *   LANES   number of floats in a vector register
+ *   WIDE    number of vectors processed together
  *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own */
 

@@ -1,4 +1,4 @@
-/* Slices of sampled ODFs. */
+/* Samples one slice of an ODF image on the vertices of a sphere. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Voxels first .. first + count - 1 of all volumes that take part; false if every value is 0. Values that are not
- * finite become 0. */
+/* Loads voxels first .. first + count - 1 of all used volumes. Values that are not finite become 0. Returns false if
+ * all values are 0. */
 static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
@@ -27,7 +27,7 @@ static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
     return any;
 }
 
-/* The same voxels of amplitudes straight into the rows. */
+/* Stores amplitudes of these voxels directly in the rows, averaging opposite directions. */
 static void fold(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
@@ -42,7 +42,7 @@ static void fold(const gls_odf_source *s, size_t first, size_t count, float *row
     }
 }
 
-/* Clips, scales and silences count voxels. */
+/* Clips and normalises `count` voxels, and sets those below the stop threshold to 0. */
 static void finish(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     float factor[GLS_ODF_BLOCK], largest[GLS_ODF_BLOCK] = {0};

@@ -1,3 +1,4 @@
+/* The optimal threshold of an image, and order statistics of voxel values. */
 #include "dwi/voxel_sets.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #define GOLDEN 0.61803399f
 #define TOLERANCE 0.01f
-#define MARGIN 0.001f /* of the range, kept off its ends */
+#define MARGIN 0.001f /* share of the range that the search leaves out at both ends */
 
 typedef struct sample {
     const float *value;
@@ -15,7 +16,7 @@ typedef struct sample {
     double mean, deviation;
 } sample;
 
-/* Minus the correlation with the thresholded values; not a number where the threshold splits nothing off. */
+/* Negative correlation of the values with their thresholded copy; NaN if the threshold separates nothing. */
 static float cost(const sample *s, float threshold)
 {
     double above = 0, sum = 0;

@@ -1,4 +1,4 @@
-/* Images of peaks: joined from files, or found in spherical harmonics. */
+/* Images of peaks: joined from files, or found in images of spherical harmonics. */
 #include <glslines/peaks.h>
 
 #include <math.h>
@@ -12,8 +12,9 @@
 #include "util/status.h"
 
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
-#define RING_RADIUS 0.02 /* radians, of the points that tell a maximum from a slope */
-#define SAME_COSINE 0.99 /* of two climbs that came to one maximum */
+/* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
+#define RING_RADIUS 0.02
+#define SAME_COSINE 0.99 /* cosine of the angle below which two maxima are the same */
 
 /* --- files ------------------------------------------------------------------ */
 
@@ -28,7 +29,7 @@ static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
     for (int a = 0; a < 3; a++) v[a] = (double)peaks->data[(3 * k + (size_t)a) * n + i];
 }
 
-/* A vector of this direction and length; none where either is no number or 0. */
+/* Stores a vector of this direction and length; zeros if either is 0 or not a number. */
 static void store_peak(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
@@ -38,7 +39,7 @@ static void store_peak(gls_image *peaks, size_t k, size_t i, const double direct
         peaks->data[(3 * k + (size_t)a) * n + i] = there ? (float)(direction[a] / norm * length) : 0;
 }
 
-/* From the axes of a frame to those of the voxels. */
+/* Map from the axes of a frame to the voxel axes. */
 static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double map[3][4])
 {
     double from[3][3], whole[3][4] = {{0}};
@@ -47,7 +48,7 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
-/* Whether the volumes are unit vectors, each with an amplitude behind it, as those of the phantom's truth. */
+/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);
@@ -131,11 +132,11 @@ gls_status gls_peaks_to_world(gls_image *peaks)
 /* --- spherical harmonics ---------------------------------------------------- */
 
 typedef struct finder {
-    const gls_image *sh; /* GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
+    const gls_image *sh; /* in the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
     int order;
-    size_t k; /* coefficients */
+    size_t k; /* number of coefficients */
     const gls_sphere *sphere;
-    const double *matrix; /* of the sphere */
+    const double *matrix; /* basis at the vertices of the sphere */
     size_t n;
     double threshold;
     gls_image *peaks;
@@ -145,7 +146,7 @@ typedef struct maximum {
     double u[3], amplitude;
 } maximum;
 
-/* The steepest of the points round u, or u itself where it is above them all. */
+/* Moves u to the ring point with the highest amplitude, unless u is above them all. Returns whether u moved. */
 static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
 {
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};
@@ -186,7 +187,7 @@ static bool is_new(const maximum *list, size_t n, const double u[3])
     return true;
 }
 
-/* The maxima of one voxel, from those among the vertices of the sphere. */
+/* Finds the maxima of a voxel, starting from the maxima among the vertices of the sphere. Returns their number. */
 static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
 {
     const gls_peak_options all = {.size = sizeof all};
@@ -211,7 +212,7 @@ static size_t find_maxima(const finder *f, const double *c, double *value, maxim
     return n;
 }
 
-/* A voxel without anything beyond a constant has no peak. */
+/* Loads the coefficients of a voxel. Returns false if the function is constant and has no peak. */
 static bool take_coefficients(const finder *f, size_t i, double *c)
 {
     const size_t n = gls_grid_voxels(&f->sh->grid);

@@ -1,3 +1,4 @@
+/* Peaks of sampled functions on a sphere, and their refinement between the vertices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static int stronger_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Whether v is far enough from all accepted peaks. */
+/* Whether vertex v is far enough from all accepted peaks. */
 static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *accepted, size_t n, double max_cosine)
 {
     const double *x = sphere->vertex[v];
@@ -46,7 +47,7 @@ static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *ac
 size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options, uint32_t *peak,
                       size_t capacity)
 {
-    /* the maxima, and in their front those accepted so far */
+    /* The maxima; accepted ones move to the front. */
     uint32_t list[GLS_SPHERE_MAX_DIRECTIONS];
     size_t n_maxima = 0, n_peaks = 0;
     const gls_peak_options defaults = gls_peak_options_default();
@@ -75,8 +76,8 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
 }
 
 enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
-#define STEP 1e-3     /* radians, of the differences in Newton's method */
-#define MAX_MOVE 0.05 /* radians */
+#define STEP 1e-3     /* step of the differences in Newton's method, in radians */
+#define MAX_MOVE 0.05 /* in radians */
 
 static double amplitude(int order, const double *sh, const double v[3])
 {
@@ -86,7 +87,7 @@ static double amplitude(int order, const double *sh, const double v[3])
     return sum;
 }
 
-/* Amplitude at a point of the tangent plane. */
+/* Amplitude at the point of the tangent plane with coordinates a, b along p, q. */
 static double at(int order, const double *sh, const double u[3], const double p[3], const double q[3], double a,
                  double b)
 {

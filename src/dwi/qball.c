@@ -1,3 +1,5 @@
+/* Q-ball models: OPDT (Tristan-Vega et al. 2010) and CSA (Aganj et al. 2010), with what the residual bootstrap needs
+ * (Berman et al. 2008). */
 #include <glslines/qball.h>
 
 #include <glslines/sh.h>
@@ -13,9 +15,9 @@
 
 #define MAX_ORDER 8
 #define MAX_COEFFICIENTS ((MAX_ORDER + 1) * (MAX_ORDER + 2) / 2)
-/* E of CSA stays this far from 0 and 1, where ln(-ln E) has its poles */
+/* the attenuation E stays this far from 0 and 1, where ln(-ln E) of CSA has poles */
 #define CSA_MARGIN 0.001
-#define MIN_FREEDOM 1e-6 /* of 1 - leverage */
+#define MIN_FREEDOM 1e-6 /* lower bound of 1 - leverage */
 
 gls_qball_options gls_qball_options_default(void)
 {
@@ -36,7 +38,7 @@ void gls_qball_destroy(gls_qball *qball)
     free(qball);
 }
 
-/* P_l(0) of even degree. */
+/* Legendre polynomial P_l(0) of even degree l. */
 static double legendre_at_zero(int l)
 {
     double p = 1;
@@ -123,7 +125,7 @@ static void set_scales(gls_qball *q)
     }
 }
 
-/* Turns leverages into the scale of the residuals. */
+/* Turns leverages into the factors of the bootstrap's residuals. */
 static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
 {
     for (size_t i = 0; i < q->n; i++) {

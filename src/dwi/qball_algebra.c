@@ -1,3 +1,4 @@
+/* Ridge regression of q-ball models by QR. */
 #include "dwi/odf_parts.h"
 
 #include "util/threads.h"
@@ -9,7 +10,7 @@
 
 #define MIN_RECIPROCAL_CONDITION 1e-10
 
-/* Factors the rows x k matrix in q into an orthonormal one, in place, and r (k x k, upper). */
+/* QR factorisation of a rows x k matrix: q becomes orthonormal in place; r: k x k, upper triangle. */
 static gls_status factor(double *q, size_t rows, size_t k, double *r, double *tau)
 {
     lapack_int m = (lapack_int)rows, n = (lapack_int)k;
@@ -44,7 +45,7 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
     gls_blas_begin();
     status = factor(q, rows, k, r, tau);
     if (status) goto end;
-    /* inverse = R^-1 Q' of the upper rows */
+    /* inverse = R^-1 Q', from the upper rows of Q */
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = q[i * k + j];
     }

@@ -1,4 +1,4 @@
-/* The q-ball model of every voxel, as an image of SH coefficients. */
+/* Computes the q-ball model of every voxel as an image of SH coefficients. */
 #include <glslines/qball.h>
 
 #include <glslines/sh.h>
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { BLOCK = 64 }; /* voxels read at a time: whole cache lines of every volume */
+enum { BLOCK = 64 }; /* number of voxels read at a time: whole cache lines of every volume */
 
 typedef struct job {
     const gls_qball *qball;
@@ -19,7 +19,7 @@ typedef struct job {
     gls_image *sh;
 } job;
 
-/* Values of one thread: signal is n x BLOCK, voxel n, coefficients k. */
+/* Values of one thread. signal: n x BLOCK; voxel: n; coefficients: k. */
 typedef struct workspace {
     double *signal, *voxel, *coefficients;
     double s0[BLOCK];

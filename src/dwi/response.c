@@ -1,4 +1,5 @@
-/* The response function: its estimate from the most anisotropic voxels, and its two forms. */
+/* The response function of single-shell deconvolution: its estimate from the most anisotropic voxels, and its two
+ * forms. */
 #include <glslines/csd.h>
 
 #include <glslines/sh.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_VOXELS 30 /* fewer give an uncertain response */
+#define MIN_VOXELS 30 /* fewer voxels give an uncertain response */
 
 gls_response_options gls_response_options_default(void)
 {
@@ -23,7 +24,7 @@ gls_response_options gls_response_options_default(void)
         .size = sizeof(gls_response_options), .roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
-/* First voxel and number of voxels of the cube along each axis. */
+/* First voxel and size of the cube along each axis. */
 static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int32_t size[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -40,7 +41,7 @@ static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int
     }
 }
 
-/* The chosen volumes inside the cube. */
+/* Copies the chosen volumes inside the cube. */
 static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                        const int32_t first[3], const int32_t size[3], gls_image **part)
 {
@@ -59,7 +60,7 @@ static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, con
     return GLS_OK;
 }
 
-/* FA counts in the mask only. */
+/* Sets FA to 0 outside the mask. */
 static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image *fa)
 {
     const int32_t *dim = mask->grid.dim, *size = fa->grid.dim;
@@ -80,7 +81,7 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Lists the voxels that count, highest FA first where a number is asked for; *largest is the largest FA of all. */
+/* Lists the voxels that are used; if a number is requested, those with the highest FA. *largest: largest FA of all. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {

@@ -1,4 +1,4 @@
-/* Response functions as text. */
+/* Reads and writes response functions as text. */
 #include <glslines/csd.h>
 
 #include "dwi/gradients_table.h"
@@ -29,7 +29,7 @@ static gls_status take_evals(const char *path, const double *value, gls_response
 
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
-    while (n > 1 && value[n - 1] == 0) n--; /* rows of several shells are padded to the same length */
+    while (n > 1 && value[n - 1] == 0) n--; /* files of several shells pad rows to the same length */
     if (order == 0) order = n > GLS_CSD_MAX_ORDER / 2 ? GLS_CSD_MAX_ORDER : n > 2 ? 2 * ((int)n - 1) : 2;
     size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
@@ -55,7 +55,7 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     return GLS_OK;
 }
 
-/* Which row belongs to the shell of bval. */
+/* Finds the row of the shell with this b-value. */
 static gls_status find_row(const char *path, size_t rows, const gls_gradients *gradients, double bval, size_t *row)
 {
     *row = 0;

@@ -1,4 +1,4 @@
-/* What the estimates of responses share. */
+/* What the methods of estimating responses share. */
 #ifndef GLS_DWI_RESPONSE_PARTS_H
 #define GLS_DWI_RESPONSE_PARTS_H
 
@@ -7,64 +7,65 @@
 
 #include "util/output_file.h"
 
-/* --- What the ways to find voxels of single bundles share: ranked voxels with axes. */
+/* --- Candidate voxels for single bundles, with scores and axes. */
 
 #define GLS_RESPONSE_ORDER 10
 
-/* Voxels in the order of the grid, each with a score and an axis along the voxel axes; rank: the best first. */
+/* voxel: n indices in the order of the grid, each with a score and an axis along the voxel axes. rank: positions in
+ * these arrays, the highest score first. */
 typedef struct gls_candidates {
     size_t n, *voxel, *rank;
     double *score, (*axis)[3];
 } gls_candidates;
 
-/* Room for n; finish() also where it fails. */
+/* Allocates room for n candidates. Call gls_candidates_finish() even after a failure. */
 gls_status gls_candidates_start(gls_candidates *c, size_t n);
 void gls_candidates_finish(gls_candidates *c);
-/* By falling score, equal ones in the order of the grid. */
+/* Sorts by falling score; equal scores in the order of the grid. */
 void gls_candidates_rank(gls_candidates *c);
-/* An error if n voxels are too few for a response. */
+/* GLS_ERR_INPUT if n voxels are too few for a response. */
 gls_status gls_candidates_check(size_t n);
-/* The response of the n best, as gls_amp2response(). */
+/* Response of the n best candidates, by gls_amp2response(). */
 gls_status gls_candidates_respond(const gls_image *dwi, const gls_gradients *gradients, const gls_candidates *c,
                                   size_t n, int order, size_t shell, gls_tissue_response **response);
-/* An image of the n best; voxels may be NULL. */
+/* Makes an image of the n best candidates. voxels may be NULL. */
 gls_status gls_candidates_mark(const gls_grid *grid, const gls_candidates *c, size_t n, gls_image **voxels);
 
-/* Index and b-value of the shell: the one asked for, for 0 the highest. */
+/* Index and b-value of the shell at b-value `asked`; 0: the highest shell. */
 gls_status gls_responses_choose_shell(const gls_gradients *gradients, double asked, size_t *which, double *bval);
 
-/* --- A response from voxels whose fibres point along known directions (Smith et al. 2017, amp2response of MRtrix3). */
+/* --- A response from voxels whose fibre directions are known (Smith et al. 2017, amp2response of MRtrix3). */
 
-/* Voxels and what is known of them. */
+/* Voxels and their fibre directions. */
 typedef struct gls_fibres {
-    const size_t *voxel;     /* n of the grid */
+    const size_t *voxel;     /* n indices of voxels in the grid */
     const double (*axis)[3]; /* n unit vectors along the voxel axes; NULL for isotropic tissues */
     size_t n;
 } gls_fibres;
 
-/* Least-squares zonal coefficients of the signal of every shell, b0 to order 0 and the others to order, such that it is
- * nowhere negative and does not fall from the fibre to the equator. only: the shell (index) alone, as a response of one
- * shell, or GLS_NO_SHELL for all. */
+/* Computes zonal coefficients of the signal of every shell by least squares: order 0 for b0, `order` for the others.
+ * The signal is nowhere negative and never decreases from the fibre to the equator. only: index of a single shell, for
+ * a response of one shell; GLS_NO_SHELL: all shells. */
 gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
                             size_t only, gls_tissue_response **response);
 
-/* --- Parts that the estimates of responses share. */
-
-/* The mask, eroded; fewer times where too little is left. From malloc. */
+/* Erodes the mask `erode` times, or fewer times if too few voxels would be left. *safe: one byte for each voxel, from
+ * malloc. */
 gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
-/* How much each of n voxels looks like one bundle of white matter: the largest amplitude of its ODF of an order, fitted
- * with a sharp response and CSF, of the sum of both tissues. */
+/* Scores how much each of n voxels looks like a single bundle of white matter: largest amplitude of its ODF of this
+ * order, relative to the sum of white matter and CSF, in a fit with a sharp response and CSF. */
 gls_status gls_dhollander_score(const gls_image *dwi, const gls_gradients *gradients,
                                 const gls_responses_options *options, const size_t *voxel, size_t n,
                                 const gls_tissue_response *csf, int order, double *score);
 
-/* --- Responses written together with other files. */
+/* --- Writing responses together with other files. */
 
-/* gls_response_write() as part of a group, unless that is NULL; an existing file is an error unless overwrite. */
+/* Like gls_response_write(), but as part of a group unless group is NULL. An existing file is an error unless
+ * overwrite. */
 gls_status gls_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                       const gls_response *response);
-/* gls_tissue_response_write() likewise. */
+/* Like gls_tissue_response_write(), but as part of a group. */
 gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                              const gls_tissue_response *response);
 

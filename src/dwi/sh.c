@@ -1,3 +1,4 @@
+/* Real spherical harmonics in the bases of DIPY and MRtrix3. */
 #include <glslines/sh.h>
 
 #include "util/status.h"
@@ -68,7 +69,7 @@ static void legendre(int order, double z, double s, double p[GLS_SH_MAX_ORDER + 
     }
 }
 
-/* The pair of functions of degree l and |m| = a > 0, for m = -a and m = +a. */
+/* The two functions of degree l and |m| = a > 0, for m = -a and m = +a. */
 static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, double sine, double *minus, double *plus)
 {
     switch (basis) {
@@ -91,7 +92,7 @@ static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, doubl
     }
 }
 
-/* Degrees 0, step, 2 step, ... at n directions. */
+/* Evaluates degrees 0, step, 2 step, ... at n directions. */
 static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*direction)[3], size_t n, size_t count,
                         double *matrix)
 {

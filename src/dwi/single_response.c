@@ -1,4 +1,4 @@
-/* Responses of single bundles: of one shell from the highest FA, of all shells from given voxels. */
+/* Responses of single bundles: of one shell from the voxels with the highest FA, or of all shells from given voxels. */
 #include "dwi/response_parts.h"
 
 #include "dwi/gradients_table.h"
@@ -128,8 +128,7 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n && !status; i++) c.score[i] = fa[i];
     if (!status) gls_candidates_rank(&c);
-    for (size_t i = 0; i < c.n && options->n_voxels == 0 && !status; i++)
-        n += fa[i] > (float)options->fa_threshold;
+    for (size_t i = 0; i < c.n && options->n_voxels == 0 && !status; i++) n += fa[i] > (float)options->fa_threshold;
     n = n < c.n ? n : c.n;
     if (!status) status = gls_candidates_check(n);
     if (!status) status = gls_candidates_respond(dwi, gradients, &c, n, GLS_RESPONSE_ORDER, shell, &made);
@@ -166,8 +165,7 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
     status = fa ? gls_tensor_axes(dwi, gradients, c.voxel, c.n, fa, c.axis)
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n; i++) c.rank[i] = i;
-    if (!status)
-        status = gls_candidates_respond(dwi, gradients, &c, c.n, GLS_RESPONSE_ORDER, GLS_NO_SHELL, &made);
+    if (!status) status = gls_candidates_respond(dwi, gradients, &c, c.n, GLS_RESPONSE_ORDER, GLS_NO_SHELL, &made);
     if (!status) status = gls_candidates_mark(&dwi->grid, &c, c.n, voxels);
     if (status) goto fail;
     *response = made;

@@ -1,3 +1,4 @@
+/* Spheres of directions with neighbours and antipodal pairs, from built-in sets, files, or arrays. */
 #include <glslines/sphere.h>
 
 #include "dwi/sphere_data.h"
@@ -41,7 +42,7 @@ static int compare_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Neighbour lists from the triangles of the complete point set, whose points v and v + n are one vertex. */
+/* Neighbour lists from the triangles of the complete point set, in which points v and v + n are one vertex. */
 static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_t n_faces)
 {
     uint32_t n = (uint32_t)s->n, kept = 0;
@@ -51,7 +52,7 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
         free(end);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", s->n);
     }
-    /* the surface is closed, so every edge is met once in each direction */
+    /* The surface is closed, so every edge occurs once in each direction. */
     for (size_t f = 0; f < n_faces; f++) {
         for (int i = 0; i < 3; i++) end[face[f][i] % n + 1]++;
     }
@@ -59,7 +60,7 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
     for (size_t f = 0; f < n_faces; f++) {
         for (int i = 0; i < 3; i++) list[end[face[f][i] % n]++] = face[f][(i + 1) % 3] % n;
     }
-    /* end[v] has moved to the end of v's list; what the two halves of an antipodal set have in common goes */
+    /* end[v] is the end of v's list; entries that both halves of an antipodal set contain are removed. */
     for (uint32_t v = 0, begin = 0; v < n; begin = end[v++]) {
         qsort(list + begin, end[v] - begin, sizeof *list, compare_index);
         for (uint32_t i = begin, last = v; i < end[v]; i++) {
@@ -99,14 +100,14 @@ fail:
     return status;
 }
 
-/* Writes the antipodal pairs of the orbit of one point and returns how many there are. */
+/* Writes the antipodal pairs of the orbit of one point under the reflections. Returns their number. */
 static size_t expand_orbit(const double first[3], double (*vertex)[3])
 {
     static const int sign[4][2] = {{1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
     size_t count = 0;
     for (int m = 0; m < 4; m++) {
         bool x_zero = first[0] == 0, y_zero = first[1] == 0, z_zero = first[2] == 0;
-        /* a reflection that changes nothing, or no more than the sign of the vector, gives an earlier member */
+        /* this reflection changes nothing, or only the sign of the vector, so the member exists */
         if (sign[m][0] < 0 && (x_zero || (y_zero && z_zero))) continue;
         if (sign[m][1] < 0 && (y_zero || z_zero)) continue;
         vertex[count][0] = x_zero ? 0 : sign[m][0] * first[0];
@@ -162,8 +163,8 @@ fail:
     return status;
 }
 
-/* Finds for every unit vector the one opposite to it (or NO_PARTNER: none, or only one that is another's already) and
- * refuses sets in which two coincide. */
+/* Finds for each unit vector its opposite; NO_PARTNER: none, or only one that another vector has as partner. Coinciding
+ * vectors are an error. */
 static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *partner, size_t *n_partnered)
 {
     const double limit = GLS_HULL_MIN_ANGLE * GLS_HULL_MIN_ANGLE;
@@ -246,7 +247,7 @@ fail:
     return status;
 }
 
-/* Whether a plane through the origin has all directions on one side or on itself: then the origin is not inside their
+/* Whether all directions lie on one side of a plane through the origin, or in it: the origin is then not inside their
  * hull. */
 static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *result)
 {
@@ -256,7 +257,7 @@ static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *res
     if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
     for (size_t i = 0; i < n; i++) label[i] = (uint32_t)i;
     gls_status status = gls_hull_create(unit, label, n, &face, &n_faces);
-    /* directions in one plane have no hull, but may have one together with their antipodes */
+    /* directions in a plane have no hull, but may have one together with their antipodes */
     *result = status == GLS_ERR_INPUT;
     if (status == GLS_ERR_INPUT) status = GLS_OK;
     for (size_t f = 0; f < n_faces; f++) {
@@ -321,7 +322,7 @@ gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
     return status;
 }
 
-/* Adds the name of the file to the message of a failure. */
+/* Adds the name of the file to the error message. */
 static gls_status fail_in_file(gls_status status, const char *path)
 {
     char text[512];

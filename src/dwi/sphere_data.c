@@ -1,5 +1,5 @@
-/* Made by test/peer/make_spheres.py: points of least electrostatic energy among the sets closed under the three
- * reflections. */
+/* Built-in sets of directions, made by test/peer/make_spheres.py: lowest electrostatic energy among sets closed under
+ * the three reflections. */
 #include "dwi/sphere_data.h"
 
 static const double default_first[104][3] = {

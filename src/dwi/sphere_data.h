@@ -6,10 +6,10 @@
 
 #include <glslines/common.h>
 
-/* --- The built-in sets of directions; test/peer/make_spheres.py makes sphere_data.c. */
+/* --- Built-in sets of directions. */
 
-/* One point of each orbit of the reflections, coordinates >= 0: orbits of 4 antipodal pairs (no zero coordinate) first,
- * then of 2 (one zero), then of 1 (an axis). */
+/* One point of each orbit of the reflections, with coordinates >= 0: first orbits of 4 antipodal pairs (no coordinate
+ * is zero), then of 2 (one is zero), then of 1 (on an axis). test/peer/make_spheres.py makes the data. */
 struct gls_sphere_data {
     const char *name;
     size_t n_pairs, n_orbits;
@@ -19,20 +19,20 @@ struct gls_sphere_data {
 extern const struct gls_sphere_data gls_sphere_data[];
 extern const size_t gls_sphere_data_count;
 
-/* DIPY's, one point of each antipodal pair. */
+/* Sets of DIPY; one point of each antipodal pair. */
 extern const double gls_sphere_repulsion724[362][3];
 extern const double gls_sphere_symmetric362[181][3];
 
-/* --- Convex hull of directions: the triangulation of a sphere by its vertices. */
+/* --- Convex hull: triangulation of a sphere by its vertices. */
 
-/* Angle in radian that two directions must be apart for gls_hull_create() to keep both as vertices. */
+/* Smallest angle, in radians, between two directions that gls_hull_create() accepts. */
 #define GLS_HULL_MIN_ANGLE 1e-3
 
-/* Triangles of the hull of n >= 4 unit vectors, none of which are closer than GLS_HULL_MIN_ANGLE. Facets with more than
- * three corners (cubes, icosahedra cut in half) are split; points of the same label are treated alike, so that a set
- * closed under v -> -v, with one label per pair, gets an antipodal triangulation.
- * (*face)[f] are three indices, counter-clockwise from outside; freed by the caller. There are 2 n - 4. GLS_ERR_INPUT
- * if all points lie in a plane. */
+/* Computes the triangles of the hull of n >= 4 unit vectors, none closer than GLS_HULL_MIN_ANGLE. Facets with more than
+ * three corners (cube, half icosahedron) are split; points with the same label are treated alike, so that a set closed
+ * under v -> -v with one label for each pair gets an antipodal triangulation. (*face)[f]: three indices,
+ * counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in a
+ * plane. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces);
 

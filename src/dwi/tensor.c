@@ -1,3 +1,4 @@
+/* Weighted least-squares fit of the diffusion tensor to a whole series, as the WLS fit of DIPY. */
 #include <glslines/tensor.h>
 
 #include "dwi/tensor_plan.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 enum {
-    BLOCK = 256, /* voxels gathered together: long enough runs for the memory, small enough for the L2 cache */
-    CHUNK = 4096 /* voxels handed to a thread at a time */
+    BLOCK = 256, /* number of voxels gathered together: long runs in memory that fit into the L2 cache */
+    CHUNK = 4096 /* number of voxels that a thread takes at a time */
 };
 
 gls_tensor_options gls_tensor_options_default(void)
@@ -43,7 +44,7 @@ double gls_tensor_fa(const double evals[3])
     return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
 }
 
-/* What all threads share. */
+/* Data shared by all threads. */
 typedef struct job {
     gls_tensor_plan plan;
     gls_tensor_kernel kernel;
@@ -53,10 +54,10 @@ typedef struct job {
     float *fa, *tensor, *evals; /* each may be NULL */
 } job;
 
-/* What one thread owns, cut from one allocation. */
+/* Memory of one thread, cut from one allocation. */
 typedef struct workspace {
     float *signal;   /* n x BLOCK */
-    double *scratch; /* 2 n GLS_TENSOR_LANES, also enough for the SVD fit */
+    double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */
     gls_tensor_solution solution;
     uint32_t offset[CHUNK + BLOCK];
     size_t n_svd;
@@ -67,8 +68,8 @@ static size_t workspace_bytes(size_t n)
     return sizeof(workspace) + n * BLOCK * sizeof(float) + (2 * n * GLS_TENSOR_LANES + 64) * sizeof(double);
 }
 
-/* Rows of BLOCK signals per volume for count voxels at first + offset[]; lanes up to a multiple of GLS_TENSOR_LANES
- * repeat the last one. */
+/* Gathers the signal of `count` voxels at first + offset[]: rows of BLOCK values for each volume. Lanes up to a
+ * multiple of GLS_TENSOR_LANES repeat the last voxel. */
 static void gather(const job *job, size_t first, uint32_t *offset, size_t count, float *signal)
 {
     size_t padded = (count + GLS_TENSOR_LANES - 1) / GLS_TENSOR_LANES * GLS_TENSOR_LANES;
@@ -84,7 +85,7 @@ static void gather(const job *job, size_t first, uint32_t *offset, size_t count,
     }
 }
 
-/* Results of one voxel from its solution. */
+/* Stores the results of one voxel from its solution. */
 static void store(const job *job, workspace *work, const float *signal, size_t lane, size_t voxel)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -105,7 +106,7 @@ static void store(const job *job, workspace *work, const float *signal, size_t l
     for (size_t e = 0; job->evals && e < 3; e++) job->evals[e * job->voxels + voxel] = (float)evals[e];
 }
 
-/* Fits the masked voxels of [first, end). */
+/* Fits the voxels of the mask in [first, end). */
 static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
 {
     size_t count = 0;

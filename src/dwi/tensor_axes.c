@@ -1,3 +1,4 @@
+/* FA and principal direction of single voxels, fitted as dwi2tensor of MRtrix3 does. */
 #include "dwi/tensor_plan.h"
 
 #include "util/threads.h"
@@ -9,9 +10,9 @@
 #include <string.h>
 
 enum { P = 7, PASSES = 3 };
-#define MIN_SHARE 1e-6 /* of the largest signal of the voxel: what lower values are raised to */
+#define MIN_SHARE 1e-6 /* smaller signals are raised to this share of the largest signal of the voxel */
 
-/* Parameters xx yy zz xy xz yz and the logarithm of S0. */
+/* Parameters: xx yy zz xy xz yz and the logarithm of S0. */
 static void set_design(const gls_gradients *gradients, double (*design)[P])
 {
     for (size_t i = 0; i < gradients->n; i++) {
@@ -27,7 +28,7 @@ static void set_design(const gls_gradients *gradients, double (*design)[P])
     }
 }
 
-/* One weighted fit; the columns are scaled to equal weight first. */
+/* One weighted fit; columns are first scaled to equal weight. */
 static bool fit(const double (*design)[P], const double *log_signal, const double *weight, size_t n, double *parameter)
 {
     double normal[P * P] = {0}, right[P] = {0}, scale[P];
@@ -54,7 +55,7 @@ static void fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
     size_t voxels = gls_grid_voxels(&dwi->grid);
     double *log_signal = work, *weight = work + n, most = 0, p[P] = {0}, evals[3];
     for (size_t i = 0; i < n; i++) {
-        /* no fmax(): as a reduction it crashes GCC 12 for arm64 */
+        /* not fmax(), which crashes gcc 12 for arm64 as a reduction */
         double value = dwi->data[i * voxels + voxel];
         if (value > most) most = value;
     }

@@ -1,15 +1,16 @@
-/* Tensor kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+/* Compiles the tensor kernels for several instruction sets. The kernel is chosen at run time; results differ by
+ * rounding only. */
 #include "dwi/tensor_plan.h"
 #include "util/threads.h"
 
 #include <math.h>
 
-/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-/* Smallest pivot relative to its diagonal entry: what is left of 16 digits still gives FA to 1e-6. */
+/* Smallest pivot relative to its diagonal entry: the digits left of 16 still give FA to 1e-6. */
 #define MIN_PIVOT 1e-9
 
 #if GLS_CPU_HAS_LEVELS

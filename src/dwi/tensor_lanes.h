@@ -1,8 +1,7 @@
-/* The weighted fit of GLS_TENSOR_LANES voxels for one instruction set. Included once for each with
- *   LANES   doubles in a vector register
- *   TARGET  function attribute that allows the instructions
+/* Weighted fit of GLS_TENSOR_LANES voxels for one instruction set. Include this file once for each set, with these
+ * macros: LANES   number of doubles in a vector register TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
- * Vectors run across voxels, so that every voxel sees the same operations. */
+ * Vectors run across voxels, so that every voxel goes through the same operations. */
 
 #define VECS (GLS_TENSOR_LANES / LANES)
 #define VD NAME(vd)
@@ -13,7 +12,7 @@ typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
 typedef uint64_t VU __attribute__((vector_size(8 * LANES), may_alias));
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 
-/* a > b ? a : b; b where a is not a number. */
+/* a > b ? a : b; b if a is NaN. */
 TARGET static inline VD NAME(max)(VD a, VD b)
 {
     VU greater = (VU)(a > b);
@@ -21,7 +20,7 @@ TARGET static inline VD NAME(max)(VD a, VD b)
 }
 
 /* ln x of positive normal numbers: x = m 2^k with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) by its
- * series; absolute error < 2e-14 + 2 ulp. */
+ * series. Absolute error < 2e-14 + 2 ulp. */
 TARGET static inline VD NAME(ln)(VD x)
 {
     const uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
@@ -39,7 +38,7 @@ TARGET static inline VD NAME(ln)(VD x)
     return k * 0.69314718055994531 + 2.0 * (s + s * z * p);
 }
 
-/* exp x for -700 <= x <= 0, relative error < 3e-10: it makes weights, which need not be sharper. */
+/* exp x for -700 <= x <= 0 with a relative error < 3e-10, which is enough for weights. */
 TARGET static inline VD NAME(exp)(VD x)
 {
     VD t = x * 1.4426950408889634 + 0x1.8p52; /* the low bits hold the power of two */
@@ -65,7 +64,7 @@ TARGET static void NAME(log_signal)(const gls_tensor_plan *plan, const float *si
         }
 }
 
-/* c[row][lane] = sum over i of a[i][row] b[i][lane]; rows a multiple of 4. Tiles of four rows by two vectors stay in
+/* c[row][lane] = sum over i of a[i][row] b[i][lane]; rows is a multiple of 4. Tiles of four rows by two vectors stay in
  * registers. */
 TARGET static void NAME(multiply)(const double *a, size_t rows, const VD *b, size_t n, VD *c)
 {
@@ -83,7 +82,7 @@ TARGET static void NAME(multiply)(const double *a, size_t rows, const VD *b, siz
     }
 }
 
-/* w = squared predicted signal over its largest value in the voxel; y becomes w y. */
+/* w = squared predicted signal relative to its largest value in the voxel; y becomes w y. */
 TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y, VD *w)
 {
     for (size_t j = 0; j < VECS; j++) {
@@ -106,7 +105,7 @@ TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y
     }
 }
 
-/* Normal equations of one vector of voxels by Cholesky, in place; normal and right are spaced by VECS. */
+/* Solves the normal equations of one vector of voxels by Cholesky, in place. normal and right: elements VECS apart. */
 TARGET static void NAME(solve)(VD *normal, const VD *right, VD *wls, VD *trusted)
 {
     enum { P = GLS_TENSOR_PARAMETERS };

@@ -1,3 +1,4 @@
+/* What all voxels of the tensor fit share, and the fit by SVD for badly conditioned voxels. */
 #include "dwi/tensor_plan.h"
 
 #include "util/lapack.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SINGULAR 1e-6 /* of the largest: below, the table does not tell the parameters apart */
+/* relative to the largest singular value: below, the table does not determine the parameters */
+#define MIN_SINGULAR 1e-6
 
 void gls_tensor_plan_finish(gls_tensor_plan *plan)
 {
@@ -16,7 +18,7 @@ void gls_tensor_plan_finish(gls_tensor_plan *plan)
     plan->design = plan->inverse = plan->product = NULL;
 }
 
-/* Row -( b gx2, 2 b gx gy, b gy2, 2 b gx gz, 2 b gy gz, b gz2, 1 ) of the design matrix. */
+/* Row -(b gx^2, 2 b gx gy, b gy^2, 2 b gx gz, 2 b gy gz, b gz^2, 1) of the design matrix. */
 static void design_row(double b, const double g[3], double row[GLS_TENSOR_PARAMETERS])
 {
     row[0] = -b * g[0] * g[0];
@@ -28,8 +30,8 @@ static void design_row(double b, const double g[3], double row[GLS_TENSOR_PARAME
     row[6] = -1;
 }
 
-/* Design matrix with columns scaled to a largest magnitude of 1, and the least eigenvalue that follows from its largest
- * entry of -X. */
+/* Computes the design matrix with columns scaled to a largest magnitude of 1, and the smallest eigenvalue, which
+ * follows from the largest entry of the design. */
 static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -120,7 +122,8 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
         const double *x = plan->design + i * GLS_TENSOR_STRIDE;
         double weight = exp(y[i] - most), value = signal[i * stride];
         for (size_t p = 0; p < P; p++)
-            a[p * n + i] = weight * x[p] * plan->scale[p]; /* unscaled: the cut-off below is relative to this matrix */
+            a[p * n + i] = weight * x[p] * plan->scale[p]; /* not scaled: the cut-off below is relative to the largest
+                                                              singular value of this matrix */
         y[i] = weight * log(value > plan->min_signal ? fmin(value, FLT_MAX) : plan->min_signal);
     }
     lapack_int rank;

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OFF 80.0 /* s/mm2 between the b-value of a response's shell and the data's */
+#define MAX_OFF 80.0 /* s/mm2: largest difference between the b-values of a response's shell and of the data's */
 #define MAX_BYTES ((size_t)16 << 20)
-#define FIBRE_BVAL 500.0 /* s/mm2: from here on the signal is lowest along the fibres */
+#define FIBRE_BVAL 500.0 /* s/mm2: from here on the signal of white matter is lowest along the fibres */
 
 gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response)
 {
@@ -41,7 +41,7 @@ void gls_tissue_response_destroy(gls_tissue_response *response)
     free(response);
 }
 
-/* n numbers between commas; NULL if there are fewer. */
+/* Parses n numbers separated by commas. NULL: there are fewer. */
 static double *read_bval(const char *at, size_t n)
 {
     double *bval = malloc(n * sizeof *bval);
@@ -57,7 +57,7 @@ static double *read_bval(const char *at, size_t n)
     return bval;
 }
 
-/* The b-values of a line "# Shells: 0,1000,2000", if the text has one with n of them; it is cut into lines. */
+/* Parses the b-values of a line "# Shells: 0,1000,2000" with n numbers, if there is one. text is cut into lines. */
 static double *read_shells(char *text, size_t n)
 {
     double *bval = NULL;

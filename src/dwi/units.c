@@ -1,3 +1,4 @@
+/* Finds out whether diffusivities, b-values and signals are in the expected units. */
 #include "dwi/gradients_table.h"
 
 #include <math.h>
@@ -6,16 +7,16 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* mm2/s: free water at 37 degrees has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are 1e-4.
- */
+/* mm2/s. Free water at 37 degrees Celsius has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are
+ * 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
-/* s/mm2: of the largest b-value of a table. */
+/* s/mm2: limits of the largest b-value of a table. */
 #define MIN_BVAL 50.0
 #define MAX_BVAL 1e6
-/* The signal of a series over that of a response. */
+/* Largest ratio of the signals of a series and a response, either way. */
 #define MAX_GAIN 100.0
-#define BRIGHTEST 0.98 /* quantile of voxels */
+#define BRIGHTEST 0.98 /* quantile of the voxels whose signal is compared */
 
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series)
 {
@@ -41,8 +42,8 @@ gls_status gls_units_check_bvals(const gls_gradients *g, const char *name)
     if (g->n_b0 == g->n || (highest >= MIN_BVAL && highest <= MAX_BVAL)) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
                     highest < MIN_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
-                                           "count as b = 0)"
-                                         : "if they are in s/m2, divide them by 1e6");
+                                         "count as b = 0)"
+                                       : "if they are in s/m2, divide them by 1e6");
 }
 
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,

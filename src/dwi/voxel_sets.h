@@ -6,53 +6,56 @@
 #include <glslines/csd.h>
 #include <glslines/image.h>
 
-/* --- Work on the voxels of a mask in blocks, on all cores. */
+/* --- Work on the voxels of a mask in blocks, by all threads. */
 
 typedef struct gls_blocks {
     const char *what;      /* names the work in messages */
-    const gls_image *mask; /* 1 volume, or NULL: all voxels */
+    const gls_image *mask; /* one volume; NULL: all voxels */
     size_t voxels;
-    size_t size;          /* voxels of a block, at most; those of a block come from a run of 1024 */
-    size_t scratch_bytes; /* that solve gets, 64-byte aligned, its own for each thread */
+    size_t size;          /* maximum number of voxels of a block, which come from a run of 1024 */
+    size_t scratch_bytes; /* scratch memory of each thread, 64-byte aligned */
     gls_csd_progress progress;
     void *progress_user;
-    void (*solve)(void *job, const size_t *index, size_t n, void *scratch); /* from any thread; n voxels, ascending */
+    void (*solve)(void *job, const size_t *index, size_t n,
+                  void *scratch); /* solves n voxels with ascending indices; called from any thread */
     void *job;
 } gls_blocks;
 
-/* Which voxels share a block does not depend on the number of threads. GLS_ERR_CANCELLED if progress returns false. */
+/* Solves all blocks. Which voxels share a block does not depend on the number of threads. GLS_ERR_CANCELLED if progress
+ * returned false. */
 gls_status gls_blocks_run(const gls_blocks *blocks);
 
-/* Voxels of the mask. */
+/* Number of voxels in the mask. */
 size_t gls_blocks_total(const gls_image *mask, size_t voxels);
 
-/* Values of n voxels (n <= size) of n_volumes volumes, value (i, v) at i * size + v; the rest, and voxels with a value
- * that is not finite, are 0. Returns how many of these there are. */
+/* Gathers n <= size voxels from n_volumes volumes: values[i * size + v] is volume i of voxel v. The rest of each row,
+ * and all values of a voxel with a value that is not finite, are 0. Returns the number of such voxels. */
 size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const size_t *index, size_t n, size_t size,
                          float *values);
 
-/* --- Sets of voxels: erosion, dilation, components. A set is one byte a voxel, 0 or 1, x fastest. */
+/* --- Sets of voxels: erosion, dilation, components. A set has one byte for each voxel, 0 or 1, x fastest. */
 
-/* All by the 6 neighbours; what lies outside the grid is not in the set, so erosion takes voxels at its border. times
- * >= 0 passes. */
+/* Erosion and dilation by the 6 neighbours, `times` >= 0 times. Voxels outside the grid are not in the set, so erosion
+ * removes voxels at its border. */
 gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
-/* Keeps the largest component; of several as large the one that comes first. */
+/* Keeps the largest component; among equal ones the first. */
 gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set);
-/* Keeps voxels with a majority in their 3 x 3 x 3 neighbourhood, of those inside the grid. */
+/* Median filter: keeps a voxel if the majority of its 3 x 3 x 3 neighbourhood, inside the grid, is in the set. */
 gls_status gls_morphology_median(const int32_t dim[3], uint8_t *set);
-/* Adds what the complement's largest component does not reach. */
+/* Fills holes: adds what the largest component of the complement does not reach. */
 gls_status gls_morphology_fill(const int32_t dim[3], uint8_t *set);
+/* Number of voxels in the set. */
 size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
 
-/* --- Order of voxel values, and the threshold that splits them best. */
+/* --- Order of voxel values, and the threshold that separates them best. */
 
-/* The threshold t for which the values correlate best with the 0/1 image value > t (Ridgway et al. 2009), found by
- * golden section to 1 %: the steps and their single precision are MRtrix3's, because the tolerance shows. Values that
- * are not finite do not count. False if the values do not vary. */
+/* Finds the threshold t for which values and the 0/1 image value > t correlate best (Ridgway et al. 2009), by golden
+ * section to 1 %. Steps and single precision are those of MRtrix3, because with this tolerance they affect the result.
+ * Values that are not finite are ignored. Returns false if the values do not vary. */
 bool gls_threshold_optimal(const float *value, size_t n, float *threshold);
 
-/* The n-th largest (from 1) of count values. Sorts in place. */
+/* The n-th largest of count values, counted from 1. Sorts the values in place. */
 double gls_threshold_nth_largest(double *value, size_t count, size_t n);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiles kernels early, on threads of the driver, while the host does other work. */
 #include "gpu/objects.h"
 
 #include <fcntl.h>
@@ -17,8 +18,8 @@ typedef struct gls_announced {
     struct gls_announced *next;
 } announced;
 
-/* An empty file in the user's cache folder says that the driver, which keeps what it compiles, has compiled a source.
- * False: the user has no such folder. */
+/* Path of an empty file in the user's cache folder. If the file exists, the driver has compiled this source before and
+ * keeps the result. Returns false if the user has no such folder. */
 static bool find_note(const gls_device *device, const char *source, bool make, char *path, size_t size)
 {
     uint64_t key =
@@ -41,7 +42,7 @@ static void start_threads(void)
         glMaxShaderCompilerThreadsARB(0xffffffffu);
 }
 
-/* Nothing is asked back: that would wait for the compiler. */
+/* Starts compiling without asking for the result: any question would wait for the compiler. */
 static GLuint start_compiling(const char *text)
 {
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER), program = glCreateProgram();
@@ -53,7 +54,7 @@ static GLuint start_compiling(const char *text)
     return program;
 }
 
-/* text is the callee's. */
+/* Starts compiling one source. Takes over text. */
 static void announce_text(gls_device *device, char *text)
 {
     char path[4096];
@@ -74,7 +75,7 @@ void gls_kernel_announce(gls_device *device, const char *file, const gls_define 
 {
     char *text = NULL, *source = NULL;
     const gls_prelude prelude = gls_prelude_of(device);
-    /* whatever fails here fails again, and is told, when the kernel is loaded */
+    /* an error here occurs again, and is reported, when the kernel is loaded */
     if (gls_shader_text(file, &source) == GLS_OK &&
         gls_shader_compose(&prelude, source, defines, n_defines, &text) == GLS_OK &&
         gls_device_enter(device, file) == GLS_OK) {

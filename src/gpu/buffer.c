@@ -1,4 +1,4 @@
-/* Buffers and textures. */
+/* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. */
 #include "gpu/device_cache.h"
 
 #include <math.h>
@@ -32,12 +32,13 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     bool refused = refuse_allocation(device, buffer->size);
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
-    buffer->order.last_run = pooled ? device->n_runs : 0; /* kernels may have it still */
+    buffer->order.last_run =
+        pooled ? device->n_runs : 0; /* earlier kernels may still use a buffer that comes from the pool */
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
-        /* never a usage that speaks of reading: such buffers move to the host's memory with some drivers, which costs
-         * kernels and copies tens of milliseconds */
+        /* never a usage for reading: some drivers move such buffers to the memory of the host, which costs kernels and
+         * copies tens of milliseconds */
         if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, GL_DYNAMIC_COPY);
         label_object(device, GL_BUFFER, buffer->name, label);
         gls_status status = gls_device_check(device, what);
@@ -107,9 +108,9 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
         gls_order_await(device, &buffer->order, device->info.gles ? GLS_BY_HOST : GLS_BY_DEVICE, "clearing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
-        /* the driver stays as it is */
+        /* an injected fault: the driver is not called */
     } else if (!device->info.gles) {
-        const bool words = buffer->size % 4 == 0; /* byte by byte takes a GPU four times as long */
+        const bool words = buffer->size % 4 == 0; /* clearing byte by byte takes a GPU four times as long */
         gls_span_begin(device, "clear");
         glClearBufferData(GL_COPY_WRITE_BUFFER, words ? GL_R32UI : GL_R8UI, GL_RED_INTEGER,
                           words ? GL_UNSIGNED_INT : GL_UNSIGNED_BYTE, NULL);
@@ -138,7 +139,7 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     status = gls_order_await(device, &buffer->order, staged ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
-        /* the buffer stays as it is */
+        /* an injected fault: the buffer keeps its contents */
     } else if (staged) {
         status = gls_staging_write(device, buffer->name, offset, bytes, data);
         gls_order_note(device, &buffer->order);
@@ -151,7 +152,7 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     return status;
 }
 
-/* Copies from the buffer that is bound for reading, in OpenGL ES's way. */
+/* Copies from the buffer bound to GL_COPY_READ_BUFFER by mapping it, as OpenGL ES requires. */
 static gls_status read_mapped(size_t offset, size_t bytes, void *data)
 {
     const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
@@ -174,7 +175,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     if (!staged) status = gls_order_await(device, &buffer->order, GLS_BY_HOST, "reading a buffer");
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
-        /* data stays as it is */
+        /* an injected fault: data keeps its contents */
     } else if (staged) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
@@ -182,7 +183,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     } else {
         status = read_mapped(offset, bytes, data);
     }
-    /* what the driver itself says goes before what was noticed without it */
+    /* an error that the driver reports comes before a missing completion count */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
     if (!status) status = gls_completion_verify(device, "reading a buffer");
@@ -193,7 +194,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
-    GLenum type; /* of values as they are stored */
+    GLenum type; /* type of the stored values */
     GLint filter;
 } formats[] = {
     [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, GL_FLOAT, GL_LINEAR},
@@ -203,7 +204,7 @@ static const struct {
     [GLS_TEXTURE_R32UI] = {GL_R32UI, GL_RED_INTEGER, 1, 4, GL_UNSIGNED_INT, GL_NEAREST},
 };
 
-/* The format that this device can filter. */
+/* The format that is stored: half precision where the device cannot filter single precision. */
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;
@@ -214,11 +215,11 @@ static unsigned stored_format(gls_device *device, gls_texture_format format)
     return format == GLS_TEXTURE_R32F ? GLS_TEXTURE_R16F : GLS_TEXTURE_RGBA16F;
 }
 
-/* All texels 0, slice by slice where the driver cannot do it by itself. */
+/* Sets all texels to 0; slice by slice if the driver cannot clear a texture. */
 static gls_status clear_texture(gls_device *device, gls_texture *texture)
 {
     const uint32_t *size = texture->size;
-    /* drivers take zeros of this type for halves too */
+    /* drivers accept zeros of type float for half precision, too */
     GLenum type = formats[texture->stored].type == GL_UNSIGNED_INT ? GL_UNSIGNED_INT : GL_FLOAT;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
         glClearTexImage(texture->name, 0, formats[texture->stored].layout, type, NULL);
@@ -259,7 +260,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
         free(texture);
         return status;
     }
-    gls_cache_drop_buffers(device); /* volumes need all the memory there is */
+    gls_cache_drop_buffers(device); /* textures may need all the memory of the device */
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
     if (!refuse_allocation(device, bytes))
@@ -299,7 +300,8 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
-/* finite: the largest half float stands for what is larger; infinity would spoil the samples beside it. */
+/* Converts n values to half precision. finite: larger values become the largest half, because infinity would spoil the
+ * samples beside it. */
 static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;
@@ -323,8 +325,8 @@ static bool contains(const gls_texture *texture, const uint32_t origin[3], const
     return inside;
 }
 
-/* Texels that a GPU's driver would bring into its own order one by one on the host go to a buffer first: then the GPU
- * does that. */
+/* Whether texels go through a buffer. Drivers of GPUs rearrange texels of host memory one by one; from a buffer the GPU
+ * rearranges them. */
 static bool stages_texels(const gls_device *device, size_t bytes)
 {
     return !device->info.software && bytes >= 65536;
@@ -339,7 +341,7 @@ static GLuint stage_texels(const void *texels, size_t bytes)
     return buffer;
 }
 
-/* Texels as they are stored. */
+/* Writes texels that already have the stored format. */
 static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
                                const void *texels)
 {
@@ -370,7 +372,7 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
     GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
     GLS_REQUIRE(texture->format != GLS_TEXTURE_R32UI);
     if (formats[texture->stored].type != GL_HALF_FLOAT) return write_stored(texture, origin, size, data);
-    /* drivers convert one value after the other */
+    /* drivers convert one value after another */
     uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2],
                              texture->stored != texture->format);
     if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
@@ -388,10 +390,10 @@ gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[
     return write_stored(texture, origin, size, texels);
 }
 
-/* --- Writes of the host behind what the device still has to do. OpenGL orders them; but on NVIDIA's driver a write may
- * reach a buffer while a kernel still reads it, and a small one may come before a clearing that was asked for earlier,
- * which then takes it back. So a write waits for the kernels that have what it writes, and for what the device itself
- * was to write there; reading does, too. */
+/* --- Order of writes. OpenGL orders the writes of host and device, but NVIDIA's driver does not always: a write of the
+ * host may reach a buffer while a kernel still reads it, and a small write may arrive before an earlier clearing, which
+ * then undoes it. So every write and read by the host waits for the kernels that use the buffer or texture and for
+ * earlier writes by the device. */
 
 void gls_order_note(gls_device *device, gls_order *order)
 {
@@ -420,7 +422,7 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
         device->n_ended = device->n_marked;
         return GLS_OK;
     }
-    /* what the driver itself says goes before what was noticed without it */
+    /* an error that the driver reports comes before a missing completion count */
     gls_status status = gls_device_check_reset(device, what);
     return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
 }

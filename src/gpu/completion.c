@@ -1,3 +1,4 @@
+/* Counts finished work groups on the device, to notice kernels that the driver has dropped silently. */
 #include "gpu/internal.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ void gls_completion_open(gls_device *device)
     glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->completion);
     glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
     glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, device->completion);
-    /* the host reads a copy: some drivers move what it reads to its memory, which kernels would feel */
+    /* the host reads a copy: some drivers move a buffer that the host reads to the host's memory, which would slow
+     * kernels down */
     if (gls_staging_offered(device))
         device->completion_mapped = gls_staging_memory(GL_MAP_READ_BIT, sizeof zero, &device->completion_copy);
     if (!device->completion_mapped) {
@@ -42,7 +44,8 @@ uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset)
     return device->n_groups;
 }
 
-/* The buffer's first word, when all kernels so far have ended. False: the driver failed, or does not answer. */
+/* Reads the first word of a buffer once all earlier kernels have ended. Returns false if the driver fails or does not
+ * answer. */
 static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
 {
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
@@ -66,14 +69,14 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
     const uint32_t before = device->n_groups - groups[0] * groups[1] * groups[2];
     uint32_t count;
     if (!device->counts_groups || device->never_wait || device->lost) return;
-    /* it may have run all the same; those before it are not forgiven */
+    /* the kernel may have run after all; earlier kernels must still be complete */
     const bool ran = read_word(device, device->completion, &count) && (int32_t)(count - before) > 0;
     device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* the caller has told of the first already */
+    } /* the caller has reported the first error already */
 }
 
-/* Adds one for each work group to a word, and so do the receipts. */
+/* The test kernel: each work group adds one to a word, and to the completion count. */
 static const char *const trial = "layout(local_size_x = 64) in;\n"
                                  "layout(std430, binding = 0) buffer Word { uint word; };\n"
                                  "void main()\n"
@@ -82,8 +85,8 @@ static const char *const trial = "layout(local_size_x = 64) in;\n"
                                  "    atomicAdd(word, 1u);\n"
                                  "}\n";
 
-/* Whether a driver that runs a kernel as it should counts its receipts wrong: a kernel on trial has not this device's
- * faults, be they injected or not. */
+/* Whether the driver's completion count is wrong although the kernel ran. The test kernel bypasses injected faults of
+ * this device. */
 static bool counts_wrong(gls_device *device)
 {
     enum { WIDE = 61, HIGH = 67 };
@@ -110,7 +113,7 @@ static bool counts_wrong(gls_device *device)
     return wrong && word == WIDE * HIGH && after - before != WIDE * HIGH;
 }
 
-/* The count is not what it should be. */
+/* Marks the device as lost, because the count differs from the expected number. */
 static gls_status refuse(gls_device *device, uint32_t count, uint32_t expected, const char *what)
 {
     gls_log(GLS_LOG_DEBUG, "%s: %ld receipts of work groups are missing", device->info.renderer,
@@ -129,7 +132,7 @@ gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expe
 {
     if (!device->counts_groups) return GLS_OK;
     if ((int32_t)(expected - device->n_seen) > 0) device->n_seen = expected;
-    /* kernels that came later may be in it */
+    /* the copied count may include later kernels */
     return (int32_t)(count - expected) >= 0 ? GLS_OK : refuse(device, count, expected, what);
 }
 
@@ -142,6 +145,6 @@ gls_status gls_completion_verify(gls_device *device, const char *what)
         return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
     }
     device->n_seen = device->n_groups;
-    /* more than there should be: a driver ran a kernel twice, which none of them bears */
+    /* a larger count means that the driver ran a kernel twice, which is an error as well */
     return count == device->n_groups ? GLS_OK : refuse(device, count, device->n_groups, what);
 }

@@ -1,3 +1,4 @@
+/* Caches of a device: compiled programs, and storage of destroyed buffers for new ones. */
 #include "gpu/device_cache.h"
 
 #include "gpu/objects.h"
@@ -8,7 +9,7 @@
 
 #include "util/status.h"
 
-/* Larger buffers are few and long-lived; what they hold is better given back. */
+/* Larger buffers are few and live long; their memory is returned to the driver. */
 #define MAX_POOLED_BUFFER ((size_t)16 << 20)
 #define MAX_POOLED_BYTES ((uint64_t)64 << 20)
 #define MAX_POOLED_BUFFERS 64
@@ -72,7 +73,7 @@ static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interfac
     program->slots[program->n_slots++] = slot;
 }
 
-/* What the linked program says of its uniforms and blocks. */
+/* Lists the uniforms and blocks of a linked program. */
 static bool reflect(gls_shared_program *program)
 {
     static const GLenum interfaces[] = {GL_UNIFORM, GL_SHADER_STORAGE_BLOCK, GL_UNIFORM_BLOCK};
@@ -84,7 +85,7 @@ static bool reflect(gls_shared_program *program)
         static const GLenum wanted[] = {GL_BLOCK_INDEX, GL_LOCATION, GL_TYPE};
         GLint found[3] = {0};
         glGetProgramResourceiv(program->name, GL_UNIFORM, (GLuint)i, 3, wanted, 3, NULL, found);
-        if (found[0] >= 0 || found[1] < 0) continue; /* part of a block */
+        if (found[0] >= 0 || found[1] < 0) continue; /* the uniform is part of a block */
         gls_slot slot = {.slot = (uint32_t)found[1]};
         GLint unit = 0;
         switch (found[2]) {
@@ -96,7 +97,7 @@ static bool reflect(gls_shared_program *program)
             slot.kind = GLS_ARG_TEXTURE;
             slot.slot = (uint32_t)unit;
             break;
-        default: continue; /* of a type that no argument has */
+        default: continue; /* no argument can have this type */
         }
         add_slot(program, slot, GL_UNIFORM, (GLuint)i);
     }
@@ -146,7 +147,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
 
 /* --- buffers -------------------------------------------------------------- */
 
-/* Takes one out of the list; its storage is the caller's. */
+/* Takes a buffer out of the list. The caller owns its storage afterwards. */
 static GLuint unlink_buffer(gls_device *device, pooled_buffer **link)
 {
     pooled_buffer *taken = *link;
@@ -188,7 +189,7 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
     return true;
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- programs and buffers ----------------------------------------------------------------- */
 
 bool gls_cache_drop_buffers(gls_device *device)
 {

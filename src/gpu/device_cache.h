@@ -1,49 +1,51 @@
-/* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers. */
+/* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers. The caller
+ * must hold the device for all functions. */
 #ifndef GLS_GPU_CACHE_H
 #define GLS_GPU_CACHE_H
 
 #include "gpu/internal.h"
 
-/* A uniform outside of blocks, or a block, that a program uses. */
+/* An argument of a program: a uniform outside blocks, a block, a texture or an image. */
 typedef struct gls_slot {
     gls_arg_kind kind;
     uint32_t slot;  /* location, binding or texture unit */
-    uint64_t bytes; /* of a block: the least that its buffer has to have */
+    uint64_t bytes; /* of a block: minimum size of its buffer */
     char name[32];
 } gls_slot;
 
-/* Kernels with the same source share one. */
+/* A linked program. All kernels with the same source share it. */
 typedef struct gls_shared_program {
-    char *source; /* the whole of it */
+    char *source; /* complete source text */
     uint64_t hash;
     GLuint name;
     gls_slot *slots;
     size_t n_slots;
     size_t references;
-    struct gls_shared_program *next; /* most recently used first */
+    struct gls_shared_program *next; /* list with the most recently used program first */
 } gls_shared_program;
 
-/* All of these want the device held. */
-
-/* The program of a source, with one more reference; NULL if there is none yet. */
+/* Finds the program of a source and adds a reference; NULL: not compiled yet. */
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source);
+/* Whether the program of this source is in the cache. */
 bool gls_cache_has_program(const gls_device *device, const char *source);
+/* Hash of a source text. */
 uint64_t gls_cache_hash(const char *text);
-/* Enters a linked program with one reference. source and name belong to the cache afterwards, also if GLS_ERR_MEMORY is
- * returned. */
+/* Stores a linked program with one reference. The cache owns source and name afterwards, also on GLS_ERR_MEMORY. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);
+/* Drops one reference. The program stays in the cache for later kernels. */
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 
-/* Storage of exactly this kind and size, 0 if there is none. */
+/* Takes storage of exactly this kind and size out of the pool; 0: none. */
 GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes);
-/* False: the cache does not want it. */
+/* Puts the storage of a destroyed buffer into the pool. Returns false if the pool does not take it; the caller then
+ * deletes it. */
 bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes, GLuint name);
 
-/* Frees the storage of buffers; true if there was any. */
+/* Deletes all pooled storage. Returns whether there was any. */
 bool gls_cache_drop_buffers(gls_device *device);
-/* Frees what nobody uses; true if buffers were among it. */
+/* Deletes pooled storage and unused programs. Returns whether there was any storage. */
 bool gls_cache_clear(gls_device *device);
-/* Frees the host's part of everything, when the device is closed. */
+/* Frees the host memory of the caches when the device is closed. */
 void gls_cache_finish(gls_device *device);
 
 #endif

@@ -7,55 +7,62 @@
 
 #include <glslines/device.h>
 
-/* --- Drivers that crash or hang when a device is opened. Where there is a GPU, all devices are tried in a process of its own before this one opens any; a driver that ends that process, or does not answer, is left out here. What was found is kept in the user's cache folder until the machine is started anew or its drivers change, so that later runs need no such process. */
+/* --- Probing. Some drivers crash or hang when a device is opened. If the machine has a GPU, a child process first
+ * opens all devices; a driver that ends the child, or does not answer, is left out in this process. The result is kept
+ * in the user's cache folder until the machine restarts or its drivers change, so that later runs need no child
+ * process. */
 
-/* Searches all devices: list has room for capacity; returns how many there are. */
+/* Searches all devices. Stores at most capacity of them in list; returns their number. */
 typedef size_t (*gls_probe_search)(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
                                    void *user);
 
-/* Before the first EGL call: finds out which drivers fail, unless that is known, cannot be found out because this
- * process uses EGL already, or need not be because there is no GPU. GLS_ERR_ARGUMENT: GLSLINES_PROBE cannot be read. */
+/* Finds out which drivers fail. Call it before the first EGL call. Nothing is probed if the result is known, if there
+ * is no GPU, or if this process uses EGL already. GLS_ERR_ARGUMENT: invalid value of GLSLINES_PROBE. */
 gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t capacity);
-/* The same anew, whatever is known; where it is done, list is what was found. */
+/* Probes again, whatever is known. *done: whether probing took place; list then holds the *n devices found. */
 gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
                           gls_device_finding finding, void *user, bool *done);
 
-/* Places by what names them: a render node's path, or these. */
+/* A place is named by the path of its render node, or by one of these names. */
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"
-/* In a search, before a place is looked at: false if its driver fails, and it must be left alone. */
+/* Call during a search, before a place is opened. Returns false if the driver of this place fails: the place must be
+ * skipped. */
 bool gls_probe_step(const char *place);
-/* Why it does; NULL: it does not, as far as anybody knows. */
+/* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);
-/* Whether the surfaceless platform can be used: it may lead to any render node. */
+/* Whether the surfaceless platform can be used. It may lead to any render node, so that a failing driver excludes
+ * it. */
 bool gls_probe_surfaceless(void);
-/* Tells the log what is left out, once. */
+/* Logs a warning, once, about the places that are left out. */
 void gls_probe_warn(void);
 
-/* --- Lists the renderers that are known to compute right, and tests any other renderer for mixed-up private arrays. */
+/* --- Renderers that are known to compute correctly. Any other renderer is tested for mixed-up private arrays. */
 
-/* Whether results of this renderer are taken as they are: it was tested, or its driver is used so widely that mistakes
- * would be known. What others compute is tested first. True for all with GLSLINES_SELF_TEST=0. */
+/* Whether results of this renderer are trusted without a test: glslines has been tested on it, or its driver is so
+ * widely used that errors would be known. Always true with GLSLINES_SELF_TEST=0. */
 bool gls_renderer_is_known(const gls_device_info *device);
-/* Whether glslines has run on it, with results that were compared. */
+/* Whether glslines has run on this renderer with its results compared. */
 bool gls_renderer_was_tested(const gls_device_info *device);
-/* Sets info.apart of a device whose renderer is not known, by a kernel; false, with a warning, too where it fails. */
+/* Tests an unknown renderer with a kernel and stores the result in info.apart; a failure of the test counts as false
+ * and is a warning. */
 void gls_renderer_try(gls_device *device);
 
-/* For tests: numbers of invocations and of words in the array of each, and the value that a word must have. */
+/* For tests: number of invocations, number of words in the private array of each, and the expected value of a word. */
 enum { GLS_APART_INVOCATIONS = 16, GLS_APART_PLACES = 4 };
 uint32_t gls_apart_expected(uint32_t invocation, uint32_t word);
 
-/* --- Which GPUs a scheduler or user has left to this process, by the variables that CUDA, ROCm and Slurm use. */
+/* --- GPUs that a scheduler or user has left to this process, by the variables of CUDA, ROCm and Slurm. */
 
-/* Whether the GPU at this PCI address ("0000:3b:00.0") may be used; else *variable is the name of what forbids it. GPUs
- * that cannot be matched with a variable may be used. root: "" or, in tests, a folder with /proc, /sys and /dev. */
+/* Whether the GPU at this PCI address ("0000:3b:00.0") may be used; if not, *variable is the name of the variable that
+ * excludes it. A GPU that cannot be matched with a variable may be used. root: "", or, in tests, a folder with copies
+ * of /proc, /sys and /dev. */
 bool gls_visible_address(const char *root, const char *address, const char **variable);
 
-/* The PCI address of a render node ("/dev/dri/renderD128"); false where it has none. */
+/* Stores the PCI address of a render node ("/dev/dri/renderD128"). Returns false if it has none. */
 bool gls_visible_address_of(const char *node, char *address, size_t size);
-/* Whether the GPU of this render node ("": none is known) may be used. */
+/* Whether the GPU of this render node may be used. node "": unknown, so it may. */
 bool gls_visible_node(const char *node, const char **variable);
 
 #endif

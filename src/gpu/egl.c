@@ -18,8 +18,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Mesa keeps what it found out about some processors. LeakSanitizer cannot be told by name to pass over that: the
- * driver is no longer loaded when it looks. */
+/* Mesa keeps an allocation about processors until the end. LeakSanitizer cannot suppress it by name, because the driver
+ * is unloaded when LeakSanitizer looks. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
 #else
@@ -31,11 +31,11 @@
 #define EGL_DRM_RENDER_NODE_FILE_EXT 0x3377
 #endif
 
-#define DRM_MAJOR 226 /* of the kernel's graphics devices */
+#define DRM_MAJOR 226 /* major number of Linux's graphics devices */
 
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
-static _Atomic pid_t process; /* in which drivers run; 0: none does */
+static _Atomic pid_t process; /* process in which drivers have been loaded; 0: none */
 
 static void renew(void)
 {
@@ -51,11 +51,11 @@ gls_status gls_egl_check_process(void)
                                     "with 'spawn' or 'forkserver')");
 }
 
-/* Which of the system's libraries can be loaded. The dispatcher opens them at the first call that needs one, and ends
- * the process if it cannot. */
+/* The shared libraries that can be loaded. The dispatcher opens them at the first call that needs one and ends the
+ * process if it cannot, so they are tried first. */
 static struct {
     bool egl, gl, gles;
-    /* libgbm belongs to the drivers: loaded where it is, so that the library starts without it */
+    /* libgbm is loaded at run time, so that the program starts without it */
     __typeof__(&gbm_create_device) gbm_create;
     __typeof__(&gbm_device_destroy) gbm_destroy;
 } libraries;
@@ -140,7 +140,7 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     for (EGLint i = 0; i < found && n < capacity; i++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
         if (extensions && strstr(extensions, "EGL_MESA_device_software"))
-            continue; /* comes last, see gls_egl_software() */
+            continue; /* the software device comes last, see gls_egl_software() */
         gls_candidate candidate = {.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
         const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node")
                                ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT)
@@ -158,7 +158,7 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     return n;
 }
 
-/* Mesa's software device; 1 if there is one, else 0. */
+/* Adds Mesa's software device; returns 1 if it exists, else 0. */
 static size_t add_software_device(gls_candidate *candidate)
 {
     EGLDeviceEXT devices[32];
@@ -179,8 +179,8 @@ static size_t add_software_device(gls_candidate *candidate)
     return 0;
 }
 
-/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices
- * is the renderer on the CPU. */
+/* In a machine with a GPU the surfaceless platform may lead to the GPU; then the software renderer is Mesa's software
+ * device among the EGL devices. */
 size_t gls_egl_software(gls_candidate candidates[2])
 {
     size_t n = 0;
@@ -190,7 +190,7 @@ size_t gls_egl_software(gls_candidate candidates[2])
     return n + add_software_device(&candidates[n]);
 }
 
-/* Leaves out GPUs that the environment forbids. */
+/* Removes GPUs that environment variables exclude. Returns how many candidates remain. */
 static size_t keep_visible(gls_candidate *candidates, size_t n, gls_device_finding finding, void *user)
 {
     size_t k = 0;
@@ -231,7 +231,8 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     return n;
 }
 
-/* The same GPU may be reached as a render node, as an EGL device and without a surface: its node tells. */
+/* Finds the render node of the GPU behind a display: one GPU may be reached as a render node, as an EGL device and
+ * through the surfaceless platform. */
 static void find_gpu(gls_display *display)
 {
     EGLAttrib attribute = 0;
@@ -254,7 +255,7 @@ static gls_status display_connect(gls_display *display)
     case GLS_PLATFORM_GBM:
         display->fd = open(display->node, O_RDWR | O_CLOEXEC);
         if (display->fd < 0) return gls_fail(GLS_ERR_DEVICE, "%s: %s", display->node, strerror(errno));
-        /* Mesa would render on the CPU for any other file */
+        /* Mesa would render on the CPU for any other kind of file */
         if (fstat(display->fd, &file) != 0 || !S_ISCHR(file.st_mode) || major(file.st_rdev) != DRM_MAJOR)
             return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", display->node);
         if (!libraries.gbm_create || !libraries.gbm_destroy)
@@ -358,8 +359,7 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
         return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : GLS_GL_LIBRARY,
                         gles ? "libgles2" : GLS_GL_PACKAGE);
     EGLConfig config = any_config(display, gles);
-    /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older
-     * extension for OpenGL ES */
+    /* ask the driver to report resets: by the attribute of EGL 1.5, or by the older extension for OpenGL ES */
     const EGLint notification[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
                                    EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_NONE};
     for (size_t i = 0; i < sizeof notification / sizeof *notification; i++) {

@@ -1,3 +1,5 @@
+/* Transfers from the device to the host: copies in the background, and buffers mapped into the memory of the
+ * process. */
 #include "gpu/objects.h"
 
 #include <stdlib.h>
@@ -8,14 +10,15 @@
 
 struct gls_fetch {
     gls_device *device;
-    GLuint name; /* of the memory that both sides see; 0: there is none */
+    GLuint name; /* buffer that host and device both see; 0: none */
     const uint8_t *mapped;
     size_t capacity;
-    GLsync sent;        /* NULL: nothing is on its way there; then, if bytes > 0, the part is to be read: */
-    gls_buffer *source; /* of the last begin */
+    GLsync sent; /* fence behind the copy; NULL: no copy is under way. Then, if bytes > 0, gls_fetch_end() reads the
+                    part directly */
+    gls_buffer *source; /* of the last gls_fetch_begin() */
     size_t offset, bytes;
-    uint64_t n_runs;   /* of kernels before it */
-    uint32_t n_groups; /* of these, whose receipts come behind the part */
+    uint64_t n_runs;   /* number of kernel runs before the copy */
+    uint32_t n_groups; /* number of work groups of these kernels; the completion count is copied behind the part */
 };
 
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
@@ -108,7 +111,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     } else {
         status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
     }
-    /* what the driver itself says goes before what was noticed without it */
+    /* an error that the driver reports comes before a missing completion count */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
     if (!status) status = gls_completion_take(f->device, count, f->n_groups, "reading a buffer");
@@ -129,7 +132,7 @@ bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 {
     bool mapped = true;
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
-    /* gls_host_unmap() tells what comes of it */
+    /* gls_host_unmap() returns the error */
     if (gls_completion_verify(device, "mapping buffers") != GLS_OK) return false;
     for (size_t i = 0; i < n; i++) {
         GLbitfield access = views[i].written ? GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT : GL_MAP_READ_BIT;
@@ -146,7 +149,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;
-        glBindBuffer(targets[i], 0); /* textures would be read from the second */
+        glBindBuffer(targets[i], 0); /* while it is bound, the next buffer would be read through this target */
     }
     gls_status status = gls_device_check_reset(device, what);
     if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the arrays cannot be mapped", what);

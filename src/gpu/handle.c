@@ -8,7 +8,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Leaks matter to who develops a program; in a release build they are lines for those who ask for them. */
+/* Leaked objects matter to developers; a release build logs them only at the level debug. */
 #ifdef NDEBUG
 #define LEAK_LEVEL GLS_LOG_DEBUG
 #else
@@ -16,7 +16,7 @@
 #endif
 
 typedef struct entry {
-    void *object; /* NULL: free */
+    void *object; /* NULL: a free entry */
     const gls_device *owner;
     gls_handle_drop drop;
     gls_handle_kind kind;
@@ -26,7 +26,7 @@ typedef struct entry {
 static struct {
     pthread_mutex_t lock;
     entry *entries;
-    size_t capacity, count; /* capacity: a power of two */
+    size_t capacity, count; /* capacity is a power of two */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void renew(void)
@@ -44,7 +44,7 @@ static size_t home(const void *object, size_t capacity)
     return (size_t)(bits >> 32) & (capacity - 1);
 }
 
-/* Where an object is, or the free place where it would go. */
+/* Position of an object, or of the free entry where it would be stored. */
 static size_t find(const entry *entries, size_t capacity, const void *object)
 {
     size_t at = home(object, capacity);
@@ -96,8 +96,8 @@ bool gls_handle_alive(const void *object, gls_handle_kind kind)
     return alive;
 }
 
-/* Frees a place, and moves what follows it back, so that every entry is still found from its home. The last entry takes
- * the table with it. */
+/* Frees an entry and moves later entries back, so that each is still found by probing from its home position. With the
+ * last entry the table is freed. */
 static void erase(size_t at)
 {
     size_t mask = table.capacity - 1, free_place = at;
@@ -129,7 +129,7 @@ bool gls_handle_remove(const void *object, gls_handle_kind kind)
     return alive;
 }
 
-/* Takes one entry of the owner out of the table. */
+/* Removes one entry that belongs to owner and stores it in *taken. Returns false if there is none. */
 static bool take_one(const gls_device *owner, entry *taken)
 {
     bool found = false;

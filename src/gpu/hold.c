@@ -1,5 +1,6 @@
-/* Which device is current on a thread: holds nest, of one device and of several, and what was current before a hold is
- * current again after it. And what went wrong while it was: errors of the driver, a reset, a lost device. */
+/* Makes a device current on a thread. Holds nest, for one device and for several, and the device or context that was
+ * current before a hold is current again after it. Also collects what went wrong during a hold: errors of the driver, a
+ * reset, a lost device. */
 #include "gpu/internal.h"
 #include "util/status.h"
 
@@ -8,7 +9,7 @@
 
 #define MAX_NESTED 16
 
-/* Consecutive holds of one device. */
+/* A series of nested holds of the same device. */
 typedef struct hold {
     gls_device *device;
     unsigned count;
@@ -16,7 +17,7 @@ typedef struct hold {
 
 static _Thread_local hold holds[MAX_NESTED];
 static _Thread_local unsigned n_holds;
-/* what the application had, if it uses EGL itself */
+/* context that the calling application had made current with EGL */
 static _Thread_local struct {
     EGLenum api;
     EGLDisplay display;
@@ -96,7 +97,7 @@ gls_status gls_device_check(gls_device *device, const char *what)
     GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
     device->injected = GL_NO_ERROR;
     if (error == GL_NO_ERROR) return GLS_OK;
-    /* a lost context repeats its error for ever: look at a few only */
+    /* a lost context repeats its error for ever: read only a few */
     GLenum next = error;
     for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
         if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");

@@ -1,3 +1,4 @@
+/* Injects failures of the driver, for tests. */
 #include "gpu/inject.h"
 
 #include <pthread.h>
@@ -14,8 +15,8 @@
 typedef struct rule {
     gls_fault fault;
     uint64_t call;
-    bool later;     /* and all later ones */
-    uint64_t value; /* slow: nanoseconds */
+    bool later;     /* the call number N and all later ones */
+    uint64_t value; /* of rules with a value; slow: nanoseconds */
 } rule;
 
 atomic_bool gls_inject_active;
@@ -30,11 +31,11 @@ GLS_IN_COPIES(renew)
 static rule rules[MAX_RULES];
 static size_t n_rules;
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
-static double owed; /* seconds that the device still works */
+static double owed; /* seconds that the slow device would still be at work */
 static bool late;
-static char *environment; /* as it was read last */
+static char *environment; /* value of GLSLINES_INJECT when it was last read */
 
-/* "KIND:N", "KIND:N+" or "slow:N=VALUE" of this length. */
+/* Parses a rule of this length: "KIND:N", "KIND:N+" or "slow:N=VALUE". */
 static bool parse_rule(const char *text, size_t length, rule *r)
 {
     static const char *const kinds[GLS_FAULT_KINDS] = {
@@ -138,7 +139,7 @@ bool gls_inject_full(uint64_t bytes)
 void gls_inject_run(const char *label, const uint32_t groups[3])
 {
     uint64_t begun = 0, value = 0;
-    if (strstr(label, "gather")) return; /* its groups only copy */
+    if (strstr(label, "gather")) return; /* the kernels of gathering only copy, and take no time */
     pthread_mutex_lock(&lock);
     n_runs++;
     for (size_t i = 0; i < n_rules; i++)

@@ -1,25 +1,25 @@
-/* Faults on request, for tests of what happens when a driver fails. The calls of each kind are counted over the whole
- * process; a rule names the call that fails, and it fails as the driver's would: nothing was done, and the error is the
- * driver's.
+/* Injects failures of the driver, for tests. Calls of each kind are counted over the whole process. A rule names the
+ * call that fails. It fails as the driver's call would: nothing is done, and the error is that of the driver.
  *
- * A text of rules, "alloc:3,compile:1,reset:40": KIND:N lets the N-th call fail, counted from 1, KIND:N+ the N-th and
- * every later one. The kinds:
- * - open: gls_device_open(), no context
- * - alloc: a buffer or texture, out of memory
- * - upload: data to a buffer or texture, clearing included, out of memory
+ * Rules are a text such as "alloc:3,compile:1,reset:40". KIND:N fails the N-th call, counted from 1; KIND:N+ fails the
+ * N-th call and all later ones. Kinds:
+ * - open: gls_device_open() gets no context
+ * - alloc: creating a buffer or texture, out of memory
+ * - upload: writing or clearing a buffer or texture, out of memory
  * - compile: a kernel does not compile
- * - silent: a kernel does not compile, and the driver does not say why
- * - crash: the driver's compiler crashes
- * - hang: the driver's compiler does not come back
- * - dispatch: a run of a kernel, error of the driver
- * - skip: a run of a kernel does nothing, without an error
- * - readback: data from a buffer, out of memory
- * - reset: any of these but open, or a synchronisation: the device is lost, and stays lost
- * and memory:BYTES, the memory of each device: an allocation beyond it fails;
- * slow:N=NANOSECONDS, a device that is slow, or too hot: from the N-th run of a kernel on each of its work groups takes
- * so long, up to the next such rule; gathering streamlines, which is copying, takes no time. The clock is put forward
- * for that where the host waits for the device, so that nobody waits in earnest; patience:MILLISECONDS, how long the
- * driver waits for a kernel: the device is lost when one takes longer. */
+ * - silent: a kernel does not compile, and the driver gives no reason
+ * - crash: the compiler of the driver crashes
+ * - hang: the compiler of the driver does not return
+ * - dispatch: running a kernel, error of the driver
+ * - skip: a kernel is not run, without an error
+ * - readback: reading from a buffer, out of memory
+ * - reset: any of these except open, or a synchronisation: the device is lost and stays lost
+ *
+ * Three rules are not about calls:
+ * - memory:BYTES: memory of each device; an allocation beyond it fails
+ * - slow:N=NANOSECONDS: from the N-th kernel run on, each work group takes this long, until the next such rule. Kernels
+ * of gathering take no time. Where the host waits for the device, the clock is moved forward instead of waiting
+ * - patience:MILLISECONDS: the device is lost when a kernel takes longer than this */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H
 
@@ -39,47 +39,48 @@ typedef enum gls_fault {
     GLS_FAULT_READBACK,
     GLS_FAULT_RESET,
     GLS_FAULT_COUNT,
-    /* rules that are no failing calls */
+    /* rules that are not about calls */
     GLS_FAULT_MEMORY = GLS_FAULT_COUNT,
     GLS_FAULT_SLOW,
     GLS_FAULT_PATIENCE,
     GLS_FAULT_KINDS
 } gls_fault;
 
-/* Replaces all rules and starts to count anew; NULL: no faults. GLS_ERR_ARGUMENT, and no rules, for a text that is
- * none. */
+/* Replaces all rules and restarts counting. NULL: no rules. GLS_ERR_ARGUMENT for an invalid text; there are no rules
+ * then. */
 gls_status gls_inject_set(const char *text);
-/* The rules of the environment variable GLSLINES_INJECT, if it has changed since the last call. */
+/* Applies the rules in GLSLINES_INJECT if the variable has changed since the last call. */
 gls_status gls_inject_read_environment(void);
-/* Calls of a kind since the rules were set; counted only while there are rules. */
+/* Number of calls of a kind since the rules were set. Counted only while there are rules. */
 uint64_t gls_inject_count(gls_fault fault);
 
-/* Of inject.c: whether there are rules at all. */
+/* For the inline functions below: whether there are rules. */
 extern atomic_bool gls_inject_active;
+/* For the inline functions below only; see there. */
 bool gls_inject_next(gls_fault fault);
 bool gls_inject_full(uint64_t bytes);
 void gls_inject_run(const char *label, const uint32_t groups[3]);
 bool gls_inject_late(void);
 
-/* Counts a call; true if it shall fail. */
+/* Counts a call of this kind. Returns true if it must fail. */
 static inline bool gls_inject(gls_fault fault)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_next(fault);
 }
 
-/* Whether a device whose memory comes to hold this much is past the limit that was set. */
+/* Whether a device would exceed the injected memory limit with this many bytes. */
 static inline bool gls_inject_memory(uint64_t bytes)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_full(bytes);
 }
 
-/* A kernel is run. */
+/* Counts the run of a kernel, for rules "slow" and "patience". */
 static inline void gls_inject_work(const char *label, const uint32_t groups[3])
 {
     if (atomic_load_explicit(&gls_inject_active, memory_order_relaxed)) gls_inject_run(label, groups);
 }
 
-/* The host has waited for all kernels; true if the driver has lost its patience with one of them. */
+/* Call after the host has waited for all kernels. Returns true if one took longer than the driver's patience. */
 static inline bool gls_inject_wait(void)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_late();

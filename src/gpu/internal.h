@@ -13,9 +13,7 @@
 #include "gpu/source.h"
 #include "util/text.h"
 
-/* --- Shared by the files of src/gpu only: the one place where GL and EGL are visible. */
-
-/* The library that the dispatcher takes OpenGL from, and its package. */
+/* The library from which the dispatcher loads OpenGL, and its Debian package. */
 #ifdef GLS_EPOXY_OPENS_LIBGL
 #define GLS_NEEDS_LIBGL true
 #define GLS_GL_LIBRARY "libGL.so.1"
@@ -30,7 +28,7 @@ struct gls_shared_program;
 struct gls_pooled_buffer;
 struct gls_announced;
 
-/* An initialised EGL display; shared by all devices on it, closed with the last. */
+/* An initialised EGL display. All devices on it share it; the last one closes it. */
 typedef struct gls_display {
     gls_platform platform;
     char node[64];
@@ -38,7 +36,7 @@ typedef struct gls_display {
     int fd;
     struct gbm_device *gbm;
     EGLDisplay egl;
-    char gpu[64]; /* render node of the GPU behind it, "" if unknown */
+    char gpu[64]; /* render node of the GPU behind the display, "" if unknown */
     unsigned references;
     struct gls_display *next;
 } gls_display;
@@ -48,21 +46,23 @@ typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
     EGLDeviceEXT egl_device;
-    char place[64];   /* as gpu/drivers.h names it */
-    bool last_resort; /* for a renderer on the CPU, where no other place leads to any device */
+    char place[64];   /* name of the place, see gpu/drivers.h */
+    bool last_resort; /* for a renderer on the CPU: tried only if no other place leads to a device */
 } gls_candidate;
 
-/* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process
- * otherwise. */
+/* Whether libEGL can be loaded. Ask before any EGL call, because the dispatcher ends the process otherwise. */
 bool gls_egl_available(void);
-/* Before a device is looked for. */
+/* Checks, before a device is searched, that this process may use EGL: drivers do not survive fork(). */
 gls_status gls_egl_check_process(void);
-/* Places to look at, in order of preference; returns how many (at most capacity). */
+/* Lists the places to search, in order of preference, at most capacity of them. Returns their number. */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
-/* Where Mesa's software renderer may be; returns how many. */
+/* Lists the places where Mesa's software renderer may be found. Returns their number. */
 size_t gls_egl_software(gls_candidate candidates[2]);
+/* Opens the display of a candidate, or adds a reference if it is open. GLS_ERR_DEVICE says why it cannot be opened. */
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
+/* Drops a reference; the last one closes the display. */
 void gls_display_close(gls_display *display);
+/* Creates a context with OpenGL 4.3, or OpenGL ES 3.1 if gles, without a surface. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
 #define GLS_SENT_PIECES 4
@@ -72,47 +72,49 @@ struct gls_device {
     gls_display *display;
     EGLContext context;
     pthread_mutex_t lock; /* recursive */
-    atomic_uint users;    /* who opened it, unless it was closed, and those who keep it */
+    atomic_uint users;    /* references: the owner, until the device is closed, and gls_device_keep() */
     gls_device_memory memory;
-    uint64_t memory_limit; /* of gls_device_limit_memory() */
-    GLuint staging;        /* of gls_staging_read(), made at its first use, freed with the context */
+    uint64_t memory_limit; /* set by gls_device_limit_memory() */
+    GLuint staging;        /* buffer of gls_staging_read(); made at its first use, freed with the context */
     const uint8_t *staging_mapped;
-    GLuint sending; /* the same of gls_staging_write(), whose pieces are filled in turn */
+    GLuint sending; /* buffer of gls_staging_write(); its pieces are filled in turn */
     uint8_t *sending_mapped;
-    GLsync sent[GLS_SENT_PIECES]; /* of each: until the device has emptied it; NULL: it has */
+    GLsync sent[GLS_SENT_PIECES]; /* of each piece: fence until the device has emptied it; NULL: it is empty */
     unsigned next_piece;
-    bool lost; /* for good; no call reaches the driver any more */
+    bool lost; /* the device is lost for good; no call reaches the driver any more */
     const char *lost_why;
-    GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
-    GLenum injected;              /* error that the driver would have left, GL_NO_ERROR if none */
+    GLenum (*reset_status)(void); /* asks the driver for resets; NULL if the driver does not report them */
+    GLenum injected;              /* injected error of the driver; GL_NO_ERROR: none */
     bool debug_output;
-    gls_kernel_listener listener; /* NULL: none; with the next three */
+    gls_kernel_listener listener; /* NULL: none; the next three members belong to it */
     void *listener_user;
     bool compiling;
     bool never_wait;
-    gls_text messages;                   /* of the driver, on the kernel that is being compiled */
-    bool warned_of_half;                   /* that single precision is kept as half */
-    struct gls_shared_program *programs; /* of gpu/device_cache.h */
+    gls_text messages;                   /* messages of the driver about the kernel that is being compiled */
+    bool warned_of_half;                 /* the warning that single precision is stored as half precision was given */
+    struct gls_shared_program *programs; /* see gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
-    struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
-    uint64_t n_runs;                 /* of kernels so far, and of what gls_order_note() notes */
-    uint64_t n_ended;                /* of these, so many have ended, as far as the host has waited for any */
-    GLsync mark;                     /* behind the first n_marked of them; NULL: none, or they have ended */
+    struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/announce.c */
+    uint64_t n_runs;                 /* number of kernel runs and of device-side writes noted by gls_order_note() */
+    uint64_t n_ended;                /* the first n_ended runs are known to have ended */
+    GLsync mark;                     /* fence behind the first n_marked runs; NULL: none, or they have ended */
     uint64_t n_marked;
-    char lane[112];        /* its name in a timeline; with the next three, of what it is timed for there */
-    double ahead;          /* of the host's clock before its own */
-    struct gls_span *span; /* not yet in the timeline */
+    char lane[112];        /* name of the device in the timeline; the next three members belong to it */
+    double ahead;          /* seconds by which the host's clock is ahead of the device's clock */
+    struct gls_span *span; /* phases that are not in the timeline yet */
     size_t n_spans;
-    bool counts_groups; /* of gpu/internal.h; with the next three, the GL's names and where one is mapped */
+    bool counts_groups; /* finished work groups are counted, see below; the next three members are buffers of GL and the
+                           mapped copy */
     GLuint completion, completion_copy;
     const uint8_t *completion_mapped;
-    uint32_t n_groups, n_seen; /* work groups so far, modulo 2^32, and those whose receipts were looked for */
+    uint32_t n_groups,
+        n_seen; /* n_groups: work groups dispatched, modulo 2^32; n_seen: those whose completion was checked */
 };
 
-/* What the device has to do with a buffer or texture, by numbers of runs. */
+/* When the device last used a buffer or texture, as numbers of kernel runs (gls_device.n_runs). */
 typedef struct gls_order {
-    uint64_t last_run;  /* the last kernel that had it as an argument */
-    uint64_t last_made; /* the last time that the device was told to write it, not by a kernel */
+    uint64_t last_run;  /* the last kernel that had the object as an argument */
+    uint64_t last_made; /* the last write by the device that was not a kernel, such as clearing */
 } gls_order;
 
 struct gls_buffer {
@@ -125,8 +127,8 @@ struct gls_buffer {
 
 struct gls_texture {
     gls_device *device;
-    gls_texture_format format; /* as asked for */
-    unsigned stored;           /* as it is, see buffer.c */
+    gls_texture_format format; /* as the caller asked for */
+    unsigned stored;           /* as stored, see buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
@@ -139,22 +141,25 @@ struct gls_kernel {
     char label[48];
 };
 
-/* Reads limits and names of the current context into info. */
+/* Reads names and limits of the current context into info. */
 void gls_device_query(gls_device_info *info);
-/* Lowers limits as GLSLINES_FORCE_LIMITS says, for tests; text may be NULL. GLS_ERR_ARGUMENT: it cannot be read. */
+/* Lowers limits as the text of GLSLINES_FORCE_LIMITS says, for tests. text may be NULL. GLS_ERR_ARGUMENT: invalid
+ * text. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
 
-/* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
- * driver and can fail starts with it. */
+/* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function
+ * that calls the driver and can fail starts with this call. */
 gls_status gls_device_enter(gls_device *device, const char *what);
-/* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must
- * be held. */
+/* Turns the oldest GL error, or a lost context, into a status. what: start of the message. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
-/* The same, and asks whether the driver was reset: where the host waits for the device anyway. */
+/* Like gls_device_check(), and asks whether the driver was reset. Call it where the host waits for the device
+ * anyway. */
 gls_status gls_device_check_reset(gls_device *device, const char *what);
+/* Marks the device as lost for good. why: a constant text for messages. */
 void gls_device_mark_lost(gls_device *device, const char *why);
 
-/* Counts a call that can be made to fail; true: leave the driver alone, the next gls_device_check() finds error. */
+/* Counts a call that a test can make fail. Returns true if the driver must not be called; the next gls_device_check()
+ * then reports `error`. */
 static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum error)
 {
     if (!gls_inject(fault)) return false;
@@ -162,39 +167,40 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
     return true;
 }
 
-/* Whether the device can have memory that the host sees, too. */
+/* Whether the device can have memory that host and device both see. */
 bool gls_staging_offered(const gls_device *device);
-/* Makes such memory, which the host reads or writes (GL_MAP_READ_BIT, GL_MAP_WRITE_BIT), and maps it for good. NULL:
- * there is another way. */
+/* Creates a buffer in such memory and maps it until it is deleted. way: GL_MAP_READ_BIT or GL_MAP_WRITE_BIT, for the
+ * host. NULL: not available. */
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
-/* From such memory, by several threads if it is much. */
+/* Copies bytes from such memory, by several threads if there are many. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
-/* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least, and there is memory for
- * it. The device must be held. */
+/* Whether reading from a buffer of this size is faster through gls_staging_read(), and memory for it is available. The
+ * device must be held. */
 bool gls_staging_wanted(gls_device *device, size_t buffer_bytes);
-/* Copies a range of a buffer to the host. The device must be held. */
+/* Copies a range of a buffer to the host, at least one byte. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
-/* Whether so many bytes are better written through gls_staging_write(), and there is memory for it. The device must be
- * held. */
+/* Whether writing so many bytes is faster through gls_staging_write(), and memory for it is available. The device must
+ * be held. */
 bool gls_staging_write_wanted(gls_device *device, size_t bytes);
-/* Copies from the host into a range of a buffer. The device must be held. */
+/* Copies data of the host into a range of a buffer. The device must be held. */
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data);
 
-/* The device was told to write a buffer or texture, such as to clear it: counted as the run of a kernel. The device
- * must be held for this and the next two. */
+/* Notes a write by the device that is not a kernel, such as clearing a buffer; the write counts as a kernel run. The
+ * device must be held for the three functions gls_order_...(). */
 void gls_order_note(gls_device *device, gls_order *order);
-/* Who writes or reads: the device, told by the host, or the host itself. */
+/* Who reads or writes next: the device, by a command of the host, or the host itself. */
 typedef enum gls_order_side { GLS_BY_DEVICE, GLS_BY_HOST } gls_order_side;
-/* Before that: waits for the kernels that have the buffer or texture, and the host for what the device writes there. */
+/* Waits, before the next read or write, for the kernels that use the buffer or texture and for earlier writes by the
+ * device. */
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what);
-/* So that this need not wait for the copies that follow the kernels so far. */
+/* Sets a fence behind the kernels so far, so that gls_order_await() need not wait for copies that follow them. */
 void gls_order_mark(gls_device *device);
 
-/* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes.
- * The device must be held. */
+/* Waits until the device reaches the fence, and deletes the fence. Returns false if the driver fails or does not answer
+ * for ten minutes. The device must be held. */
 bool gls_wait_for_fence(GLsync sync);
 
-/* Of kernels of this device. */
+/* First lines of the shader sources of this device. */
 static inline gls_prelude gls_prelude_of(const gls_device *device)
 {
     const gls_device_info *info = &device->info;
@@ -202,46 +208,49 @@ static inline gls_prelude gls_prelude_of(const gls_device *device)
                          !info->software};
 }
 
-/* A linked program, or one that tells in message why it is not. The device must be held. */
+/* Compiles and links a program. *ok: whether it linked; if not, message says why. The device must be held. */
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
-/* The linked program of a kernel that was announced; 0: none was, or it does not compile. The device must be held. */
+/* Program of a kernel that was announced, once linked; 0: not announced, or it does not compile. The device must be
+ * held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
-/* Frees the host's part, when the device is closed. */
+/* Frees the host memory of announced kernels when the device is closed. */
 void gls_announced_finish(gls_device *device);
 
-/* The device's time for the commands between start and stop, which waits for them. The device must be held. */
+/* Measures the device time of the commands between start and stop; stop waits for them. The device must be held. */
 typedef struct gls_timer {
-    GLuint query; /* 0: the host's clock */
+    GLuint query; /* 0: the host's clock is used */
     double start;
 } gls_timer;
 void gls_timer_start(const gls_device *device, gls_timer *timer);
 double gls_timer_stop(const gls_device *device, const gls_timer *timer);
 
-/* The commands between the two are a phase of the device in the timeline, where one is kept; nothing waits for them.
+/* Records the commands between begin and end as a phase of the device in the timeline, if one is kept. Does not wait.
  * The device must be held. */
 void gls_span_begin(gls_device *device, const char *name);
 void gls_span_end(gls_device *device);
-/* Adds those that have ended; all of them, for which it waits, if it is told so. */
+/* Moves finished phases to the timeline. all: waits for all phases. */
 void gls_spans_take(gls_device *device, bool all);
 
+/* Updates the memory in use by the device, in bytes. */
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 
-/* --- Receipts: each work group of each kernel adds one to a counter of the device when it is done. Drivers of small boards take a kernel that is at work for too long from the GPU, and some of them say nothing of it; what that kernel was to write is then whatever was there before. Where the host reads what kernels wrote it reads the counter, too, and a device whose kernels did not all come to their end counts as lost. */
+/* --- Completion count: each work group adds one to a counter on the device when it is done. Drivers of small boards
+ * stop a kernel that runs too long, and some do not report it: the output then keeps whatever was there before. So,
+ * where the host reads results it also reads the counter; a device whose work groups did not all finish counts as
+ * lost. */
 
-/* Makes the counter of a new device, unless its driver offers none: kernels then give no receipts. The device must be
- * held for this and all that follows. */
+/* Creates the counter of a new device, if its driver offers one; otherwise nothing is counted. The device must be held
+ * for all functions gls_completion_...(). */
 void gls_completion_open(gls_device *device);
-/* A kernel was given to the driver, or should have been. */
+/* Adds the work groups of a kernel to the expected number. Call it for each kernel, also if the driver refuses it. */
 void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
-/* The driver said that it did not take the last kernel, which had so many groups. */
+/* Takes the work groups of the last kernel back, because the driver reported that it did not run it. */
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
-/* Copies the counter, behind the commands so far and a barrier, into memory that the host sees. Returns what it should
- * be then. */
+/* Copies the counter, behind all earlier commands, to a buffer that the host can read. Returns the expected value. */
 uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset);
-/* Such a copy has come. GLS_ERR_LOST, and so is the device, if it is too small; what starts the message. */
+/* Checks a copied counter. GLS_ERR_LOST if it is too small; the device is lost then. what: start of the message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
-/* The same for all kernels so far, for which it waits. What the driver itself says of a failure is to be asked first.
- */
+/* Waits for all kernels and checks the counter. Check first for errors that the driver itself reports. */
 gls_status gls_completion_verify(gls_device *device, const char *what);
 
 #endif

@@ -27,7 +27,7 @@ static void log_source(const char *label, const char *text)
     }
 }
 
-/* GLSLINES_DUMP_SHADERS=DIRECTORY keeps every composed source there, for offline validation. */
+/* Writes each composed source to the folder named by GLSLINES_DUMP_SHADERS, for offline validation. */
 static void dump_source(const char *label, const char *text)
 {
     const char *directory = getenv("GLSLINES_DUMP_SHADERS");
@@ -49,7 +49,7 @@ static GLint texture_units(GLuint program)
     return units;
 }
 
-/* The driver looks after its own limits; these may be lower. */
+/* Checks the limits that the device info states; they may be lower than the driver's own, which the driver checks. */
 static gls_status check_limits(const gls_device_info *info, const char *label, GLuint program)
 {
     GLint blocks = 0, group[3] = {1, 1, 1}, units = texture_units(program);
@@ -115,7 +115,7 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     return status;
 }
 
-/* Runs a program on zeros: some drivers compile it only then. With no streamline to work on it ends at once. */
+/* Runs a program once on zeros, because some drivers compile it only then. Without streamlines it ends at once. */
 static void first_run(gls_device *device, const gls_shared_program *program)
 {
     GLuint zeros = 0;
@@ -138,10 +138,11 @@ static void first_run(gls_device *device, const gls_shared_program *program)
     glDeleteBuffers(1, &zeros);
     static const uint32_t groups[3] = {1, 1, 1};
     gls_completion_expect(device, groups);
-    if (gls_device_check(device, "the first run of a kernel") != GLS_OK || !none) gls_completion_forgive(device, groups);
+    if (gls_device_check(device, "the first run of a kernel") != GLS_OK || !none)
+        gls_completion_forgive(device, groups);
 }
 
-/* The program of a composed text, compiled if it is not in the cache. text is the callee's. */
+/* Finds or compiles the program of a composed text. Takes over text. */
 static gls_status find_program(gls_device *device, const char *label, char *text, gls_shared_program **program)
 {
     bool fault = gls_inject(GLS_FAULT_COMPILE);
@@ -214,8 +215,7 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
     const char *folder = strrchr(file, '/');
-    if (!status)
-        status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
+    if (!status) status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
     free(text);
     return status;
 }
@@ -245,8 +245,8 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
-/* An argument of another device, or of another type than what the kernel has there. A slot that the kernel does not use
- * takes anything. */
+/* Checks that an argument is of this device and has the type that the kernel expects. A slot that the kernel does not
+ * use accepts any argument. */
 static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
 {
     static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};

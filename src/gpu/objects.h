@@ -6,7 +6,9 @@
 
 #include "util/status.h"
 
-/* --- Every object that a caller holds of a device is entered here from its creation to its destruction, so that a handle that was freed, or is none, is told from a good one without looking at what it points to. An address that the allocator has given to a newer object of the same kind cannot be told. */
+/* --- Handles. Every object that a caller holds is registered from creation to destruction, so that a freed or invalid
+ * handle is recognised without reading the memory it points to. One case is not recognised: an address that the
+ * allocator has reused for a newer object of the same kind. */
 
 typedef enum gls_handle_kind {
     GLS_HANDLE_DEVICE,
@@ -19,81 +21,85 @@ typedef enum gls_handle_kind {
     GLS_HANDLE_UNIFIED
 } gls_handle_kind;
 
-/* Frees what an object holds on the host, and itself: for objects that outlive their device. */
+/* Frees the host memory of an object, including the object itself, when it outlives its device. */
 typedef void (*gls_handle_drop)(void *object);
 
-/* label: a copy is kept for reports, may be NULL. drop is not called for devices. GLS_ERR_MEMORY if there is no room.
- */
+/* Registers an object. label: copied for reports, may be NULL. drop: not called for devices. GLS_ERR_MEMORY: out of
+ * memory. */
 gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label,
                           gls_handle_drop drop);
+/* Whether the handle belongs to an object of this kind that exists. */
 bool gls_handle_alive(const void *object, gls_handle_kind kind);
-/* First step of every destructor. If the handle is not alive: false, and the error is stored and logged. */
+/* Removes an object; first step of every destructor. Returns false if the handle is not alive; the error is then stored
+ * and logged. */
 bool gls_handle_remove(const void *object, gls_handle_kind kind);
-/* Reports and drops every object that a device still has. */
+/* Reports and drops every object that a device still has when it is closed. */
 void gls_handle_drop_all(const gls_device *owner);
 
-/* For what works with a device from one call of its owner to the next: a device that is closed meanwhile is no live
- * handle any more, but stays as it is until it was let go as often as it was kept. */
+/* Keeps a device that the caller's owner may close meanwhile. Its handle then stops being alive, but its memory stays
+ * until gls_device_let_go() was called as often as gls_device_keep(). */
 void gls_device_keep(gls_device *device);
 void gls_device_let_go(gls_device *device);
-/* Of a device that is kept, closed or not. */
+/* Information on a kept device, closed or not. */
 const gls_device_info *gls_device_kept_info(const gls_device *device);
 
-/* What the device worked on so far is in the timeline, where one is kept: waits for that. */
+/* Waits for the device and adds its work so far to the timeline, if one is kept. */
 void gls_device_trace(gls_device *device);
 
+/* Error for a handle that is not alive; for GLS_REQUIRE_HANDLE. */
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind);
 
-/* Returns GLS_ERR_ARGUMENT from the calling function unless the handle is alive. */
+/* Returns GLS_ERR_ARGUMENT from the calling function if the handle is not alive. */
 #define GLS_REQUIRE_HANDLE(object, kind)                                                                \
     do {                                                                                                \
         if (!gls_handle_alive(object, kind)) return gls_handle_refuse(__func__, #object, object, kind); \
     } while (0)
 
-/* --- A part of a buffer on its way to the host, while the device goes on with what it is told afterwards. */
+/* --- Fetches: a part of a buffer is copied to the host while the device works on later commands. */
 
 typedef struct gls_fetch gls_fetch;
 
-/* For so many bytes at most, of which the host gets memory that the device reaches. 0, or where the driver does not
- * offer it: the part is read when gls_fetch_end() asks for it, and so it may be read late. */
+/* Creates a fetch of at most `bytes` bytes, with memory that host and device both see. With bytes = 0, or if the driver
+ * has no such memory, gls_fetch_end() reads the part when it is called. */
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **fetch);
 /* Accepts NULL. */
 void gls_fetch_destroy(gls_fetch *fetch);
-/* Sends the part off, as the commands so far leave it. Until gls_fetch_end() nothing else may be written there. One
- * that was never ended is forgotten. */
+/* Starts copying a part of a buffer, as all earlier commands leave it. Nothing else may write to that part until
+ * gls_fetch_end(). An unfinished earlier copy of this fetch is dropped. */
 gls_status gls_fetch_begin(gls_fetch *fetch, gls_buffer *source, size_t offset, size_t bytes);
-/* Waits for it. */
+/* Waits for the copy and stores its bytes in data. */
 gls_status gls_fetch_end(gls_fetch *fetch, void *data);
 
-/* Lets the device begin with the commands so far, which some drivers keep until somebody waits for them. */
+/* Makes the device start on the commands so far; some drivers delay them until the host waits. */
 void gls_device_flush(gls_device *device);
 
-/* --- Storage of a software renderer is memory of this process: a few buffers at a time as arrays, for work that the host does faster. */
+/* --- Mapped buffers: the buffers of a software renderer are memory of this process, so that the host can work on them
+ * as arrays. */
 
 enum { GLS_HOST_BUFFERS = 3 };
 
-/* One buffer and, while it is mapped, where its bytes are. A buffer is mapped once at most. */
+/* A buffer and, while it is mapped, its bytes. A buffer can be mapped once at a time. */
 typedef struct gls_host_view {
     gls_buffer *buffer;
-    uint64_t bytes; /* from its start */
-    bool written;   /* its contents are replaced; else they are only read */
-    void *data;     /* NULL: it could not be mapped */
+    uint64_t bytes; /* size of the mapped part, from the start of the buffer */
+    bool written;   /* true: the host replaces the contents; false: it only reads them */
+    void *data;     /* NULL: mapping failed */
 } gls_host_view;
 
-/* Maps n views, up to GLS_HOST_BUFFERS, for what earlier commands left in them. The device must be held. True if all
- * could be. */
+/* Maps n views, at most GLS_HOST_BUFFERS, with the results of all earlier commands. The device must be held. Returns
+ * false if a view could not be mapped; call gls_host_unmap() in this case, too. */
 bool gls_host_map(gls_device *device, gls_host_view *views, size_t n);
-/* Ends that, after a failure too; GLS_ERR_DEVICE if any was not mapped or lost what was written. what: names the work
- * in messages. */
+/* Unmaps the views. GLS_ERR_DEVICE if a view was not mapped or lost what was written. what: names the work in
+ * messages. */
 gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, const char *what);
 
-/* The most invocations that a work group may have along x (0), y or z. The device must be held. */
+/* Maximum number of invocations of a work group along x (0), y (1) or z (2). The device must be held. */
 uint32_t gls_device_group_limit(const gls_device *device, unsigned axis);
 
-/* --- Kernels that a driver compiles on threads of its own while the host does other things. */
+/* --- Kernels compiled early, on threads of the driver, while the host does other work. */
 
-/* Says that gls_kernel_load() will be asked for this kernel. Worth it, and done, only where the driver has such threads
- * and has not compiled the kernel before: they cost it a fifth of a second at the end of the process. */
+/* Announces that gls_kernel_load() will ask for this kernel. Does something only if the driver has such threads and has
+ * not compiled the kernel before, because the threads cost a fifth of a second at the end of the process. */
 void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 
 #endif

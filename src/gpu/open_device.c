@@ -1,4 +1,4 @@
-/* Devices: listing, opening, limits, and holding one on a thread. */
+/* Devices: listing, opening, closing, and limits. */
 #include "gpu/internal.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, v
     return GLS_OK;
 }
 
-/* Only a context that was made with notification tells of resets. */
+/* Finds the function that reports resets. Only a context created with reset notification reports them. */
 static void find_reset_status(gls_device *device)
 {
     int version = epoxy_gl_version();
@@ -137,7 +137,7 @@ static void device_free(gls_device *device)
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
     gls_announced_finish(device);
-    gls_cache_finish(device); /* what it held on the device went with the context */
+    gls_cache_finish(device); /* the context is gone, and with it everything on the device */
     gls_text_finish(&device->messages);
     free(device->span);
     if (device->display) gls_display_close(device->display);
@@ -170,8 +170,9 @@ static gls_status create_by(gls_graphics api, const gls_candidate *candidate, in
     return status;
 }
 
-/* A GPU has a render node, where the driver tells of it. Without that a GPU found again behind the surfaceless platform
- * is known by its name; equal GPUs on distinct EGL devices are two. The software renderer is one device. */
+/* Whether two entries are the same device. A GPU is known by its render node, if the driver names it; otherwise a GPU
+ * found again through the surfaceless platform is recognised by its name. Two equal GPUs on distinct EGL devices are
+ * two devices. The software renderer is one device. */
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
     if (a->software && b->software) return true;
@@ -180,7 +181,7 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
     return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
-/* Opens every candidate in turn; keeps what differs. Software renderers come last. */
+/* Opens every candidate in turn and lists distinct devices. Software renderers come last. */
 static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graphics api, gls_device_finding finding,
                            void *user)
 {
@@ -301,7 +302,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
     if (gls_probe_failure(GLS_PLACE_EGL))
         return gls_fail(GLS_ERR_DEVICE, "no device: EGL: %s", gls_probe_failure(GLS_PLACE_EGL));
     if (name && name[0] == '/') {
-        /* a node is opened as it is named, hardware or not: the list may show it under another name */
+        /* a node is opened under the name given, although the list may show the same GPU under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
@@ -350,8 +351,8 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     return status;
 }
 
-/* To the open first device those that go with it: more contexts on a software renderer, else further hardware, of the
- * same name unless any will do. */
+/* Opens the devices that go with the first one: more contexts on a software renderer, otherwise further GPUs, of the
+ * same name unless `any`. */
 static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **devices, size_t *n_open)
 {
     const gls_device_info *first = &devices[0]->info;
@@ -432,7 +433,7 @@ gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     pthread_mutex_lock(&device->lock);
     device->memory_limit = bytes;
-    /* what is planned by the device's memory is planned by what may be taken of it */
+    /* plans that use the memory of the device must use what may be taken of it */
     uint64_t *known = &device->info.memory_bytes;
     if (bytes > 0 && (*known == 0 || *known > bytes)) *known = bytes;
     pthread_mutex_unlock(&device->lock);

@@ -1,3 +1,4 @@
+/* Tries all drivers in a child process, and remembers in a file which of them crash or hang. */
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -18,18 +19,18 @@
 #include "util/text.h"
 
 #define MAX_FAILURES 16
-#define SECONDS 30 /* for a driver: some start a GPU up first */
+#define SECONDS 30 /* time limit for a driver; some drivers first start up a GPU */
 
 typedef struct failure {
     char place[64], reason[64];
 } failure;
 
-/* Of the whole process, under the lock. */
+/* State of the whole process, under the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static failure failures[MAX_FAILURES];
 static size_t n_failures;
 static bool known, warned;
-static int steps_to = -1; /* in a search on trial: where its steps are written to */
+static int steps_to = -1; /* in the child process: descriptor to which the steps of the search are written */
 
 static void renew(void)
 {
@@ -95,12 +96,12 @@ static void add_failure(const char *place, const char *reason)
     n_failures++;
 }
 
-/* --- whether a driver may be there at all, and what it depends on ----------------------------------------------------
+/* --- Whether a driver may exist, and what the result depends on ----------------------------------------------------
  */
 
-/* Mesa's drivers have render nodes, others these. */
+/* Drivers of Mesa have render nodes; others have these device files. */
 static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0", "/dev/nvhost-ctrl"};
-/* Where drivers are, and what says which are taken. */
+/* Where drivers are installed, and the files that choose among them. */
 static const char *const places[] = {"/etc/ld.so.cache", "/run/opengl-driver", "/usr/share/glvnd/egl_vendor.d",
                                      "/etc/glvnd/egl_vendor.d"};
 static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
@@ -120,7 +121,7 @@ static uint64_t mix(uint64_t key, const char *text)
     return key * 31 + gls_hash(text, strlen(text));
 }
 
-/* The device files of GPUs, as a number; 0: there are none. */
+/* Hash of the device files of GPUs; 0: none. */
 static uint64_t device_files(void)
 {
     uint64_t key = 0;
@@ -140,7 +141,7 @@ static uint64_t mix_age(uint64_t key, const char *path)
     return key * 31 + (uint64_t)info.st_mtim.tv_sec * 1000000007u + (uint64_t)info.st_mtim.tv_nsec;
 }
 
-/* Changes with the drivers, of the kernel or of the user, and whenever the machine is started. */
+/* Hash that changes when a driver of the kernel or of the user changes, and at each start of the machine. */
 static uint64_t state_of_drivers(void)
 {
     char *boot = NULL;
@@ -161,7 +162,7 @@ static uint64_t state_of_drivers(void)
     return key;
 }
 
-/* Where it is noted what fails: of this host, in this environment. */
+/* Path of the file that stores the result, for this host and environment. */
 static bool find_note(bool make, char *path, size_t size)
 {
     struct utsname system;
@@ -174,7 +175,7 @@ static bool find_note(bool make, char *path, size_t size)
     return gls_kept_path("drivers", key, make, path, size);
 }
 
-/* "STATE", then "PLACE\tREASON" for each that fails, then "end". */
+/* Reads the file: "STATE", then "PLACE\tREASON" for each place that fails, then "end". */
 static bool read_note(void)
 {
     char path[4096], *text = NULL, *rest = NULL;
@@ -209,16 +210,16 @@ static void write_note(void)
         gls_log(GLS_LOG_DEBUG, "what was found of drivers is not kept: %s", gls_last_error());
 }
 
-/* --- the search on trial ---------------------------------------------------------------------------------------------
- */
+/* --- The search in a child process
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct trial {
     gls_graphics api;
     gls_probe_search search;
-    gls_device_info *list; /* shared with the process on trial */
+    gls_device_info *list; /* memory shared with the child */
     size_t n, capacity;
     gls_text findings;
-    char place[64]; /* the last that was looked at */
+    char place[64]; /* place that the child opened last */
     bool ended;
 } trial;
 
@@ -227,7 +228,7 @@ static void write_finding(void *user, bool usable, const char *line)
     dprintf(*(int *)user, "finding\t%d\t%s\n", usable, line);
 }
 
-/* In the process on trial. */
+/* Runs in the child: searches all devices. */
 static void try_all(void *user, int fd)
 {
     const trial *t = user;
@@ -250,8 +251,8 @@ static bool hear(void *user, const char *line)
     return true;
 }
 
-/* One search after another, each without what has failed before, until one comes to its end. False: there is no process
- * for it. */
+/* Repeats the search, each time without the places that have failed, until one search ends normally. Returns false if
+ * no child process can be started. */
 static bool run_trials(trial *t, double seconds, bool quiet)
 {
     while (n_failures < MAX_FAILURES) {
@@ -274,7 +275,7 @@ static bool run_trials(trial *t, double seconds, bool quiet)
     return false;
 }
 
-/* Seconds for a driver; 0: none is tried. */
+/* Time limit for a driver in seconds, from GLSLINES_PROBE; 0: do not probe. */
 static gls_status read_seconds(double *seconds)
 {
     const char *text = getenv("GLSLINES_PROBE");
@@ -293,13 +294,14 @@ static int is_driver(struct dl_phdr_info *object, size_t size, void *user)
     return strncmp(name, "libEGL_", 7) == 0 || strncmp(name, "libgallium", 10) == 0 || strstr(name, "_dri.so") != NULL;
 }
 
-/* A copy of a process in which a driver runs already could not use it. libEGL alone is none: it loads them. */
+/* Whether a driver is loaded in this process. It would not work in a forked copy. libEGL alone is not a driver; it
+ * loads drivers. */
 static bool driver_is_loaded(void)
 {
     return dl_iterate_phdr(is_driver, NULL) != 0;
 }
 
-/* *done: a search on trial came to its end. */
+/* Probes unless the result is known. anew: in any case. *done: a search in a child process ended normally. */
 static gls_status probe(trial *t, bool anew, bool *done)
 {
     double seconds;

@@ -1,5 +1,4 @@
-/* What a device is and can do: its names and limits, read from the current context, and lowered on request for tests.
- */
+/* Names and limits of a device, read from the current context, and lowered on request for tests. */
 #include "gpu/internal.h"
 
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
 #define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
 #endif
-/* basic, vote, ballot, shuffle */
+/* the bits of basic, vote, ballot and shuffle */
 #define SUBGROUP_FEATURES_NEEDED 0x1bu
 
 static uint64_t get_limit(GLenum name)
@@ -53,7 +52,7 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-/* False: there is no such limit. */
+/* Lowers one limit. Returns false if there is no limit of this name. */
 static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
     const struct {
@@ -78,7 +77,8 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     } else if (!strcmp(key, "float_linear")) {
         if (value == 0) info->float_linear = false;
     } else if (!strcmp(key, "subgroup")) {
-        info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+        info->subgroup_size =
+            (uint32_t)value; /* may be larger than the device's: to see the sources for another subgroup size */
         info->subgroup_features = value ? 0xff : 0;
     } else if (!strcmp(key, "apart")) {
         if (value == 0) info->apart = false;
@@ -92,13 +92,13 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     return true;
 }
 
-/* What every OpenGL ES 3.1 has to offer. */
+/* The minimum limits that every OpenGL ES 3.1 implementation has. */
 #define GLES31_LIMITS                                                                                              \
     "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=" \
     "16384,work_group_size=128,work_groups=65535"
 
-/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
- * stands for the least of OpenGL ES 3.1. */
+/* Lowers limits, for tests of code that splits work. Example: "storage_bytes=1048576,texture_3d=64". "gles31" stands
+ * for the minimum of OpenGL ES 3.1. */
 gls_status gls_limits_force(gls_device_info *info, const char *text)
 {
     char key[32];
@@ -140,7 +140,7 @@ void gls_device_query(gls_device_info *info)
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
     info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
     info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    /* of a group along one axis, which freedreno's compiler allows half as many as of a group at all */
+    /* along one axis freedreno's compiler allows half as many invocations as in the whole group */
     GLint along = 0;
     info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
     glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_SIZE, 0, &along);
@@ -150,6 +150,6 @@ void gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    info->apart = true; /* as OpenGL says; see gpu/drivers.h */
+    info->apart = true; /* OpenGL guarantees separate private arrays; gpu/drivers.h tests it */
     gls_limits_force(info, gls_test_variable("GLSLINES_FORCE_LIMITS"));
 }

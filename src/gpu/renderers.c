@@ -1,3 +1,4 @@
+/* A list of renderers known to compute correctly, and a test for all others. */
 #include "gpu/drivers.h"
 
 #include <stdio.h>
@@ -7,14 +8,15 @@
 #include "gpu/internal.h"
 #include "util/status.h"
 
-/* Parts of names. A renderer on another one, as zink on lavapipe, has both in its name. */
+/* Parts of names. A renderer on top of another one, like zink on lavapipe, has both in its name. */
 static const struct {
-    const char *vendor, *renderer; /* NULL: any */
+    const char *vendor, *renderer; /* NULL: any name */
     bool tested;
 } known[] = {
     {NULL, "llvmpipe", true},    {NULL, "zink", true},    {"NVIDIA", "H100", true},
-    {"NVIDIA", "H200", true},    {"NVIDIA", NULL, false}, /* NVIDIA's own driver; nouveau's vendor is Mesa or nouveau */
-    {"AMD", NULL, false},                                 /* radeonsi, which older Mesa does not name */
+    {"NVIDIA", "H200", true},    {"NVIDIA", NULL, false}, /* NVIDIA's own driver; with nouveau the vendor is Mesa or
+                                                             nouveau */
+    {"AMD", NULL, false},                                 /* radeonsi; older versions of Mesa do not name it */
     {NULL, "Mesa Intel", false},
 };
 
@@ -58,7 +60,7 @@ uint32_t gls_apart_expected(uint32_t me, uint32_t at)
     return result;
 }
 
-/* *apart: all invocations computed what they would alone. */
+/* Runs the test kernel. *apart: every invocation got the result that it would get alone. */
 static gls_status run_together(gls_device *device, bool *apart)
 {
     uint32_t word[GLS_APART_INVOCATIONS], expected[GLS_APART_INVOCATIONS];

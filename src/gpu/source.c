@@ -1,3 +1,4 @@
+/* Composes shader sources from files, definitions and slots. */
 #include "gpu/source.h"
 
 #include <stdio.h>
@@ -7,13 +8,13 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Texts within texts; only those that a caller gives can go on for ever, since a file counts once. */
+/* Maximum nesting. Only texts that a caller supplies can nest without end, because a file is included once. */
 #define MAX_DEPTH 32
 
 typedef struct composer {
     const gls_define *defines;
     size_t n_defines;
-    const char *seen[64]; /* files included */
+    const char *seen[64]; /* names of the files included so far */
     size_t n_seen;
     unsigned depth;
     gls_text out;
@@ -55,7 +56,7 @@ gls_status gls_shader_text(const char *name, char **text)
 
 static gls_status compose_text(composer *self, const char *source);
 
-/* A slot holds what the caller put into it, as often as it is named. */
+/* Inserts the text of a slot, each time the slot is named. */
 static gls_status compose_slot(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_defines; i++)
@@ -68,7 +69,7 @@ static gls_status compose_slot(composer *self, const char *name)
     return gls_fail(GLS_ERR_INPUT, "shader slot <%s> is not filled", name);
 }
 
-/* Lists of rows are read with other macros each time. */
+/* Whether a file is a list of rows, which is included each time with other macros. */
 static bool is_list(const char *name)
 {
     const char *end = strrchr(name, '.');
@@ -112,7 +113,7 @@ static gls_status compose_text(composer *self, const char *source)
             status = compose_slot(self, name);
         } else {
             gls_text_append(&self->out, source, length);
-            /* what follows an included text starts a line of its own */
+            /* text behind an inclusion starts on a new line */
             if (!end && self->depth > 1) gls_text_puts(&self->out, "\n");
         }
         source += length;

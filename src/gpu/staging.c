@@ -1,5 +1,5 @@
-/* Reading and writing large buffers: copied piece by piece through memory that both sides see, one piece by the device
- * while the host copies another. */
+/* Reads and writes large buffers through memory that host and device both see: the device copies one piece while the
+ * host copies another. */
 #include "gpu/internal.h"
 
 #include <omp.h>
@@ -27,7 +27,7 @@ void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name)
     glDeleteBuffers(1, name);
     *name = 0;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* so that these are no failure */
+    } /* clears GL errors, so that a failed attempt is not reported */
     return NULL;
 }
 
@@ -40,13 +40,13 @@ static bool staging_open(gls_device *device)
 
 bool gls_staging_wanted(gls_device *device, size_t buffer_bytes)
 {
-    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software
-     * renderer's buffers are there already. */
+    /* Some drivers move a whole buffer to the host's memory when any part of it is read. The buffers of a software
+     * renderer are in the host's memory already. */
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device) && staging_open(device);
 }
 
-/* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
- * the output is at work. */
+/* A few cores keep up with the bus; a team on all cores would wait for the core on which the writer of the output
+ * runs. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
     uint8_t *to = data;
@@ -56,7 +56,7 @@ void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
     for (size_t at = 0; at < bytes; at += part) memcpy(to + at, from + at, bytes - at < part ? bytes - at : part);
 }
 
-/* Asks for the piece that starts at; the sync object says when it is there. */
+/* Starts copying the piece at position `at`. The returned fence is reached when the piece has arrived. */
 static GLsync request(gls_device *device, GLuint source, size_t offset, size_t at, size_t bytes, unsigned half)
 {
     size_t n = bytes - at < PIECE ? bytes - at : PIECE;
@@ -108,7 +108,7 @@ bool gls_staging_write_wanted(gls_device *device, size_t bytes)
     return device->sending_mapped != NULL;
 }
 
-/* Until the device has emptied a piece. */
+/* Waits until the device has emptied a piece. */
 static bool piece_is_free(gls_device *device, unsigned piece)
 {
     GLsync sent = device->sent[piece];

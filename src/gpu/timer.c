@@ -1,4 +1,4 @@
-/* Waiting for the device, how long it works, and when: by its own clock where the driver can ask it, else by the
+/* Waits for the device and measures how long it works, by the device's clock if the driver offers it, else by the
  * host's. */
 #include "gpu/internal.h"
 
@@ -11,8 +11,8 @@
 #include "gpu/objects.h"
 #include "util/clock.h"
 
-/* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take.
- */
+/* Sleeps briefly between two questions to the driver. A driver that is asked to wait sleeps for part of a millisecond,
+ * longer than many kernels take. */
 static void pause_after(double waited)
 {
     const struct timespec pause = {0, 100000};
@@ -38,10 +38,10 @@ bool gls_wait_for_fence(GLsync sync)
 void gls_timer_start(const gls_device *device, gls_timer *timer)
 {
     *timer = (gls_timer){0};
-    /* software renderers time the drawing of triangles only */
+    /* software renderers only measure the drawing of triangles */
     if (!device->info.software && (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query"))) {
         GLint disjoint;
-        if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears what was before */
+        if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears the flag */
         glGenQueries(1, &timer->query);
         glBeginQuery(GL_TIME_ELAPSED, timer->query);
     } else {
@@ -67,19 +67,18 @@ double gls_timer_stop(const gls_device *device, const gls_timer *timer)
         glGetQueryObjectui64v(timer->query, GL_QUERY_RESULT, &nanoseconds);
     }
     glDeleteQueries(1, &timer->query);
-    /* the device changed its clock on the way */
+    /* the device changed its clock during the measurement */
     return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
 }
 
-/* --- a timeline ------------------------------------------------------------- */
-
-/* Begin and end by the device's clock. */
+/* A phase on the device; begin and end by the device's clock. */
 typedef struct gls_span {
     GLuint query[2];
     char name[48];
 } gls_span;
 
-/* Software renderers work while the host waits for them, and OpenGL ES has no such clock. */
+/* Whether phases are measured. Software renderers work while the host waits for them, and OpenGL ES has no such
+ * clock. */
 static bool is_traced(const gls_device *device)
 {
     return gls_trace_is_on() && !device->info.software && !device->info.gles && !device->lost;

@@ -1,5 +1,6 @@
-/* CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and SLURM_JOB_GPUS number the GPUs of a node in
- * orders of their own, which OpenGL does not know: PCI addresses join them. */
+/* Which GPUs the variables CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and SLURM_JOB_GPUS leave to
+ * this process. Each variable numbers the GPUs of a node in an order of its own, which OpenGL does not know; PCI
+ * addresses connect them. */
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -19,8 +20,9 @@
 
 typedef struct gpu {
     char address[24], id[64], model[96];
-    long order;    /* of the scheduler: device minor, or node of the topology */
-    bool openable; /* control groups of containers and of Slurm refuse the others, and CUDA and ROCm do not see them */
+    long order;    /* order in which a scheduler counts: device minor number, or node of the topology */
+    bool openable; /* whether this process may open the GPU: control groups of containers and Slurm refuse the others,
+                      and CUDA and ROCm do not see them */
 } gpu;
 
 static bool can_open(const char *path)
@@ -41,7 +43,7 @@ static int by_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The text after "KEY:" or "KEY " in a file of lines. */
+/* Finds the text behind "KEY:" or "KEY " in a file. */
 static bool find_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[256];
@@ -59,7 +61,7 @@ static bool find_value(const char *path, const char *key, char *value, size_t si
     return found;
 }
 
-/* NVIDIA's, in the order of their addresses, which is CUDA's where all are equal or CUDA_DEVICE_ORDER says so. */
+/* Lists NVIDIA's GPUs by address. CUDA uses this order if all GPUs are equal or CUDA_DEVICE_ORDER asks for it. */
 static size_t list_nvidia(const char *root, gpu *list)
 {
     char path[PATH_MAX], text[96];
@@ -83,7 +85,7 @@ static size_t list_nvidia(const char *root, gpu *list)
     return n;
 }
 
-/* AMD's, in the order of the topology of their compute driver. */
+/* Lists AMD's GPUs in the order of the topology of their compute driver. */
 static size_t list_amd(const char *root, gpu *list)
 {
     char path[PATH_MAX], text[96];
@@ -96,7 +98,8 @@ static size_t list_amd(const char *root, gpu *list)
         snprintf(path, sizeof path, "%s/sys/class/kfd/kfd/topology/nodes/%.20s/properties", root, entry->d_name);
         if (!gls_is_digit((unsigned char)*entry->d_name) || !find_value(path, "simd_count", text, sizeof text))
             continue;
-        if (strtol(text, NULL, 10) == 0 || !find_value(path, "location_id", text, sizeof text)) continue; /* a CPU */
+        if (strtol(text, NULL, 10) == 0 || !find_value(path, "location_id", text, sizeof text))
+            continue; /* a CPU, not a GPU */
         location = strtoul(text, NULL, 10);
         if (find_value(path, "domain", text, sizeof text)) domain = strtoul(text, NULL, 10);
         *g = (gpu){.order = strtol(entry->d_name, NULL, 10)};
@@ -115,8 +118,8 @@ static size_t list_amd(const char *root, gpu *list)
     return n;
 }
 
-/* Those of the list that the text names, "0,2" or "GPU-3f...": numbers count the list. As with CUDA, what stands behind
- * an entry that names none is passed over. */
+/* Chooses the GPUs that a text names, such as "0,2" or "GPU-3f...". Numbers count the list. As CUDA does, entries
+ * behind an invalid one are ignored. Returns how many were chosen. */
 static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
 {
     size_t k = 0;
@@ -135,7 +138,7 @@ static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
     return k;
 }
 
-/* Slurm's numbers: "0,2-3", of the node's GPUs whether the job sees them or not. */
+/* Whether Slurm's list "0,2-3" contains a number. It counts all GPUs of the node, visible to the job or not. */
 static bool has_number(const char *text, long number)
 {
     while (*text) {
@@ -160,7 +163,7 @@ static size_t openable(const gpu *list, size_t n, gpu *out)
 static bool has_address(const gpu *list, size_t n, const char *address)
 {
     for (size_t i = 0; i < n; i++) {
-        /* NVIDIA's domains have eight digits in newer drivers */
+        /* newer NVIDIA drivers write eight digits for the domain */
         const char *a = strchr(list[i].address, ':'), *b = strchr(address, ':');
         if (a && b && gls_case_compare(a, b) == 0 && strtoul(list[i].address, NULL, 16) == strtoul(address, NULL, 16))
             return true;
@@ -168,7 +171,8 @@ static bool has_address(const gpu *list, size_t n, const char *address)
     return false;
 }
 
-/* CUDA puts the fastest first unless told otherwise, which only CUDA knows where models differ. */
+/* Whether the order of CUDA is known. By default the fastest GPU comes first in CUDA, and only CUDA knows which is
+ * fastest if models differ. */
 static bool order_is_known(const gpu *list, size_t n)
 {
     const char *order = getenv("CUDA_DEVICE_ORDER");
@@ -218,7 +222,7 @@ bool gls_visible_address(const char *root, const char *address, const char **var
         if (!has_address(seen, k, address)) return false;
     }
     if (!hip) return true;
-    *variable = "HIP_VISIBLE_DEVICES"; /* counts what ROCR_VISIBLE_DEVICES left */
+    *variable = "HIP_VISIBLE_DEVICES"; /* HIP_VISIBLE_DEVICES counts the GPUs that ROCR_VISIBLE_DEVICES has left */
     return has_address(chosen, choose(seen, k, hip, chosen), address);
 }
 

@@ -1,3 +1,4 @@
+/* Grids of voxels, and images in memory: checks, voxel orders, comparison, allocation. */
 #include "image/formats.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -9,15 +10,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Distances between grids, in voxels: files of one series that went through different programs differ by rounding, and
- * a sform with a slight shear differs from its qform by some thousandths. */
+/* Largest difference, in voxels, between grids that count as the same. Files of one series that passed through
+ * different programs differ by rounding; a sform with a slight shear differs from its qform by some thousandths. */
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
 
-/* So that sizes of what is kept for each voxel cannot overflow. */
+/* Largest grid: array sizes with some values a voxel cannot overflow. */
 #define MAX_VOXELS (UINT64_C(1) << 48)
 
-/* In an affine, so that products of two are numbers of single precision. */
+/* Largest number in an affine: products of two stay within single precision. */
 #define MAX_NUMBER 1e15
 
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
@@ -33,7 +34,7 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     if ((uint64_t)dim[0] * (uint64_t)dim[1] > MAX_VOXELS / (uint64_t)dim[2])
         return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: these are more than 2^48", dim[0], dim[1],
                         dim[2]);
-    /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
+    /* relative to the volume of a voxel, so that the unit of length does not matter; the comparison also rejects NaN */
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
         return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
@@ -84,7 +85,7 @@ bool gls_grid_direction(const gls_grid *grid, const double world[3], double alon
     return square > 0;
 }
 
-/* The rotation (or reflection) nearest to the 3x3 part: Newton's iteration for the polar decomposition. */
+/* The rotation or reflection nearest to the 3x3 part of the affine: Newton's iteration for the polar decomposition. */
 static void nearest_rotation(const gls_grid *grid, double q[3][3])
 {
     double a[3][4], inverse[3][4];
@@ -108,8 +109,8 @@ static void nearest_rotation(const gls_grid *grid, double q[3][3])
 
 void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
 {
-    /* The rule of nibabel's io_orientation(): readers of TRK files compare these letters with those that nibabel
-     * derives from the affine. */
+    /* The rule of nibabel's io_orientation(), because readers of TRK files compare these letters with those that
+     * nibabel finds. */
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     bool taken[3] = {false, false, false};
     double q[3][3];
@@ -125,7 +126,7 @@ void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
     codes[3] = '\0';
 }
 
-/* The largest distance, in voxels of a, between the two positions of a corner of the grid. */
+/* Largest distance, in voxels of a, between the positions of a corner of the grid under both affines. */
 static double corner_distance(const gls_grid *a, const gls_grid *b)
 {
     double worst = 0.0, inverse[3][4];
@@ -183,7 +184,7 @@ gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const g
                     text_a, text_b);
 }
 
-/* Anything larger cannot be an image; keeps every later product of sizes far from overflow. */
+/* No image is larger. The limit keeps later products of sizes far from overflow. */
 #define MAX_VALUES ((uint64_t)1 << 45)
 
 gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroed, gls_image **image)
@@ -200,7 +201,7 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
     made->grid = *grid;
     made->n_volumes = n_volumes;
     if (bytes >= 2 * huge_page) {
-        /* the first touch of a large image costs as much as converting it, unless pages are large */
+        /* large pages: the first touch of a large image otherwise costs as much as converting its values */
         made->data = aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
         if (made->data) madvise(made->data, bytes, MADV_HUGEPAGE);
         if (made->data && zeroed) memset(made->data, 0, bytes);

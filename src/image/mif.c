@@ -1,4 +1,4 @@
-/* Values of MRtrix images, which lie in any order of axes. */
+/* Reads the values of MRtrix images, which may be stored in any order of axes. */
 #include "image/formats.h"
 
 #include <stdlib.h>
@@ -7,16 +7,16 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define BLOCK_VALUES ((size_t)1 << 16) /* whole bytes of bits */
+#define BLOCK_VALUES ((size_t)1 << 16) /* a multiple of 8, so that values of one bit fill whole bytes */
 
 typedef struct reader {
-    const char *path; /* of the values */
+    const char *path; /* file of the values */
     const gls_mif_header *header;
     gls_stream *stream;
-    float *out;                   /* the first value of the file */
-    size_t n[GLS_MIF_AXES];       /* sizes, the fastest in the file first */
-    ptrdiff_t step[GLS_MIF_AXES]; /* distances in the image */
-    size_t at[GLS_MIF_AXES];      /* the next value */
+    float *out;                   /* where the first value of the file belongs in the image */
+    size_t n[GLS_MIF_AXES];       /* sizes, the fastest axis of the file first */
+    ptrdiff_t step[GLS_MIF_AXES]; /* distance of neighbours in the image, in values */
+    size_t at[GLS_MIF_AXES];      /* position of the next value of the file */
 } reader;
 
 static gls_status truncated(const reader *r)
@@ -56,7 +56,7 @@ static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, float 
     }
 }
 
-/* Puts the next n values where they belong. */
+/* Stores the next n values of the file at their places in the image. */
 static void place(reader *r, const float *value, size_t n)
 {
     while (n > 0) {
@@ -99,7 +99,7 @@ static gls_status read_values(reader *r)
     return status;
 }
 
-/* Where the values of the file go. */
+/* Computes where the values of the file belong in the image. */
 static void set_steps(reader *r, gls_image *image)
 {
     const gls_mif_header *h = r->header;

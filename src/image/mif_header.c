@@ -18,7 +18,7 @@
 #define MAX_SIZE 2147483647.0
 #define MAX_VALUES ((uint64_t)1 << 45)
 
-/* What the lines say, before it is put together. */
+/* Contents of the lines of a header, before they are combined and checked. */
 typedef struct lines {
     const char *path;
     int n_dim, n_vox, n_layout, n_transform, n_files;
@@ -26,7 +26,7 @@ typedef struct lines {
     int rank[MAX_FILE_AXES];
     bool turned[MAX_FILE_AXES];
     double transform[4][4];
-    size_t n_scheme, room; /* rows of the scheme */
+    size_t n_scheme, room; /* rows of the gradient table: used, allocated */
     bool has_type;
 } lines;
 
@@ -46,7 +46,7 @@ void gls_mif_header_finish(gls_mif_header *header)
     header->scheme = NULL;
 }
 
-/* The header, with room for a NUL behind its n bytes. */
+/* Reads the header. *text has a NUL behind its *header_bytes bytes. */
 static gls_status read_text(const char *path, char **text, size_t *header_bytes)
 {
     gls_stream *stream = NULL;
@@ -69,7 +69,7 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
         if (n < strlen(MAGIC) || memcmp(data, MAGIC, strlen(MAGIC)) != 0)
             status = gls_fail(GLS_ERR_INPUT, "%s: is no MRtrix image: its first line is not '" MAGIC "'", path);
         else if (!(found = gls_mrtrix_header_bytes(data, n, whole)) && whole && gls_case_ends(path, ".mih"))
-            found = n; /* the whole file is the header */
+            found = n; /* no voxels follow: the whole file is the header */
         else if (!found && whole)
             status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the header has no line END", path);
     }
@@ -83,7 +83,7 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
     return GLS_OK;
 }
 
-/* Numbers with commas between them: at most room; -1 for anything else. */
+/* Parses numbers separated by commas, at most `room` of them. Returns their number, or -1 for an invalid text. */
 static int parse_numbers(char *text, double *value, int room)
 {
     int n = 0;
@@ -100,7 +100,8 @@ static gls_status bad(const lines *l, const char *key, const char *value)
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);
 }
 
-/* "-0,+2,+1": for each axis its place from the fastest, and whether it runs backwards; "0" is "+0". */
+/* Parses the layout, such as "-0,+2,+1": for each axis its rank, 0 for the fastest, and a minus if it is stored
+ * backwards. "0" means "+0". */
 static gls_status parse_layout(lines *l, const char *value)
 {
     int n = 0;
@@ -130,7 +131,7 @@ static const struct {
              {"Int64", NIFTI_TYPE_INT64, 8},     {"UInt64", NIFTI_TYPE_UINT64, 8}, {"Float32", NIFTI_TYPE_FLOAT32, 4},
              {"Float64", NIFTI_TYPE_FLOAT64, 8}, {"Float16", NIFTI_TYPE_UINT16, 2}};
 
-/* A name of a type, with LE or BE where the order of bytes is not this machine's own. */
+/* Parses the type; LE or BE at its end sets the byte order. */
 static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
 {
     size_t n;
@@ -191,7 +192,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
         for (char *nan; (nan = gls_case_find(value, "nan"));)
-            memcpy(nan, "  0", 3); /* right for axes that are no space alone */
+            memcpy(nan, "  0", 3); /* a voxel size of NaN is valid only for an axis that is not one of space */
     char copy[64];
     snprintf(copy, sizeof copy, "%s", value);
     int n = parse_numbers(value, row, MAX_FILE_AXES);
@@ -220,7 +221,7 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
     return status;
 }
 
-/* Sizes, order of axes, bytes. */
+/* Sets sizes, order of axes, and number of bytes. */
 static gls_status set_axes(const lines *l, gls_mif_header *h)
 {
     uint64_t n = 1;
@@ -246,8 +247,8 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
     return GLS_OK;
 }
 
-/* The axes of the grid are those of the file, the fastest first, in the direction in which they are stored: a table in
- * FSL's axes means these, and MRtrix3 writes NIfTI with these. */
+/* Sets the grid. Its axes are those of the file, the fastest first, in the direction of storage: MRtrix3 writes NIfTI
+ * with these axes, and a gradient table in FSL's convention refers to them. */
 static gls_status set_grid(const lines *l, gls_mif_header *h)
 {
     int32_t dim[3];
@@ -255,7 +256,7 @@ static gls_status set_grid(const lines *l, gls_mif_header *h)
     if (l->n_transform < 3) return gls_fail(GLS_ERR_INPUT, "%s: no transform of three rows", l->path);
     for (int r = 0; r < 3; r++) affine[r][3] = l->transform[r][3];
     for (int axis = 0; axis < 3; axis++) {
-        int c = 0; /* where it is stored */
+        int c = 0; /* rank of the axis in the file */
         for (int i = 0; i < 3; i++) c += l->rank[i] < l->rank[axis];
         dim[c] = (int32_t)l->dim[axis];
         for (int r = 0; r < 3; r++) {

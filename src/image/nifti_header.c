@@ -1,3 +1,4 @@
+/* Reads and checks headers of NIfTI-1 and NIfTI-2. */
 #include "image/formats.h"
 #include "util/status.h"
 
@@ -5,7 +6,7 @@
 #include <nifti2_io.h>
 #include <string.h>
 
-/* A header of either version, in this machine's byte order. */
+/* A header of either version, in the byte order of this machine. */
 typedef struct raw_header {
     int version; /* 1 or 2 */
     bool swapped;
@@ -16,10 +17,10 @@ typedef struct raw_header {
     } h;
 } raw_header;
 
-/* A number of the header. */
+/* A number from the header of either version, as double. */
 #define FIELD(raw, member) ((raw)->version == 1 ? (double)(raw)->h.v1.member : (double)(raw)->h.v2.member)
 
-/* Images of other kinds are told by their bytes. */
+/* Error for a file that is not NIfTI: names the kind of image that its first bytes show. */
 static gls_status not_nifti(const char *path, const raw_header *raw)
 {
     static const struct {
@@ -76,7 +77,7 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
     return GLS_OK;
 }
 
-/* Dimensions as int64 from both versions; every dimension beyond the fourth must be 1. */
+/* Reads the dimensions of either version as int64. Dimensions beyond the fourth must be 1. */
 static gls_status check_dimensions(const char *path, const raw_header *raw, int64_t dim[5])
 {
     int64_t all[8];
@@ -116,7 +117,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
 {
     uint64_t n = header->values.bytes;
     for (int i = 1; i <= 4; i++) {
-        /* a quarter of the range is left for the conversion to float and for the offset */
+        /* leaves room in the 64-bit range for the conversion to float and for the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
             return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1],
                             (long long)dim[2], (long long)dim[3], (long long)dim[4]);
@@ -126,7 +127,8 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
     if (!(offset >= 0.0) || offset > 0x1p40)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
-    /* in one file the values follow the header and four bytes that tell of extensions; some writers leave 0 */
+    /* In a single file the values follow the header and four bytes that announce extensions; some writers leave the
+     * offset 0. */
     uint64_t least = header->single_file ? 4 + (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
     if (offset < (double)least)
         gls_log(GLS_LOG_WARNING, "%s: says that its values begin at byte %g, inside the header; byte %llu is taken",
@@ -135,7 +137,8 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
-/* Warns if sform and qform name different axes: then one of them swaps sides. Logs any smaller difference. */
+/* Warns if sform and qform give the axes different names, because one of them then swaps sides. Logs smaller
+ * differences. */
 static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
     char axes[2][4] = {"", ""};
@@ -156,7 +159,7 @@ static void warn_of_forms(const char *path, const nifti_image *nim, const int32_
         gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
 }
 
-/* The affine by the rule of <glslines/image.h>. */
+/* Chooses the affine by the rule stated in <glslines/image.h>. */
 static gls_status choose_grid(const char *path, const nifti_image *nim, bool finite_qform, const int64_t dim[5],
                               gls_grid *grid)
 {
@@ -193,19 +196,19 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
                     sform && finite_qform ? "; with sform_code 0 the qform would be taken" : "");
 }
 
-/* Whether the numbers of the qform are finite. */
+/* Whether all numbers of the qform are finite. */
 static bool has_quaternion(const raw_header *raw)
 {
     return isfinite(FIELD(raw, quatern_b) + FIELD(raw, quatern_c) + FIELD(raw, quatern_d)) &&
            isfinite(FIELD(raw, qoffset_x) + FIELD(raw, qoffset_y) + FIELD(raw, qoffset_z));
 }
 
-/* An affine that is made of the qform or the voxel sizes. The library would put 0 or 1 where there is no finite number,
- * and 1 for a negative size. */
+/* Checks the numbers for an affine from the qform or the voxel sizes. The library would replace a number that is not
+ * finite by 0 or 1, and a negative size by 1. */
 static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[5])
 {
     const bool qform = FIELD(raw, qform_code) > 0;
-    if (FIELD(raw, sform_code) > 0) return GLS_OK; /* choose_grid() looks at it */
+    if (FIELD(raw, sform_code) > 0) return GLS_OK; /* choose_grid() checks the sform */
     for (int i = 1; i <= 3; i++) {
         const double size = FIELD(raw, pixdim[i]), taken = size == 0 ? 1 : fabs(size);
         if (!isfinite(size))
@@ -231,7 +234,7 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
     return GLS_OK;
 }
 
-/* Undoes what makes the library complain on stderr; such fields carry no information. */
+/* Replaces values that make the NIfTI library complain on stderr; such values carry no information. */
 static void repair_pixdim(raw_header *raw)
 {
     for (int i = 0; i < 8; i++) {
@@ -240,7 +243,7 @@ static void repair_pixdim(raw_header *raw)
     }
 }
 
-/* A slope of 0 or NaN means that there is none: nibabel writes NaN for both numbers. */
+/* Reads slope and intercept. A slope of 0 or NaN means no scaling; nibabel writes NaN for both. */
 static gls_status check_scaling(const char *path, const raw_header *raw, gls_values *values)
 {
     const double slope = FIELD(raw, scl_slope), inter = FIELD(raw, scl_inter);

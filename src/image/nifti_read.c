@@ -1,3 +1,4 @@
+/* Reads NIfTI images: single files and .hdr/.img pairs, plain or packed. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -7,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
+/* Size of a block: a multiple of every value size, and small enough that the block is still in the cache when it is
+ * converted. */
 #define BLOCK_BYTES ((size_t)256 << 10)
 
 typedef struct reader {
-    const char *path; /* of the file with the voxels */
+    const char *path; /* file with the voxels */
     gls_stream *stream;
     const gls_nifti_header *header;
     float *out;
@@ -29,7 +31,7 @@ static size_t block_bytes(const reader *r, uint64_t block)
     return left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
 }
 
-/* Reads at a position until bytes are there; 0, or errno, or -1 at the end of the file. */
+/* Reads `bytes` bytes at `offset`. Returns 0, errno, or -1 at the end of the file. */
 static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
 {
     for (size_t done = 0; done < bytes;) {
@@ -42,7 +44,7 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
     return 0;
 }
 
-/* A plain file: every thread reads and converts blocks of its own. */
+/* Reads a file that is not packed: each thread reads and converts blocks of its own. */
 static gls_status read_plain_file(const reader *r)
 {
     const gls_nifti_header *h = r->header;
@@ -99,7 +101,7 @@ static gls_status check_kind(const char *path, gls_image_kind kind, const gls_ni
     return GLS_OK;
 }
 
-/* Reads the voxels of header from r->stream, of which used bytes are gone. */
+/* Reads the voxels from r->stream, whose first `used` bytes were the header. */
 static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
 {
     const gls_nifti_header *h = r->header;
@@ -124,8 +126,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     return status;
 }
 
-/* The other file of a .hdr/.img pair: the suffix changed in place, keeping the case, a packed one if only that exists.
- * from, to: "hdr", "img". */
+/* Path of the other file of a pair: replaces the suffix `from` by `to` ("hdr", "img") in the same case; a packed file
+ * if only that exists. */
 static char *pair_name(const char *path, const char *from, const char *to)
 {
     size_t n = strlen(path);
@@ -179,7 +181,7 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
         if (status) goto done;
         r.path = image_path;
         r.stream = stream;
-        /* MRtrix3 states the offset of a single file, but begins at 0 */
+        /* MRtrix3 states the offset as in a single file, but stores the values from position 0 */
         if (gls_stream_bound(stream) == header.bytes) header.offset = 0;
     }
     status = read_voxels(&r, used, image);

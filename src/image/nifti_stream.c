@@ -1,3 +1,4 @@
+/* Reads voxel values from a stream with two threads: one unpacks, the other converts. */
 #include "image/formats.h"
 
 #include <pthread.h>
@@ -7,7 +8,8 @@
 
 #include "util/status.h"
 
-/* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
+/* Size of a block: a multiple of every value size, and small enough that the block is still in the cache when it is
+ * converted. */
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
 
@@ -15,7 +17,7 @@ typedef struct reader {
     gls_stream *stream;
     const char *path;
     const gls_values *values;
-    uint64_t bytes; /* of all values */
+    uint64_t bytes; /* size of all values */
     float *out;
 } reader;
 
@@ -25,16 +27,16 @@ static gls_status truncated(const reader *r, uint64_t found)
                     (unsigned long long)found, (unsigned long long)r->bytes);
 }
 
-/* One thread unpacks blocks into a ring while the caller's converts them. */
+/* A ring of blocks: one thread unpacks into it while the caller's thread converts. */
 typedef struct pipeline {
     const reader *r;
-    unsigned char *ring; /* RING blocks */
+    unsigned char *ring; /* RING blocks of BLOCK_BYTES */
     uint64_t n_blocks;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t filled, emptied; /* blocks */
+    uint64_t filled, emptied; /* numbers of blocks */
     gls_status status;
-    char message[1024]; /* messages are per thread, so it is carried over */
+    char message[1024]; /* error of the reading thread; stored here because messages belong to a thread */
 } pipeline;
 
 static size_t block_bytes(const reader *r, uint64_t block)
@@ -72,7 +74,7 @@ static void *unpack(void *argument)
     return NULL;
 }
 
-/* Converts blocks as they come. */
+/* Converts blocks as they arrive. */
 static void convert(pipeline *p)
 {
     const reader *r = p->r;

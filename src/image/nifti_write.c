@@ -1,3 +1,4 @@
+/* Writes NIfTI-1, or NIfTI-2 where the grid is too large, plain or packed. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -10,7 +11,7 @@
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
 
-/* The header as it goes into the file, four bytes of "no extensions" included. */
+/* The header as in the file, with the four bytes that say "no extensions". */
 typedef struct packed_header {
     size_t bytes;
     union {
@@ -30,7 +31,7 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
     return m;
 }
 
-/* The library's description of the image; its data stay NULL. */
+/* Describes the image for the NIfTI library. The description has no data. The caller frees it. */
 static nifti_image *describe(const gls_grid *g, const char *what, size_t n_volumes, int code, bool small)
 {
     const int64_t dim[8] = {n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)n_volumes, 1, 1, 1};
@@ -70,14 +71,15 @@ static gls_status make_header(const char *path, const gls_grid *grid, const char
 
 typedef struct source {
     const packed_header *header;
-    const float *values; /* to be converted to type; NULL: raw holds the bytes as they are */
+    const float *values; /* values to convert to type; NULL: raw holds the bytes as they are */
     gls_image_type type;
     const unsigned char *raw;
-    size_t value;     /* bytes of one in the file */
-    const char *what; /* for the description; NULL: nothing */
+    size_t value;     /* size of one value in the file */
+    const char *what; /* text for the description; NULL: none */
 } source;
 
-/* Bytes first .. first + bytes - 1 of the file. The header and all pieces are multiples of the value size. */
+/* Stores bytes first .. first + bytes - 1 of the file in buffer. Header and pieces have sizes that are multiples of the
+ * value size. */
 static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
 {
     const source *s = user;

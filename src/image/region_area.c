@@ -1,4 +1,4 @@
-/* One region from a file or a sphere: the only reader of regions, for tracking and for streamlines of files. */
+/* Reads one region, from an image or as a sphere: for tracking and for filters of streamlines. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4]
     return square <= s->radius * s->radius;
 }
 
-/* The voxels of the labels; a range that marks none is an error. */
+/* Marks the voxels that have one of the labels. A range of labels without voxels is an error. */
 static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
 {
     size_t n = gls_grid_voxels(&image->grid);
@@ -131,7 +131,8 @@ gls_status gls_region_centre_of(const char *option, const char *text, double cen
     return status;
 }
 
-/* Lower envelope of the parabolas square[q] + (side (p - q))^2, in place: Felzenszwalb and Huttenlocher 2012. */
+/* Distance transform of one line in place: lower envelope of the parabolas square[q] + (side (p - q))^2 (Felzenszwalb
+ * and Huttenlocher 2012). */
 static void transform_line(double *square, size_t n, double side, size_t *apex, double *from, double *out)
 {
     size_t k = 0, first = 0;

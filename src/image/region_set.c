@@ -1,4 +1,4 @@
-/* Regions: read from files, checked against the grid of a run, and packed for lookup. */
+/* The regions of a run: read from files, checked against the grid, and packed so that a device can look them up. */
 #include "image/region_set.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Corners of grids that are one: mm. */
+/* Corners of equal grids may differ by this much: mm. */
 #define SAME_PLACE 1e-4
 
 #define APART true
@@ -82,7 +82,7 @@ static bool may_be_at(const gls_regions *r, const gls_image *mask, const double 
     return gls_region_voxel_at(&r->grid, p, &voxel) && (!mask || mask->data[voxel] > 0);
 }
 
-/* Whether a voxel's centre of the region lies in the mask, or one of the mask in the region. */
+/* Whether a voxel centre of the region lies in the mask, or a voxel centre of the mask in the region. */
 static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const gls_image *mask)
 {
     double to_run[3][4], to_shape[3][4] = {{0}}, p[3];
@@ -119,7 +119,7 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
     return GLS_OK;
 }
 
-/* The bit of one more region of this role. */
+/* Chooses the bit for another region of this role. */
 static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
 {
     if (role == GLS_REGION_INCLUDE_END && __builtin_popcount(r->role_bits[role]) == 2)
@@ -137,7 +137,7 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* The group of a grid, made where there is none. */
+/* Finds the group of a grid, or adds one. *index: number of the group. */
 static gls_status take_group(gls_regions *r, const gls_grid *grid, const char *name, size_t *index)
 {
     for (*index = 0; *index < r->n_groups; ++*index)
@@ -151,7 +151,7 @@ static gls_status take_group(gls_regions *r, const gls_grid *grid, const char *n
 }
 
 static gls_status add_region(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text,
-                      const gls_image *mask)
+                             const gls_image *mask)
 {
     gls_region *list = realloc(r->region, (r->n + 1) * sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
@@ -212,7 +212,7 @@ gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *tex
     return status;
 }
 
-/* The box of voxels that are in a region, and the map to it. */
+/* Finds the box of voxels that are in a region, and the map from the run's voxel coordinates to it. */
 static void find_box(const gls_regions *r, gls_region_group *g)
 {
     int32_t low[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, high[3] = {-1, -1, -1};
@@ -268,7 +268,8 @@ static gls_status pack(gls_regions *r)
     return GLS_OK;
 }
 
-/* Whether every voxel's centre of an include region, or all of its sphere, lies in exclude regions. */
+/* Whether every voxel centre of an include region, or the whole sphere, lies in exclude regions. No streamline can pass
+ * then. */
 static bool wholly_excluded(const gls_regions *r, const gls_region *region)
 {
     const uint32_t exclude = r->role_bits[GLS_REGION_EXCLUDE];
@@ -337,7 +338,7 @@ static float row(const float m[4], const float p[3])
     return m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];
 }
 
-/* What regions_at() in glsl/guide/regions.glsl does. */
+/* Twin of regions_at() in glsl/guide/regions.glsl. */
 uint32_t gls_regions_at(const gls_regions *r, const float point[3])
 {
     uint32_t bits = 0;

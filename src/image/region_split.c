@@ -1,4 +1,4 @@
-/* The two blobs of an image of both ends of a bundle. */
+/* Splits an image that holds both ends of a bundle into two blobs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Marks the blob of a voxel with a number; returns its size. stack has room for all voxels. */
+/* Labels all voxels connected to `from` with `mark`. Returns their number. stack: room for all voxels. */
 static uint64_t flood(const gls_region_area *area, uint32_t *number, uint32_t mark, size_t from, size_t *stack)
 {
     const int32_t *dim = area->grid.dim;

@@ -1,4 +1,4 @@
-/* The text that stands for a region: a sphere, an image, or labels of an image. */
+/* Parses the text of a region: a sphere, an image, or labels of an image. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MAX_MM 1e15       /* from which squares of distances are numbers of single precision, too */
-#define MAX_LABEL 16777216 /* whole numbers up to this are exact in single precision */
+#define MAX_MM 1e15        /* squares of distances up to this are finite in single precision */
+#define MAX_LABEL 16777216 /* integers up to this are exact in single precision */
 
-/* The numbers between commas, at most four of them stored; 0: not all are numbers. */
+/* Reads numbers separated by commas and stores at most four. Returns how many there are; 0: not all are numbers. */
 static size_t read_numbers(const char *text, double number[4])
 {
     char item[64];
@@ -43,7 +43,7 @@ static bool read_label(const char *text, size_t length, uint32_t *label)
     return true;
 }
 
-/* "3,7,1000-1035" */
+/* Reads ranges of labels, such as "3,7,1000-1035". */
 static bool read_ranges(const char *text, gls_region_text *out)
 {
     for (const char *c = text;; c++) {
@@ -84,7 +84,7 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
         return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r, four numbers; and there is no such file",
                         option, text);
     const char *colon = exists ? NULL : strrchr(text, ':');
-    /* what follows a colon may be part of a name */
+    /* A colon separates labels only if no slash follows; else it belongs to the path. */
     bool labels = colon && colon > text && !strchr(colon, '/');
     if (labels && !read_ranges(colon + 1, out))
         return gls_fail(GLS_ERR_ARGUMENT,

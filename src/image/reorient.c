@@ -1,12 +1,12 @@
-/* Images whose grid differs from another only in the order and the directions of its axes: MRtrix stores what it writes
- * in orders of its own. */
+/* Reorders images whose grid differs from another only in the order and direction of its axes: MRtrix3 may write axes
+ * in an order of its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "image/formats.h"
 #include "util/status.h"
 
-/* For each axis of the wanted grid the axis of the image, and whether it runs the other way. */
+/* For each axis of the wanted grid: the image's axis, and whether it runs in the opposite direction. */
 typedef struct axes {
     int from[3];
     bool turned[3];

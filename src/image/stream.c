@@ -1,3 +1,4 @@
+/* Streams of bytes from files, unpacked on the way, and packing in parallel. */
 #include "image/formats.h"
 
 #include <stdbool.h>
@@ -10,28 +11,27 @@
 #include "util/file.h"
 #include "util/status.h"
 
-/* --- Unpacking of gzip members: by ISA-L where it was built in, which is several times as fast, else by zlib. */
+/* --- Unpacking gzip members, by ISA-L if the build has it, which is several times as fast, else by zlib. */
 
 typedef struct gls_inflater gls_inflater;
 
 typedef struct gls_inflate_buffers {
     const unsigned char *in;
-    size_t n_in; /* bytes; both move on past what was taken */
+    size_t n_in; /* bytes of input; `in` and n_in move past what was read */
     unsigned char *out;
-    size_t n_out; /* room; both move on past what was put there */
+    size_t n_out; /* room for output; `out` and n_out move past what was written */
 } gls_inflate_buffers;
 
 typedef enum gls_inflate_result {
-    GLS_INFLATE_MORE, /* the input is used up or the output full */
-    GLS_INFLATE_END, /* of the member, its checksum right if it was to be verified; what follows it is left in the input
-                      */
+    GLS_INFLATE_MORE, /* all input is used, or the output is full */
+    GLS_INFLATE_END,  /* end of the member, with a correct checksum if verified; what follows stays in the input */
     GLS_INFLATE_DAMAGED,
     GLS_INFLATE_MEMORY,
 } gls_inflate_result;
 
 static void inflater_reset(gls_inflater *i);
 
-/* The libraries count in 32 bits. */
+/* The libraries count in 32 bits, so that large buffers are processed in portions. */
 static uint32_t portion(size_t n)
 {
     return n < ((size_t)1 << 30) ? (uint32_t)n : (uint32_t)1 << 30;
@@ -45,7 +45,7 @@ struct gls_inflater {
     struct inflate_state state;
 };
 
-/* NULL if memory ran out. */
+/* Returns NULL if memory runs out. */
 static gls_inflater *inflater_create(void)
 {
     gls_inflater *i = malloc(sizeof *i);
@@ -58,7 +58,7 @@ static void inflater_destroy(gls_inflater *i)
     free(i);
 }
 
-/* Gets ready for another member. */
+/* Prepares for the next member. */
 static void inflater_reset(gls_inflater *i)
 {
     isal_inflate_init(&i->state);
@@ -78,13 +78,13 @@ static const char *reason_of(int result)
     }
 }
 
-/* Unpacks as far as the buffers go. Output may be pending when the input is used up. *reason tells what is damaged: a
- * constant. */
+/* Unpacks until the input is used up or the output is full. Output may be pending when the input is used up. *reason:
+ * what is damaged, a constant text. */
 static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
 {
     struct inflate_state *s = &i->state;
     uint32_t n_in = portion(b->n_in), n_out = portion(b->n_out);
-    s->next_in = (uint8_t *)(uintptr_t)b->in; /* only read */
+    s->next_in = (uint8_t *)(uintptr_t)b->in; /* the library only reads it */
     s->avail_in = n_in;
     s->next_out = b->out;
     s->avail_out = n_out;
@@ -131,7 +131,7 @@ void inflater_reset(gls_inflater *i)
 gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
 {
     uint32_t n_in = portion(b->n_in), n_out = portion(b->n_out);
-    i->z.next_in = (unsigned char *)(uintptr_t)b->in; /* only read */
+    i->z.next_in = (unsigned char *)(uintptr_t)b->in; /* the library only reads it */
     i->z.avail_in = n_in;
     i->z.next_out = b->out;
     i->z.avail_out = n_out;
@@ -149,15 +149,16 @@ gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const c
 #endif
 
 #define IN_BYTES ((size_t)256 << 10)
-#define VERIFIED ((uint64_t)16 << 20) /* bytes behind the values */
+/* gzip data are verified to the end if it lies at most this many bytes behind the values */
+#define VERIFIED ((uint64_t)16 << 20)
 
 struct gls_stream {
     char *path;
     gls_input input;
-    bool at_end;            /* of the gzip data */
-    bool file_ended;        /* nothing is left to be read */
+    bool at_end;            /* at the end of the gzip data */
+    bool file_ended;        /* all bytes of the file were read */
     gls_inflater *inflater; /* NULL: the data are not packed */
-    size_t in_pos, in_n;    /* unread part of in */
+    size_t in_pos, in_n;    /* unread part of `in` */
     unsigned char in[IN_BYTES];
 };
 
@@ -223,7 +224,7 @@ int gls_stream_fd(const gls_stream *s)
 
 uint64_t gls_stream_bound(const gls_stream *s)
 {
-    /* deflate cannot shrink data to less than 1/1032 */
+    /* deflate cannot shrink data by more than a factor of 1032 */
     const uint64_t size = s->input.bytes;
     if (!s->input.regular || size > UINT64_MAX / 1040) return UINT64_MAX;
     return s->inflater ? size * 1032 + 1032 : size;
@@ -242,7 +243,7 @@ static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *go
     return status;
 }
 
-/* After the end of a member: another may follow; anything else behind it is padding. */
+/* At the end of a member: prepares for the next one, or skips padding. */
 static gls_status next_member(gls_stream *s)
 {
     if (s->in_pos == s->in_n) {
@@ -300,11 +301,11 @@ gls_status gls_stream_verify(gls_stream *s)
     return GLS_OK;
 }
 
-/* Packing. Each piece is deflated on its own and ends on a byte boundary, so that the pieces joined are one deflate
+/* Packing. Each piece is deflated separately and ends on a byte boundary, so that the pieces together are one deflate
  * stream. */
 
 #define PIECE_BYTES ((size_t)1 << 20)
-#define PIECES 16 /* packed between two writes */
+#define PIECES 16 /* number of pieces packed between two writes */
 
 typedef struct piece {
     unsigned char *packed;

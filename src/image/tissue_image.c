@@ -1,4 +1,4 @@
-/* Tissue images: read, checked, cut to what has tissue, and looked up between voxels. */
+/* Tissue images (five tissue types): read, checked, cropped to their tissue, and interpolated. */
 #include "image/tissue_image.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* --- from an image -------------------------------------------------------- */
 
-/* What is wrong with single voxels. */
+/* What is wrong with voxels of an image, counted. */
 typedef struct faults {
     size_t not_a_number, sum;
     double largest;
@@ -84,8 +84,8 @@ static bool has_tissue(const gls_image *image, size_t voxel)
     return any;
 }
 
-/* The voxels with tissue and one around them, as far as the image goes; without tissue criteria of continuous maps have
- * a value, too, so they keep all. */
+/* Finds the box of voxels with tissue, with a margin of one voxel. Continuous maps keep all voxels, because voxels
+ * without tissue have values, too. */
 static void find_box(gls_tissue *t, const gls_image *image)
 {
     const int32_t *dim = image->grid.dim;
@@ -219,7 +219,7 @@ static float row(const float m[4], const float p[3])
     return m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];
 }
 
-/* What tissue_at() in glsl/guide/tissue.glsl does. */
+/* Twin of tissue_at() in glsl/guide/tissue.glsl. */
 bool gls_tissue_at(const gls_tissue *t, const float point[3], float value[GLS_TISSUE_TYPES])
 {
     int32_t low[3], near[3];

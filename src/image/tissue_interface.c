@@ -1,4 +1,5 @@
-/* Tissue round a point: where streamlines may start, and the interface of grey and white matter. */
+/* Tissue around a point: where ACT lets streamlines start, and the interface of grey and white matter (Smith et al.
+ * 2012; rules as in MRtrix3). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* mm on either side of a seed, where the sense of its direction is found. */
+/* mm on both sides of a seed at which tissue is compared to find the direction into white matter */
 #define PROBE 1e-3
 
 bool gls_tissue_admits(const gls_tissue *t, const float point[3])
@@ -26,7 +27,7 @@ bool gls_tissue_is_cortical(const gls_tissue *t, const float point[3])
            v[GLS_TISSUE_CGM] > v[GLS_TISSUE_SGM];
 }
 
-/* Voxel coordinates of the box for those of the streamlines. */
+/* From voxel coordinates of the streamlines to those of the box. */
 static void to_box(const gls_tissue *t, const double point[3], double box[3])
 {
     gls_affine_apply(t->exact, point, box);
@@ -50,7 +51,7 @@ bool gls_tissue_rises(const gls_tissue *t, const float point[3], const float dir
     return f[0] > f[1];
 }
 
-/* Hermite's weights of four points with a tension of 0.05, MRtrix3's. */
+/* Point at share u between p[1] and p[2] on MRtrix3's Hermite curve with tension 0.05. */
 static void hermite(const double p[4][3], double u, double out[3])
 {
     const double k = 0.05, u2 = u * u, u3 = u2 * u;
@@ -96,9 +97,9 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 /* --- finding the interface ------------------------------------------------- */
 
 typedef struct place {
-    double inverse[3][4];                               /* world to the box */
-    double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: of grey minus white matter, 1/mm */
-    double least;                                       /* mm: the smallest side of a voxel */
+    double inverse[3][4];                               /* from world to voxel coordinates of the box */
+    double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
+    double least;                                       /* smallest voxel side, mm */
     bool valid;
 } place;
 
@@ -114,7 +115,7 @@ static void look(const gls_tissue *t, place *p)
     }
 }
 
-/* Newton's step to the interface, of at most half a voxel; false: none. */
+/* Newton's step to the interface, at most half a voxel long. Returns false where the slope is zero. */
 static bool newton(const place *p, double step[3])
 {
     double square = 0, f = excess(p->value), length = 0;
@@ -161,7 +162,7 @@ bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
     }
     if (!p.valid || is_no_seed(p.value) || fabs(excess(p.value)) > GLS_TISSUE_ACCURACY) return false;
     if (excess(p.value) < 0) {
-        /* on to the side of grey matter, by longer and longer steps */
+        /* Moves on to the grey matter side in growing steps. */
         if (!newton(&p, step)) return false;
         for (;;) {
             double length = 0;
@@ -180,7 +181,7 @@ bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
 
 /* --- images ---------------------------------------------------------------- */
 
-/* A voxel of the whole image; what lies outside the box has no tissue. */
+/* Tissue fractions of a voxel, by its index in the whole image. Voxels outside the box have no tissue. */
 static const float *value_at(const gls_tissue *t, int32_t x, int32_t y, int32_t z)
 {
     static const float none[GLS_TISSUE_TYPES] = {0};
@@ -190,7 +191,7 @@ static const float *value_at(const gls_tissue *t, int32_t x, int32_t y, int32_t 
     return t->value[((size_t)i[2] * (size_t)t->size[1] + (size_t)i[1]) * (size_t)t->size[0] + (size_t)i[0]];
 }
 
-/* The step along an axis: the smaller of those of grey and of white matter. */
+/* Change along an axis: the smaller of the changes of grey and white matter. */
 static double step_along(const gls_tissue *t, const int32_t at[3], int axis)
 {
     int32_t low[3] = {at[0], at[1], at[2]}, high[3] = {at[0], at[1], at[2]};
@@ -269,7 +270,7 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
             }
     if (covered == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue; are the images registered?", t->name);
-    if (n < v && 2 * covered < n) /* a mask of all voxels is none */
+    if (n < v && 2 * covered < n) /* a mask of all voxels excludes nothing */
         gls_log(GLS_LOG_WARNING, "%s: only %.0f %% of the mask's voxels have tissue; are the images registered?",
                 t->name, 100.0 * (double)covered / (double)n);
     if (holes > 0)

@@ -1,3 +1,4 @@
+/* Converts voxel values between the types of files and float. */
 #include "image/formats.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ size_t gls_image_type_bytes(gls_image_type type)
     return type == GLS_IMAGE_FLOAT32 ? 4 : type == GLS_IMAGE_INT16 ? 2 : 1;
 }
 
-/* NaN fails both comparisons of a clamp, so it is asked for by name. */
+/* NaN passes both comparisons of a clamp, so it is tested explicitly. */
 static float to_range(float x, float low, float high)
 {
     if (isnan(x)) return 0.0f;

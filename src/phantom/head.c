@@ -1,4 +1,4 @@
-/* Anatomy of the phantom: signed distances to a few solids, symmetric about the midline. */
+/* Anatomy of the phantom's head: signed distances to simple solids, symmetric about the midline. */
 #include "phantom/parts.h"
 #include <math.h>
 
@@ -16,7 +16,7 @@ static const solid nuclei[] = {
     {{13, 21, 6}, {4.5, 8, 6}},    {{26, -17, -22}, {5.5, 10, 5.5}},
 };
 
-/* Lateral ventricle. */
+/* Points on the axis of the lateral ventricle, mm. */
 static const double ventricle[][3] = {{8, 23, 5}, {8, 6, 10}, {9, -20, 10}, {17, -37, 6}};
 #define VENTRICLE_RADIUS 4.5
 
@@ -47,7 +47,7 @@ static double capsule(const double p[3], const double a[3], const double b[3], d
     return sqrt(d2) - radius;
 }
 
-/* Folding of the cortex. */
+/* Displacement of the surface that makes the folds of the cortex. */
 static double folds(const double p[3])
 {
     return 1.7 * cos(0.21 * p[0]) * sin(0.19 * p[1] + 0.6) * sin(0.23 * p[2] + 0.4);
@@ -66,7 +66,7 @@ static double nearer(double margin, double distance)
     return fmin(margin, fabs(distance));
 }
 
-/* Distance to the slit between the hemispheres, which ends above the corpus callosum. */
+/* Signed distance to the slit between the hemispheres, which ends above the corpus callosum. */
 static double longitudinal_fissure(const double p[3])
 {
     double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b),
@@ -74,14 +74,14 @@ static double longitudinal_fissure(const double p[3])
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 
-/* Distance to the slit that parts the temporal lobe from those above. */
+/* Signed distance to the slit between the temporal lobe and the lobes above. */
 static double lateral_fissure(const double p[3])
 {
     double medial = fmax(52 - p[0], 0), height = p[2] + 4 + 0.2 * p[1], end = fmax(-15 - p[1], 0) + fmax(p[1] - 34, 0);
     return sqrt(medial * medial + height * height + end * end);
 }
 
-/* Inside the hemispheres, depth mm below their surface. */
+/* Tissue inside the hemispheres, `depth` mm below their surface. */
 static phantom_tissue hemisphere(const double p[3], double depth, double fold, double *margin)
 {
     double m = *margin, medial = longitudinal_fissure(p), lateral = lateral_fissure(p);
@@ -118,11 +118,11 @@ phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
         tissue = head < RIM ? PHANTOM_CSF : PHANTOM_OUTSIDE;
         m = nearer(m, head - RIM);
     } else if (d_stem < 0) {
-        /* The long tracts end in grey matter at its lower end. */
+        /* The long tracts end in grey matter at the lower end of the brain stem. */
         tissue = p[2] < -57 ? PHANTOM_GREY : PHANTOM_WHITE;
         m = nearer(nearer(m, d_stem), p[2] + 57);
     } else if (cerebrum > 0) {
-        /* A film of CSF between hemispheres and cerebellum. */
+        /* A film of CSF lies between hemispheres and cerebellum. */
         double gap = cerebrum - FISSURE, depth = fmin(-cerebellum, gap) - CORTEX;
         tissue = gap < 0 ? PHANTOM_CSF : depth < 0 ? PHANTOM_GREY : PHANTOM_WHITE;
         m = nearer(nearer(nearer(nearer(m, d_stem), cerebrum), gap), depth);

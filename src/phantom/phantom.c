@@ -1,4 +1,4 @@
-/* The phantom: parameters, grid, and the loop over its voxels. */
+/* Makes the phantom: checks parameters, lays the grid, and fills its voxels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* --- Gradient directions: points that repel each other and each other's antipodes.  */
+/* --- Gradient directions: points on a sphere that repel each other and each other's antipodes (Jones et al. 1999). */
 
 #define PI 3.14159265358979323846
 
@@ -19,7 +19,7 @@ static void normalise(double v[3])
     for (int k = 0; k < 3; k++) v[k] *= s;
 }
 
-/* Adds to force the push of q and -q on p. */
+/* Adds to force the repulsion of p by q and by -q. */
 static void push(const double p[3], const double q[3], double force[3])
 {
     double minus = 0, plus = 0;
@@ -34,7 +34,7 @@ static void push(const double p[3], const double q[3], double force[3])
 
 static void repel(size_t n, double (*p)[3], double (*force)[3])
 {
-    /* A step that is stable for neighbours at the mean distance. */
+    /* Size of a step that is stable for neighbours at the mean distance. */
     double distance = sqrt(2 * PI / (double)n), step = 0.12 * distance * distance * distance;
     size_t rounds = 4000000 / (n * n);
     rounds = rounds > 400 ? 400 : rounds < 25 ? 25 : rounds;
@@ -53,7 +53,7 @@ static void repel(size_t n, double (*p)[3], double (*force)[3])
     }
 }
 
-/* Each direction is the one that those before it repel least. */
+/* Orders directions so that each is the one repelled least by those before it. */
 static void order(size_t n, double (*p)[3], double *energy)
 {
     memset(energy, 0, n * sizeof *energy);
@@ -74,7 +74,8 @@ static void order(size_t n, double (*p)[3], double *energy)
     }
 }
 
-/* n unit vectors, antipodally evenly spread, every prefix too. GLS_ERR_MEMORY. */
+/* Computes n unit vectors spread evenly with their antipodes, as every prefix of the list is. GLS_ERR_MEMORY: out of
+ * memory. */
 static gls_status phantom_directions(size_t n, double (*direction)[3])
 {
     double(*force)[3] = malloc(n * sizeof *force);
@@ -91,10 +92,10 @@ static gls_status phantom_directions(size_t n, double (*direction)[3])
     return GLS_OK;
 }
 
-/* The same set in another rotation per shell, so that shells complement each other. */
+/* Rotates the set differently for each shell, so that the shells complement each other. */
 static void phantom_directions_rotate(int shell, size_t n, double (*direction)[3])
 {
-    /* By an angle that never repeats, about an axis that favours no coordinate. */
+    /* The angle never repeats, and the axis favours no coordinate. */
     double angle = shell * PI * (3 - sqrt(5)), c = cos(angle), s = sin(angle), a[3] = {0.48, 0.6, 0.64};
     normalise(a);
     for (size_t i = 0; i < n; i++) {
@@ -109,7 +110,7 @@ static void phantom_directions_rotate(int shell, size_t n, double (*direction)[3
 }
 
 #define RADIANS (3.14159265358979323846 / 180)
-#define FILLED 0.97 /* of the grid's extent by the head */
+#define FILLED 0.97 /* share of the grid's extent that the head fills */
 
 gls_phantom_params gls_phantom_params_default(void)
 {
@@ -125,7 +126,8 @@ gls_phantom_params gls_phantom_params_default(void)
                                 .ground_truth = true};
 }
 
-/* World axis and sign of each voxel axis; false if the codes do not name every axis once. */
+/* Parses voxel axes such as "RAS" into world axis and sign of each. Returns false if an axis is missing or named
+ * twice. */
 static bool orientation_parse(const char codes[4], int axis[3], double sign[3])
 {
     static const char letters[] = "RLAPSI";
@@ -176,7 +178,7 @@ static gls_status params_check(const gls_phantom_params *p)
     return GLS_OK;
 }
 
-/* turn = rotation about z after y after x. */
+/* Rotation matrix: about x, then y, then z. */
 static void rotation(const double degrees[3], double turn[3][3])
 {
     double cx = cos(degrees[0] * RADIANS), sx = sin(degrees[0] * RADIANS), cy = cos(degrees[1] * RADIANS),
@@ -188,8 +190,8 @@ static void rotation(const double degrees[3], double turn[3][3])
     memcpy(turn, r, sizeof r);
 }
 
-/* The grid, centred at the world's origin; axes: world unit vectors of the voxel axes as columns; scale: reference
- * frame to world. */
+/* Makes the grid, centred at the origin of the world. axes: unit vectors of the voxel axes in the world, as columns.
+ * scale: from the reference frame to the world. */
 static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double axes[3][3], double scale[3])
 {
     static const double head[3] = {PHANTOM_HEAD_X, PHANTOM_HEAD_Y, PHANTOM_HEAD_Z};
@@ -202,7 +204,7 @@ static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double 
         scale[axis[k]] = FILLED * half[k] / head[axis[k]];
         for (int r = 0; r < 3; r++) axes[r][k] = sign[k] * turn[r][axis[k]];
     }
-    /* The head keeps its place in the world when the grid is oblique: it may have to be smaller to fit. */
+    /* On an oblique grid the head keeps its orientation in the world, and may have to be smaller to fit. */
     for (int k = 0; k < 3; k++) {
         double reach2 = 0;
         for (int r = 0; r < 3; r++) reach2 += pow(axes[r][k] * scale[r] * head[r], 2);
@@ -219,8 +221,8 @@ static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double 
     return gls_grid_init(grid, p->shape, affine);
 }
 
-/* The table in the voxel frame, and the same vectors in the world, which is where they are chosen: the signal is the
- * same on every grid. */
+/* Makes the gradient table along the voxel axes, and the same vectors in the world. Directions are chosen in the world,
+ * so that the signal is the same on every grid. */
 static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *grid, const double axes[3][3],
                                  gls_gradients **gradients, double (**world)[3])
 {
@@ -258,7 +260,7 @@ done:
     return status;
 }
 
-/* Name and centre line of each bundle, and images to be filled. */
+/* Copies names and centre lines of the bundles and allocates their images. */
 static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes,
                                const double scale[3])
 {
@@ -267,7 +269,7 @@ static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const
     phantom->n_bundles = n_tubes;
     for (size_t i = 0; i < n_tubes; i++) {
         gls_phantom_bundle *bundle = &phantom->bundle[i];
-        /* Two stations into the grey matter at either end. */
+        /* The centre line reaches two stations into the grey matter at each end. */
         size_t first = tube[i].grey[0] - (tube[i].grey[0] < 2 ? tube[i].grey[0] : 2),
                last = tube[i].grey[1] + 2 < tube[i].n ? tube[i].grey[1] + 2 : tube[i].n - 1;
         memcpy(bundle->name, tube[i].name, sizeof bundle->name);
@@ -292,7 +294,7 @@ static gls_status images_make(gls_phantom *phantom, const gls_grid *grid)
     return status;
 }
 
-/* Rows are independent, so threads share nothing but what they read. */
+/* Fills all voxels. Rows are independent, so threads share only what they read. */
 static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *scan)
 {
     gls_image *dwi = scene->phantom->dwi;
@@ -317,8 +319,8 @@ static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *sc
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
 }
 
-/* On a coarse grid no voxel may hold an eighth of a small grey-matter region: then the one in which the centre line
- * ends stands for it. */
+/* Makes sure that both ends of each bundle have a voxel. On a coarse grid no voxel may hold an eighth of a small grey
+ * matter region; then the voxel in which the centre line ends stands for it. */
 static void ends_ensure(gls_phantom *phantom)
 {
     const gls_grid *grid = &phantom->mask->grid;
@@ -395,8 +397,8 @@ void gls_phantom_destroy(gls_phantom *phantom)
     free(phantom);
 }
 
-/* A voxel that lies partly outside the head has tissue alone, or, for the most part outside, none: fractions of five
- * tissues add up to 1 wherever there are some. */
+/* Completes a voxel partly outside the head: mostly inside, its tissue fills it; mostly outside, it has none. So the
+ * fractions of the five tissues add up to 1 wherever there are any. */
 static void fill_up(gls_image *five, size_t voxel)
 {
     const size_t n = gls_grid_voxels(&five->grid);
@@ -413,7 +415,7 @@ gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **imag
     GLS_REQUIRE(phantom && image && phantom->tissue);
     const gls_image *t = phantom->tissue;
     size_t n = gls_grid_voxels(&t->grid);
-    gls_image part[3]; /* white matter, grey matter, CSF */
+    gls_image part[3]; /* images of white matter, grey matter and CSF */
     for (size_t i = 0; i < 3; i++) part[i] = (gls_image){.grid = t->grid, .n_volumes = 1, .data = t->data + i * n};
     gls_status status = gls_tissue_join(&part[0], &part[1], &part[2], NULL, image);
     for (size_t v = 0; v < n && !status; v++) fill_up(*image, v);

@@ -1,6 +1,5 @@
-/* Signal of the phantom: multi-tensor white matter, isotropic compartments, Rician noise. The elementary functions are
- * polynomials so that compilers can vectorise the loops (those of the C library set errno) and every machine gives the
- * same noise. */
+/* Signal of the phantom: one tensor for each fibre population, isotropic compartments, Rician noise. The elementary
+ * functions are polynomials, so that compilers can vectorise the loops and every machine computes the same noise. */
 #include "phantom/parts.h"
 #include "util/maths.h"
 #include <math.h>
@@ -12,11 +11,11 @@
 #define S_CSF 2500.0f
 #define D_PARALLEL 1.7e-3
 #define D_PERPENDICULAR 0.25e-3
-#define D_WHITE 0.7e-3 /* of white matter between bundles, where fibres of all directions mix */
+#define D_WHITE 0.7e-3 /* white matter between bundles, where fibres of all directions mix */
 #define D_GREY 0.8e-3
 #define D_CSF 3.0e-3
 
-#define BLOCK 64 /* voxels whose random words are in hand at a time */
+#define BLOCK 64 /* number of voxels for which random words are made at a time */
 
 static inline float from_bits(int32_t bits)
 {
@@ -63,7 +62,7 @@ static inline float logarithm(float x)
            z * (2.0f + w * (6.66666667e-1f + w * (0.4f + w * (2.85714286e-1f + w * 2.22222222e-1f))));
 }
 
-/* Cosine of a full turn times u, u in [0, 1). */
+/* Cosine of 2 pi u, u in [0, 1). */
 static inline float cosine(float u)
 {
     float w = 6.28318531f * (fabsf(u - 0.5f) - 0.25f), w2 = w * w;
@@ -72,16 +71,16 @@ static inline float cosine(float u)
                          w2 * (8.3333333e-3f + w2 * (-1.98412698e-4f + w2 * (2.75573192e-6f - w2 * 2.50521084e-8f)))));
 }
 
-/* Magnitude of signal + sigma (n1 + i n2), n1 and n2 normal (Box-Muller). */
+/* Magnitude of signal + sigma (n1 + i n2) with n1 and n2 normal, by the method of Box and Muller. */
 static inline float rician(float signal, float sigma, uint32_t word0, uint32_t word1)
 {
     float u = (float)(int32_t)(0x1000000u - (word0 >> 8)) * 0x1p-24f, radius = sigma * root(-2.0f * logarithm(u));
     float square =
         signal * signal + radius * (2.0f * signal * cosine((float)(int32_t)(word1 >> 8) * 0x1p-24f) + radius);
-    return root(fabsf(square)); /* (signal - radius)^2 or more, but for rounding */
+    return root(fabsf(square)); /* at least (signal - radius)^2 except for rounding, hence the absolute value */
 }
 
-/* Noise-free signal of volume v. */
+/* Computes the signal of volume v without noise. */
 static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, float *amplitude, float *signal)
 {
     double b = scan->gradients->bval[v];
@@ -101,7 +100,8 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
 }
 
-/* Noise for n <= BLOCK voxels from number voxel on, of two volumes: one counter serves both. */
+/* Adds noise to n <= BLOCK voxels, from index `voxel` on, in two volumes: one counter gives the random words of
+ * both. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {

@@ -1,4 +1,4 @@
-/* Bundles of the phantom: tubes of elliptical, varying cross-section around smooth centre lines. */
+/* Bundles of the phantom: tubes around smooth centre lines, with elliptical cross-sections of varying size. */
 #include "phantom/parts.h"
 #include "util/status.h"
 #include <math.h>
@@ -7,21 +7,21 @@
 #include <string.h>
 
 #define MAX_KNOTS 24
-#define FINE 32  /* points of the spline between two knots */
+#define FINE 32  /* points of the spline between two knots, for measuring lengths */
 #define STEP 1.5 /* distance of stations, mm */
 
-/* Where the centre line passes, and the half axes there: along the bundle's axis, and across it. */
+/* A point of the centre line and the half axes there: along the bundle's axis, and across. */
 typedef struct knot {
     double x, y, z, r1, r2;
 } knot;
 
-/* Knots are those of the right hemisphere: a commissure is continued by its mirror image beyond the last knot (x = 0),
- * another bundle has a twin on the left. */
+/* A bundle. Knots are those of the right hemisphere. A commissure continues as its mirror image behind the last knot (x
+ * = 0); another bundle has a twin on the left. */
 typedef struct design {
     const char *name;
     bool commissure;
     double density;
-    double axis[3]; /* of the first half axis, made normal to the centre line */
+    double axis[3]; /* direction of the first half axis, before it is made normal to the centre line */
     size_t n;
     knot knots[11];
 } design;
@@ -219,7 +219,7 @@ static void normalise(double v[3])
     for (int k = 0; k < 3; k++) v[k] *= s;
 }
 
-/* The knots of a bundle on one side or, of a commissure, from right to left. */
+/* Stores the knots of a bundle on one side, or, for a commissure, from right to left. Returns their number. */
 static size_t knots_of(const design *d, double side, knot *knots)
 {
     size_t n = d->n;
@@ -236,7 +236,7 @@ static size_t knots_of(const design *d, double side, knot *knots)
     return n;
 }
 
-/* Catmull-Rom spline through the knots at parameter s in [0, n - 1]. */
+/* Catmull-Rom spline through n knots at parameter s, 0 .. n - 1. */
 static void spline(const knot *knots, size_t n, double s, double out[5])
 {
     size_t i = (size_t)fmin(s, (double)n - 2);
@@ -250,8 +250,8 @@ static void spline(const knot *knots, size_t n, double s, double out[5])
     }
 }
 
-/* Stations at equal distances along the centre line: centres and lengths of the half axes (in m1[0] and m2[0] until
- * stations_orient() makes axes of them). */
+/* Places stations at equal distances along the centre line. Until stations_orient() has run, m1[0] and m2[0] hold the
+ * lengths of the half axes. */
 static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n_knots)
 {
     double length[(MAX_KNOTS - 1) * FINE + 1], last[5], at[5];
@@ -279,7 +279,7 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     return GLS_OK;
 }
 
-/* Tangents, then half axes, then the derivatives of both. */
+/* Computes tangents, half axes, and the derivatives of both. */
 static void stations_orient(phantom_tube *tube, const double axis[3])
 {
     phantom_station *station = tube->station;
@@ -309,8 +309,8 @@ static void stations_orient(phantom_tube *tube, const double axis[3])
     }
 }
 
-/* Bounding spheres of groups of stations; the last of a group is the first of the next, so that every slab is inside
- * one. */
+/* Computes bounding spheres of groups of stations. The last station of a group is the first of the next, so that every
+ * slab is inside one sphere. */
 static gls_status spheres_make(phantom_tube *tube)
 {
     tube->n_chunks = (tube->n - 1 + PHANTOM_CHUNK - 1) / PHANTOM_CHUNK;
@@ -330,8 +330,8 @@ static gls_status spheres_make(phantom_tube *tube)
     return GLS_OK;
 }
 
-/* The run of white matter round the middle of the centre line, and from where on grey matter counts as an end: the rim
- * of a fan meets the cortex earlier. */
+/* Finds the run of white matter around the middle of the centre line, and the station numbers beyond which grey matter
+ * counts as an end: the rim of a fan meets the cortex earlier than its centre. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;
@@ -389,7 +389,7 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes)
     free(tubes);
 }
 
-/* Signed distance of a point from the plane of a cross-section. */
+/* Signed distance of a point from the plane of a cross-section, positive ahead of it. */
 static double ahead(const phantom_station *s, const double p[3])
 {
     return (p[0] - s->c[0]) * s->t[0] + (p[1] - s->c[1]) * s->t[1] + (p[2] - s->c[2]) * s->t[2];
@@ -436,7 +436,7 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
             d[k] = a->dc[k] + f * (b->dc[k] - a->dc[k]) + u * (a->d1[k] + f * (b->d1[k] - a->d1[k])) +
                    v * (a->d2[k] + f * (b->d2[k] - a->d2[k]));
         }
-        /* Where cross-sections overlap inside a sharp bend a fibre would run backwards. */
+        /* In a sharp bend cross-sections overlap, and a fibre would run backwards there. */
         if (dot(d, a->t) <= 0) continue;
         best = out;
         *station = slab[j] + f;

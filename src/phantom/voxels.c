@@ -1,3 +1,4 @@
+/* Determines what is in a voxel of the phantom by sampling it at 27 points. */
 #include "phantom/parts.h"
 #include "util/maths.h"
 #include <math.h>
@@ -5,16 +6,16 @@
 #include <string.h>
 
 #define SAMPLES 27
-#define MEMBER 4 /* samples that make a voxel one of a mask: an eighth */
+#define MEMBER 4 /* number of samples, about an eighth, from which on a voxel belongs to a mask */
 
-/* One tube's part in a voxel. */
+/* The part of one tube in a voxel. */
 typedef struct phantom_share {
     size_t tube;
-    size_t first, n;     /* of its candidate slabs */
-    int white, grey[2];  /* samples: its white matter, the grey matter of its ends */
+    size_t first, n;     /* range of its candidate slabs */
+    int white, grey[2];  /* numbers of samples: in its white matter, in the grey matter of its ends */
     double weight;       /* volume fraction times SAMPLES */
-    double direction[3]; /* sum over the samples, sign-aligned, world */
-    bool inside;         /* of the present sample */
+    double direction[3]; /* sum over the samples with aligned signs, in the world */
+    bool inside;         /* whether the current sample lies in the tube */
     double tangent[3], station;
 } phantom_share;
 
@@ -98,7 +99,7 @@ static void add_direction(phantom_share *s, const double scale[3])
     for (int k = 0; k < 3; k++) s->direction[k] += norm * world[k];
 }
 
-/* White or grey matter at one sample point: shares it among the tubes there; returns whether any tube's fibres are. */
+/* Assigns a sample point in white or grey matter to the tubes there. Returns whether a tube has fibres at the point. */
 static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3],
                    phantom_tissue tissue)
 {
@@ -126,13 +127,13 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
     return true;
 }
 
-/* Samples a voxel; count: samples per tissue, white matter without fibres as PHANTOM_WHITE. Returns the number of tubes
- * near it. */
+/* Samples a voxel. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without fibres. Returns
+ * the number of tubes near the voxel. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;
     phantom_tissue tissue = gls_phantom_tissue(centre, &margin);
-    /* The margin is not exact: distances to ellipsoids are approximate. */
+    /* The margin is approximate, because distances to ellipsoids are. */
     bool uniform = margin > 1.5 * scene->radius + 0.5;
     size_t n = 0;
     memset(count, 0, 4 * sizeof *count);
@@ -151,7 +152,7 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
     return n;
 }
 
-/* Keeps the three largest populations, largest first. */
+/* Inserts a population into the three largest ones, largest first. */
 static void peak_insert(float peak[12], const float direction[3], float fraction)
 {
     int at = 3;
@@ -162,7 +163,7 @@ static void peak_insert(float peak[12], const float direction[3], float fraction
     peak[4 * at + 3] = fraction;
 }
 
-/* Moves the fibre populations of a voxel to the row and to the images; returns their volume. */
+/* Moves the fibre populations of a voxel to the row and the images. Returns their total volume fraction. */
 static double fibres_store(const phantom_scene *scene, phantom_bench *bench, size_t n, int x, size_t voxel)
 {
     gls_phantom *phantom = scene->phantom;

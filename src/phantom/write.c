@@ -1,4 +1,4 @@
-/* Writes a phantom: all of its files get their names together, so that a full disk leaves nothing behind. */
+/* Writes the files of a phantom. All files get their names together, so that a full disk leaves nothing behind. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "util/text.h"
 
 #define MAX_PATH 4096
-#define MAX_NAME 64 /* "bundles/", a bundle's name and "_end0.nii.gz" */
+#define MAX_NAME 64 /* enough for "bundles/", the name of a bundle and "_end0.nii.gz" */
 
 typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
 
@@ -70,7 +70,7 @@ static gls_status path_join(char path[MAX_PATH], const char *folder, const char 
     return GLS_OK;
 }
 
-/* What exists already is told before anything is made. */
+/* Reports files that exist already, before anything is computed. */
 static gls_status targets_check(const writer *w, bool overwrite)
 {
     char path[MAX_PATH];
@@ -89,7 +89,7 @@ static void print_vectors(FILE *file, const gls_phantom *p)
     for (int k = 0; k < 3; k++) {
         for (size_t i = 0; i < g->n; i++) {
             double v = k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k];
-            gls_fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* no "-0" */
+            gls_fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* adding 0.0 turns -0 into 0 */
         }
         fputc('\n', file);
     }
@@ -121,7 +121,7 @@ static gls_status text_write(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
-/* The five tissues of MRtrix3 from the phantom's three, for anatomically constrained tracking. */
+/* Makes the five tissues of MRtrix3 from the phantom's three, for anatomically constrained tracking. */
 static gls_status tissue_write(const char *path, bool overwrite, gls_output_group *group, const gls_phantom *p)
 {
     gls_image *image = NULL;
@@ -195,7 +195,7 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
     return status;
 }
 
-/* --- What a phantom's files hold, in words. */
+/* --- The description of the files, for people. */
 
 static uint64_t count_voxels(const gls_image *image)
 {

@@ -1,3 +1,4 @@
+/* Writes labels on tiles, and lays out and draws the foot of a picture. */
 #include "render/studio.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static double width_of(const gls_foot *foot, const gls_item *item)
     return text;
 }
 
-/* Shortens a text with dots until its item fits. */
+/* Shortens the text of an item, ending it with dots, until the item fits. */
 static void shorten(const gls_foot *foot, gls_item *item, double most)
 {
     size_t n = strlen(item->text);
@@ -67,7 +68,7 @@ static uint32_t halo_of(const gls_render_plan *plan)
     return (plan->ink & 255) > 128 ? 0xc0000000u : 0xc0ffffffu;
 }
 
-/* A rectangle with an edge that shows it on any ground. */
+/* Draws a rectangle with an edge that contrasts with any background. */
 static void draw_bar(gls_canvas *canvas, const int box[4], uint32_t ink, uint32_t edge)
 {
     gls_canvas_fill(canvas, box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2, edge);
@@ -110,7 +111,7 @@ gls_status gls_foot_draw(const gls_foot *foot, gls_canvas *canvas, uint32_t top,
     return status;
 }
 
-/* Where a slab lies, or the name of the view. */
+/* Text of a tile: position of its slab, or name of its view. */
 static void name_of(const gls_tile *tile, char *text, size_t size)
 {
     static const char names[] = "xyz";
@@ -125,7 +126,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
 {
     const gls_camera *c = &tile->camera;
     double s = gls_label_size(plan->width, plan->height), w = plan->width, h = plan->height, edge = 0.6 * s;
-    char text[48], letters[4][4]; /* right, left, up, down */
+    char text[48], letters[4][4]; /* letters: right, left, up, down */
     double minus[2][3];
     for (int a = 0; a < 3; a++) {
         minus[0][a] = -c->right[a];
@@ -138,7 +139,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     name_of(tile, text, sizeof text);
     double wide[4];
     for (int i = 0; i < 4; i++) wide[i] = gls_text_width(letters[i], 1.2 * s);
-    /* in a small tile the upper letter goes below the name, in all tiles of a mosaic or in none */
+    /* In a small tile the upper letter goes below the name; all tiles of a mosaic are treated alike. */
     double name = gls_text_width(tile->slab_axis < 0 ? text : "z = -100.0 mm", s);
     double drop = edge + name + s > w / 2 - wide[2] / 2 ? 1.5 * s : 0;
     const double place[4][2] = {{w - edge - wide[0], h / 2 + 0.6 * s},

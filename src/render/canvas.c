@@ -1,3 +1,4 @@
+/* Pictures in memory: rectangles, copies of pictures, and text drawn as strokes. */
 #include "render/drawing.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ void gls_canvas_finish(gls_canvas *canvas)
     canvas->rgba = NULL;
 }
 
-/* Lays a colour over a pixel; share: 0 .. 255 of the colour's own opacity. */
+/* Blends a colour into a pixel. share: 0 .. 255, of the colour's own opacity. */
 static void blend(uint8_t *pixel, uint32_t colour, uint32_t share)
 {
     uint32_t alpha = (colour >> 24) * share / 255, rest = pixel[3] * (255 - alpha) / 255, sum = alpha + rest;
@@ -52,7 +53,7 @@ static const char *glyph_of(char c)
     return gls_font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
 }
 
-/* The next character of UTF-8 text: bytes that only go on with one are passed over. */
+/* Moves to the next character of UTF-8 text. */
 static const char *next_character(const char *text)
 {
     do text++;
@@ -70,7 +71,7 @@ double gls_text_width(const char *text, double size)
     return width;
 }
 
-/* Pixels around a line of text, with how much of each the strokes cover. */
+/* Pixels around a line of text: how much of each the strokes cover. */
 typedef struct mask {
     int x, y, width, height;
     double pen; /* half the width of a stroke */
@@ -94,7 +95,7 @@ static void stroke(mask *m, const double a[2], const double b[2])
         }
 }
 
-/* Strokes of all letters. */
+/* Draws the strokes of all letters. */
 static void write_letters(mask *m, double x, double y, double size, const char *text)
 {
     double unit = size / GLS_FONT_CAPITAL;

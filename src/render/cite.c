@@ -1,3 +1,4 @@
+/* What to cite for a run: the program, and the papers of the methods that its sidecar names. */
 #include "render/report_parts.h"
 
 #include <stdio.h>
@@ -36,13 +37,13 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
     const cJSON *dg = at(sidecar, "parameters", "dg"), *model = at(sidecar, "model", "name");
     if (cJSON_IsString(model)) add(key, &n, model->valuestring);
     if (cJSON_IsString(dg)) {
-        /* SD_STREAM is of the paper of iFOD1, NullDist2 of that of NullDist1 */
+        /* SD_STREAM is described in the paper of iFOD1, NullDist2 in that of NullDist1 */
         add(key, &n,
             strcmp(dg->valuestring, "sdstream") == 0    ? "ifod1"
             : strcmp(dg->valuestring, "nulldist2") == 0 ? "nulldist1"
                                                         : dg->valuestring);
     }
-    /* before there was an entry for it, FA of a fit was the stop map of all that had none */
+    /* Older sidecars do not name the stop map: runs without another one used FA from the fit. */
     const cJSON *tensor = cJSON_GetObjectItemCaseSensitive(sidecar, "tensor_fit");
     if (tensor ? cJSON_IsTrue(tensor) : cJSON_IsString(dg) && !cJSON_IsString(at(sidecar, "parameters", "fa")))
         add(key, &n, "tensor");
@@ -67,7 +68,8 @@ void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key,
     }
 }
 
-/* "name = {value}" of an entry, without the braces; "" where there is none. */
+/* Stores the value of a field "name = {value}" of a BibTeX entry, without braces; "" if there is none. Returns
+ * value. */
 static const char *field(const char *entry, size_t length, const char *name, char *value, size_t size)
 {
     char head[32];
@@ -91,7 +93,7 @@ void gls_cite_list(gls_text *out, const char *version, const char *const *key, s
         size_t length = 0;
         const char *entry = gls_page_reference(key[i], &length);
         for (size_t f = 0; f < 8; f++) field(entry, length, names[f], value[f], sizeof *value);
-        /* "A, B. and C, D." and "1--9" as in print */
+        /* Turns BibTeX's "A and B" and "1--9" into printed form. */
         for (char *and; (and = strstr(value[0], " and ")) != NULL;)
             memmove(and+2, and+5, strlen(and+5) + 1), memcpy(and, ", ", 2);
         char *dash = strstr(value[5], "--");

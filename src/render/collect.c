@@ -1,3 +1,5 @@
+/* Reads tractograms for a picture: a first pass counts and measures streamlines, a second pass keeps those that are
+ * drawn. */
 #include "render/studio.h"
 
 #include <inttypes.h>
@@ -22,7 +24,7 @@ static gls_status open_source(const gls_source *source, const gls_render_plan *p
     return gls_tractogram_reader_open(source->path, &read, reader);
 }
 
-/* Reads the rest of the file into a chain of sinks, which is freed. */
+/* Reads the rest of the file into a chain of sinks and frees the chain. */
 static gls_status pump(gls_tractogram_reader *reader, gls_sink *chain, const gls_render_options *o)
 {
     gls_status status = gls_tractogram_pump(reader, chain, go_on, (void *)(uintptr_t)o);
@@ -31,7 +33,8 @@ static gls_status pump(gls_tractogram_reader *reader, gls_sink *chain, const gls
     return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no picture was written") : status;
 }
 
-/* In front of next: streamlines with finite points and wanted lengths. *next becomes the whole chain. */
+/* Puts filters in front of *next that keep streamlines with finite points and the wanted lengths. *next becomes the
+ * whole chain. */
 static gls_status create_selection(const gls_render_options *o, gls_filter_counts *valid, gls_sink *next)
 {
     gls_sink chain;
@@ -46,7 +49,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
     return status;
 }
 
-/* --- first pass ----------------------------------------------------------- */
+/* --- First pass ----------------------------------------------------------- */
 
 typedef struct measure {
     gls_source *source;
@@ -69,14 +72,14 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* "fa, weights" */
+/* Lists names of columns: "fa, weights". */
 static void list_names(gls_text *text, const gls_column *columns, size_t n)
 {
     for (size_t i = 0; i < n; i++) gls_text_printf(text, "%s%s", i ? ", " : "", columns[i].name);
     if (n == 0) gls_text_puts(text, "none");
 }
 
-/* Whether the file has what colours come from. */
+/* Checks that the file has the group or column from which colours come. */
 static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
 {
     const gls_column *columns = info->dps;
@@ -125,7 +128,7 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
     return status;
 }
 
-/* --- second pass ---------------------------------------------------------- */
+/* --- Second pass ---------------------------------------------------------- */
 
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene)

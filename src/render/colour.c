@@ -1,3 +1,4 @@
+/* Colours of directions, colour maps, bundles and names. */
 #include "render/drawing.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #define GREY 0x909090u
 #define STOPS 33
 
-/* 0xrrggbb at equal distances; see third_party_notes/colour_maps.md */
+/* 0xrrggbb at equal distances along the map; see third_party_notes/colour_maps.md */
 static const uint32_t maps[][STOPS] = {
     [GLS_VIRIDIS] = {0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b,
                      0x375b8d, 0x33638d, 0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,
@@ -27,7 +28,7 @@ static const uint32_t maps[][STOPS] = {
                      0xc53e3d, 0xba2832, 0xab162a, 0x930e26, 0x7c0722, 0x67001f},
 };
 
-/* Okabe and Ito's, and four that lie between them. */
+/* The eight colours of Okabe and Ito without black, and others between them. */
 static const uint32_t bundles[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
                                    0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
 
@@ -46,7 +47,7 @@ uint32_t gls_colour_of_direction(const double v[3])
     double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     if (!(n > 0)) return GREY;
     int c[3];
-    /* a little towards white, so that no direction is darker than the background can bear */
+    /* shifted towards white, so that every direction stands out from the background */
     for (int a = 0; a < 3; a++) c[a] = (int)(40 + 215 * fabs(v[a]) / n + 0.5);
     return gls_colour_rgb(c[0], c[1], c[2]);
 }

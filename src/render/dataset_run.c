@@ -1,5 +1,5 @@
-/* The units of a data set, each in its turn. With several at a time each is tracked by a process of its own, so that a
- * driver that breaks down takes one unit with it and no other. */
+/* Tracks the units (subjects and sessions) of a data set. When several run at a time, each is a process of its own, so
+ * that a driver that crashes stops one unit and no other. */
 #include "render/illustrate.h"
 
 #include <errno.h>
@@ -24,21 +24,22 @@
 
 #define CITATION_TITLE "# What to cite for these tractograms"
 #define REPORT_MARK "<title>glslines: "
-#define PICTURE_MARK "glslines" /* in the chunk Software */
+#define PICTURE_MARK "glslines" /* value of the chunk Software of our pictures */
 
 #define MAX_REASON 1024
 
-/* What became of a unit; as bytes it goes through the pipe of its process. */
+/* The outcome of a unit, as bytes that go through the pipe of its process. */
 typedef struct outcome {
     gls_dataset_state state;
     gls_status status;
-    bool broke; /* its process ended with it */
+    bool broke; /* the process of the unit ended without an outcome */
     char reason[MAX_REASON];
 } outcome;
 
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
-/* Of a file of logs, a report or a picture, which the run does without where it may not be written. */
+/* Whether a log, report or picture may be written: it does not exist, or this program wrote it. Logs a warning if
+ * not. */
 static bool is_ours(const char *path, const char *mark)
 {
     const bool ours = gls_dataset_owns(path, mark);
@@ -46,7 +47,7 @@ static bool is_ours(const char *path, const char *mark)
     return ours;
 }
 
-/* Whether the report and what it writes for MultiQC may get their names. */
+/* Whether the report and its files for MultiQC may be written. */
 static bool may_report(const gls_dataset_files *files)
 {
     static const struct {
@@ -64,7 +65,7 @@ static bool may_report(const gls_dataset_files *files)
     return may;
 }
 
-/* A report and a picture of what was tracked, unless they are there and still hold; what fails is a warning. */
+/* Makes report and picture of a tracked unit, unless they exist and are up to date. A failure is a warning. */
 static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
     gls_dataset_files files;
@@ -101,7 +102,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(run->jobs > 1);
 }
 
-/* What to cite for this run: that of the last unit, as all have the same options. */
+/* Writes what to cite, from the last unit: all units have the same options. */
 static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
 {
     gls_dataset_files files;
@@ -141,7 +142,7 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
     return out;
 }
 
-/* --- several at a time ------------------------------------------------------ */
+/* --- Several units at a time ------------------------------------------------------ */
 
 typedef struct worker {
     pid_t pid; /* 0: free */
@@ -156,15 +157,15 @@ static bool child_step(void *user, const gls_progress *p)
     return run->go_on();
 }
 
-/* The process of a unit. */
+/* Runs in the process of a unit. */
 static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, pid_t parent,
                  int out)
 {
     const gls_monitor monitor = {.user = (void *)run, .step = child_step};
-    /* a terminal or a scheduler sends signals to the whole group: out of it, the process is told once, by the first
-     * one, as a second signal would end it in the midst of its work */
+    /* A terminal or scheduler signals the whole process group. Outside the group the worker gets a signal once, from
+     * its parent; a second one would end it in the middle of its work. */
     setpgid(0, 0);
-    signal(SIGTTOU, SIG_IGN); /* messages on the terminal */
+    signal(SIGTTOU, SIG_IGN); /* a worker may write messages to the terminal */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) run->end();
     gls_log_mute_info(true);
@@ -180,7 +181,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
     run->end();
 }
 
-/* The device of a worker: of a list of names each has its own. */
+/* Chooses the device of a worker: if several names are given, each worker gets another one. */
 static void choose_device(const char *names, size_t place, char *device, size_t size)
 {
     size_t n = 1;
@@ -232,17 +233,17 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
     return out;
 }
 
-/* --- all of them ------------------------------------------------------------ */
+/* --- All units ------------------------------------------------------------ */
 
 typedef struct counts {
-    outcome *of; /* of each unit; state -1: not begun */
+    outcome *of; /* one outcome for each unit; state -1: not begun */
     size_t counts[4];
     gls_status worst;
-    bool ends; /* nothing more is begun */
+    bool ends; /* no further unit is started */
 } counts;
 
-/* The run cannot go on with other units, either: there is no device, or the user asks for the end. What a driver that
- * breaks down or a series that is too large for the device tells is of this unit alone. */
+/* Whether the run must stop, because there is no device or the user asks for it. A crash of the driver, or a series too
+ * large for the device, only concerns its own unit. */
 static bool is_final(const outcome *out)
 {
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
@@ -327,7 +328,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
     free(workers);
 }
 
-/* What became of the units, for those who look later. */
+/* Writes the outcome of each unit to logs/units.tsv. */
 static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     char path[GLS_DATASET_MAX_PATH];

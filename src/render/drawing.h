@@ -4,52 +4,53 @@
 
 #include <glslines/common.h>
 
-/* --- A picture in memory, and what is put on it: other pictures, bars, text. */
+/* --- Canvas: a picture in memory, on which pictures, bars and text are drawn. */
 
 typedef struct gls_canvas {
     uint32_t width, height;
-    uint8_t *rgba; /* rows from the top */
+    uint8_t *rgba; /* pixels in rows from the top, 4 bytes each */
 } gls_canvas;
 
-/* Colours: red, green << 8, blue << 16, alpha << 24. */
+/* Creates a canvas filled with one colour. Colours: red, green << 8, blue << 16, alpha << 24. */
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour);
 void gls_canvas_finish(gls_canvas *canvas);
-/* What lies beyond the borders is left out, here and below. */
+/* Fills a rectangle; gls_canvas_copy() copies a picture. Parts beyond the borders are left out. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
 void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
 
-/* Text whose capitals are `size` pixels high; characters beyond ASCII are shown as '?'. */
+/* Width of a text whose capitals are `size` pixels high. Characters beyond ASCII are shown as '?'. */
 double gls_text_width(const char *text, double size);
-/* x, y: left end of the line on which capitals stand; halo: colour of the seam around the letters. */
+/* Draws text. x, y: left end of its baseline. halo: colour of a seam around the letters. */
 gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
                            const char *text);
 
-/* --- Colours: of directions, of colour maps, of bundles, and by name. Red, green << 8, blue << 16. */
+/* --- Colours: of directions, colour maps, bundles, and by name. Red, green << 8, blue << 16. */
 
 typedef enum gls_colormap { GLS_VIRIDIS, GLS_CIVIDIS, GLS_INFERNO, GLS_GREY, GLS_REDBLUE } gls_colormap;
 
+/* Colour from red, green and blue, 0 .. 255 each. */
 uint32_t gls_colour_rgb(int r, int g, int b);
-/* Red: left to right, green: back to front, blue: up and down. A vector of length 0 is grey. */
+/* Colour of a direction: red for left-right, green for back-front, blue for down-up. A vector of length 0 is grey. */
 uint32_t gls_colour_of_direction(const double v[3]);
-/* x from 0 to 1, what lies outside is clamped; NaN is grey. */
+/* Colour at position x of a map, from 0 to 1; other values are clamped, NaN is grey. */
 uint32_t gls_colormap_at(gls_colormap map, double x);
-/* One of twelve colours that stay apart for viewers with any of the three colour deficiencies; repeated beyond. */
+/* Colour number i of twelve that viewers with any colour deficiency can distinguish; the list repeats. */
 uint32_t gls_colour_of_bundle(size_t i);
-/* "#rrggbb", black, white or grey. */
+/* Parses "#rrggbb", black, white or grey. Returns false for another text. */
 bool gls_colour_parse(const char *text, uint32_t *colour);
 
-/* --- Letters as strokes, for labels of any size. */
+/* --- Letters as strokes (Hershey), for labels of any size. */
 
 #define GLS_FONT_GLYPHS 95
-/* Height of capitals, and the line on which they stand, in the units of the strokes. */
+/* Height of capitals, and position of the baseline, in units of the strokes. */
 #define GLS_FONT_CAPITAL 21
 #define GLS_FONT_BASE 9
 
 extern const char *const gls_font_glyphs[GLS_FONT_GLYPHS];
 
-/* --- PNG pictures, and turning ones (APNG, whose first frame every reader of PNG shows). */
+/* --- PNG pictures, still or turning (APNG; every reader of PNG shows its first frame). */
 
-/* Takes the next bytes of the file. */
+/* Receives the next bytes of the file. */
 typedef gls_status (*gls_png_taker)(void *user, const void *data, size_t bytes);
 
 typedef struct gls_png_text {
@@ -59,23 +60,24 @@ typedef struct gls_png_text {
 typedef struct gls_png {
     uint32_t width, height;
     bool has_alpha;
-    uint32_t frames;             /* 1: a still */
-    uint32_t frames_per_second;  /* of more than one */
-    double mm_per_pixel;         /* of what is drawn; 0: unknown */
-    const uint8_t (*palette)[3]; /* NULL: colours as they are; else 256 of them, and pixels are their numbers */
+    uint32_t frames;             /* number of frames; 1: a still picture */
+    uint32_t frames_per_second;  /* used if there are several frames */
+    double mm_per_pixel;         /* scale of the picture, stored in the file; 0: unknown */
+    const uint8_t (*palette)[3]; /* 256 colours, and pixels are their numbers; NULL: pixels are colours */
     gls_png_taker take;
     void *user;
-    uint32_t sequence; /* of the chunks of frames; 0 at first */
-    uint32_t frame;    /* that comes next; 0 at first */
+    uint32_t sequence; /* sequence number of the chunks of frames; 0 at first */
+    uint32_t frame;    /* number of the next frame; 0 at first */
 } gls_png;
 
-/* Before the first frame. */
+/* Writes everything before the first frame. */
 gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts);
-/* rgba: width x height pixels of 4 bytes; with a palette of 1 byte. */
+/* Writes a frame of width x height pixels: 4 bytes each, or 1 byte with a palette. */
 gls_status gls_png_frame(gls_png *png, const uint8_t *pixels);
+/* Writes everything behind the last frame. */
 gls_status gls_png_end(gls_png *png);
 
-/* A still of one picture at once: with a palette of its own where that is asked for. */
+/* Writes a whole picture of one frame. palette: chooses 256 colours for it. */
 gls_status gls_png_still(gls_png *png, const gls_png_text *texts, size_t n_texts, const uint8_t *rgba, bool palette);
 
 #endif

@@ -1,5 +1,5 @@
-/* The strokes of Hershey's Roman simplex letters, blank to tilde; see third_party_notes/hershey.md. The first two
- * characters are the left and right border, then pairs of x and y less 'R'; " R" lifts the pen. */
+/* Strokes of Hershey's Roman simplex letters, from blank to tilde; see third_party_notes/hershey.md. The first two
+ * characters are the left and right border, then pairs of x and y follow, each minus 'R'; " R" lifts the pen. */
 #include "render/drawing.h"
 
 const char *const gls_font_glyphs[GLS_FONT_GLYPHS] = {

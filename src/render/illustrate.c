@@ -1,3 +1,4 @@
+/* Makes the report and the picture of a run of tracking. */
 #include "render/illustrate.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     return status;
 }
 
-/* Whether the file was made of the run that is there. */
+/* Whether a file was made from the existing output of this job. */
 static gls_status find(const char *path, const gls_job *job, const char *role, const char *command)
 {
     const bool missing = access(path, F_OK) != 0;
@@ -60,7 +61,9 @@ gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
     if (status) return status;
-    return job->result.skipped ? find_all(o, job) : check(o, job); /* once more: the rules of bundles name inputs */
+    return job->result.skipped
+               ? find_all(o, job)
+               : check(o, job); /* again: opening the job has read the rules of bundles, which name inputs */
 }
 
 static void draw(const char *picture, gls_job *job)
@@ -71,7 +74,7 @@ static void draw(const char *picture, gls_job *job)
     options.device = job->options.device;
     options.api = job->options.api;
     options.force = job->options.force;
-    gls_log_mute_info(true); /* which device there is has been said */
+    gls_log_mute_info(true); /* the device was logged before */
     const char *drawn = job->result.output;
     gls_status status = gls_render_files(&drawn, 1, picture, &options, NULL);
     gls_log_mute_info(false);

@@ -6,32 +6,33 @@
 
 #include "workflow/dataset.h"
 
-/* --- The report and the picture that a run of tracking makes of its output. */
+/* --- Report and picture of one run. */
 
 typedef struct gls_illustrations {
-    const char *report, *picture; /* files; NULL: none; report "": beside the output */
+    const char *report, *picture; /* file names; NULL: none; report "": beside the output */
 } gls_illustrations;
 
-/* Opens the job, once it is known that they can be written, or, where it was done before, that they are there. */
+/* Opens the job, after checking that report and picture can be written, or, if the job is skipped as done, that they
+ * exist. */
 gls_status gls_illustrations_open(const gls_illustrations *illustrations, gls_job *job);
-/* Makes those that were asked for. What fails is a warning: the run has its result. */
+/* Makes report and picture, if requested. A failure is only a warning, because the tractogram exists. */
 void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job);
 
-/* --- Tracks the units of a data set, with reports and pictures: one after the other, or several at a time. */
+/* --- Tracks the units of a data set, with reports and pictures, one after another or several at a time. */
 
 typedef struct gls_dataset_task {
     const gls_dataset_options *dataset;
     const gls_dataset_choice *choice;
-    const gls_job_options *job; /* options of track, without files */
-    const gls_monitor *monitor; /* of units one after the other */
-    bool (*go_on)(void);        /* false: end */
-    int jobs;                   /* units at a time, >= 1, each in a process of its own where more than one */
-    void (*end)(void);          /* ends the process of a unit at once; needed where jobs > 1 */
+    const gls_job_options *job; /* options of track, without file names */
+    const gls_monitor *monitor; /* reports progress when units run one after another */
+    bool (*go_on)(void);        /* returns false to stop */
+    int jobs;                   /* number of units at a time, >= 1; if larger than 1, each in a process of its own */
+    void (*end)(void);          /* ends the process of a unit at once; needed if jobs > 1 */
     bool no_report;
 } gls_dataset_task;
 
-/* What fails is logged and leaves the others to be tracked, unless there is no device or the caller asked to stop;
- * *worst gets its status. logs/units.tsv tells what became of each. */
+/* Tracks all units. A failing unit is logged and the others go on, unless there is no device or the caller stops the
+ * run; *worst gets its status. logs/units.tsv lists the outcome of each unit. */
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst);
 
 #endif

@@ -1,3 +1,4 @@
+/* Text for HTML pages, and the embedded parts of a report's page. */
 #include "render/report_parts.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reads and checks the options of a picture. */
 #include "render/scene.h"
 
 #include <math.h>
@@ -13,12 +14,12 @@
 
 static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 
-/* Numbers of the foot's scale, and of the parts of lines that are seen, stay within what they are counted in. */
+/* Limits of the scale: keep numbers of the foot, and of line segments, within their integer types. */
 #define MIN_FIT_MM 1e-3
 #define MAX_FIT_MM 1e5
 #define MAX_PIXELS (UINT64_C(1) << 29)
 
-/* The next word of a list with a separator; *text moves behind it. */
+/* Takes the next word from a list; *text moves behind it. Returns false at the end. */
 static bool next_word(const char **text, char separator, char *word, size_t size)
 {
     const char *end = strchr(*text, separator);
@@ -46,7 +47,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
     return text == NULL;
 }
 
-/* AXIS:N[:MM] */
+/* Reads a slab: AXIS:N[:MM]. */
 static gls_status read_slab(gls_render_plan *p, const char *text, int *axis)
 {
     const char *rest = text;
@@ -67,7 +68,7 @@ static gls_status read_slab(gls_render_plan *p, const char *text, int *axis)
     return GLS_OK;
 }
 
-/* Where the viewer of a slice stands. */
+/* Name of the view on a slice along an axis. */
 static const char *slice_stand(const gls_render_options *o, int axis)
 {
     bool radiological = o->convention == GLS_RENDER_RADIOLOGICAL;
@@ -184,7 +185,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                     text);
 }
 
-/* Lines NAME #rrggbb. */
+/* Reads colours from lines NAME #rrggbb. */
 static gls_status read_named(gls_render_plan *p, const char *path)
 {
     char *text = NULL;

@@ -1,3 +1,4 @@
+/* Slices of an image: sampling, contrast, and planes in a view. */
 #include "render/scene.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Depths lie around this, so that all are positive. */
+/* Depths are offset by this, so that all are positive. */
 #define DEPTH_CENTRE (INT64_C(1) << 26)
 
 void gls_sampler_init(gls_sampler *sampler, const gls_image *image)
@@ -59,7 +60,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){0.02, 0.98}, 2, range);
     window->low = range[0];
     window->high = range[1];
-    /* a mask has one value in its voxels and zero around them */
+    /* a mask has one value inside and zero around it */
     if (n > 0 && n < voxels && window->low > 0) window->low = fmin(window->low, 0);
     *flat = !(window->high > window->low) || n == 0;
     if (*flat) window->high = window->low + 1;
@@ -75,7 +76,8 @@ int64_t gls_depth_of(const gls_camera *c, const double world[3])
     return DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
 }
 
-/* Where the ray through a sample meets the plane across axis a; false where it does not, or beyond its borders. */
+/* Intersection of the ray through a sample with the plane across axis a. Returns false if there is none, or beyond the
+ * borders of the plane. */
 static bool meet(const gls_planes *planes, const gls_camera *c, int a, const double on[3], double world[3])
 {
     if (fabs(c->toward[a]) < 1e-6) return false;
@@ -99,7 +101,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
             if (!planes->shown[a] || !meet(planes, c, a, on, world)) continue;
             double v = sample(planes->sampler, world);
             int64_t z = planes->is_behind ? 1 : gls_depth_of(c, world);
-            /* 0 is what lies outside of a masked image: it hides nothing */
+            /* 0 is the outside of a masked image, which hides nothing */
             if (isnan(v) || v == 0 || (uint32_t)z <= depth[i]) continue;
             double grey = (v - planes->window.low) / (planes->window.high - planes->window.low);
             depth[i] = (uint32_t)z;

@@ -1,3 +1,4 @@
+/* Writes PNG and APNG, and chooses 256 colours for a picture. */
 #include "render/drawing.h"
 
 #include <math.h>
@@ -8,21 +9,21 @@
 #include "util/file.h"
 #include "util/status.h"
 
-/* --- 256 colours for a picture: the box with the most pixels times its longest side is halved at its median, again and
- * again. Colours are told apart by 5 bits a channel. */
+/* --- Choice of 256 colours by median cut: of all boxes of colours the one with the largest product of pixels and
+ * longest side is halved at its median, repeatedly. Colours are distinguished by 5 bits for each channel. */
 
 #define BINS 32768
 
 typedef struct box {
-    uint32_t first, n; /* of the list of bins */
+    uint32_t first, n; /* range of the list of bins */
     uint64_t pixels;
-    int axis, side; /* its longest */
+    int axis, side; /* axis and length of the longest side */
 } box;
 
 typedef struct cutter {
     uint32_t count[BINS];
     uint64_t sum[BINS][3];
-    uint16_t bin[BINS]; /* those that occur, box by box */
+    uint16_t bin[BINS]; /* the bins that occur, box by box */
 } cutter;
 
 static int channel(uint16_t bin, int axis)
@@ -48,7 +49,7 @@ static void measure(const cutter *c, box *b)
     b->side = high[b->axis] - low[b->axis];
 }
 
-/* Sorts the bins of a box along an axis by counting, and halves it. */
+/* Sorts the bins of a box along an axis by counting, and halves the box. */
 static box halve(cutter *c, box *b)
 {
     uint32_t start[33] = {0};
@@ -99,8 +100,7 @@ static uint16_t bin_of(const uint8_t *p)
     return (uint16_t)(p[0] >> 3 << 10 | p[1] >> 3 << 5 | p[2] >> 3);
 }
 
-/* The 256 colours that fit a picture best, by halving the box of its colours, and their number for each pixel (from
- * malloc). */
+/* Chooses a palette and stores for each pixel the number of its colour; *pixels comes from malloc. */
 static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[256][3], uint8_t **pixels)
 {
     box boxes[256] = {{.n = 0}};
@@ -135,7 +135,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
     return n_boxes < 0 ? gls_fail(GLS_ERR_MEMORY, "out of memory for the colours of a picture") : GLS_OK;
 }
 
-/* Bytes of the data of a chunk, by the format. */
+/* Maximum size of a chunk in the format. */
 #define MAX_OF_CHUNK INT32_MAX
 
 static void put32(uint8_t *at, uint32_t v)
@@ -143,7 +143,7 @@ static void put32(uint8_t *at, uint32_t v)
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* data: its first 8 bytes are free, for length and type. */
+/* Writes a chunk. The first 8 bytes of data are reserved for length and type. */
 static gls_status write_chunk(const gls_png *png, const char *type, uint8_t *data, size_t bytes)
 {
     uint8_t end[4];
@@ -183,14 +183,14 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
     }
     if (png->frames > 1 && !status) {
         put32(animation + 8, png->frames);
-        put32(animation + 12, 0); /* for ever */
+        put32(animation + 12, 0); /* repeats for ever */
         status = write_chunk(png, "acTL", animation, 8);
     }
     if (png->mm_per_pixel > 0 && !status) {
         uint32_t per_metre = (uint32_t)fmin(fmax(round(1000 / png->mm_per_pixel), 1), 1e9);
         put32(size + 8, per_metre);
         put32(size + 12, per_metre);
-        size[16] = 1; /* the unit is the metre */
+        size[16] = 1; /* unit of the scale: metre */
         status = write_chunk(png, "pHYs", size, 9);
     }
     for (size_t i = 0; i < n_texts && !status; i++)
@@ -204,7 +204,7 @@ static int paeth(int a, int b, int c)
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* A row less what its neighbours foretell; returns the sum of the absolute differences. */
+/* Filters a row: subtracts the prediction from its neighbours. Returns the sum of absolute differences. */
 static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, size_t n, size_t step, uint8_t *out)
 {
     uint64_t sum = 0;
@@ -223,8 +223,8 @@ static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, s
     return sum;
 }
 
-/* The bytes of a frame as they are deflated: each row with the filter of the smallest sum, those of a palette without.
- */
+/* Bytes of a frame before compression: each row with the filter that gives the smallest sum; rows of palette numbers
+ * unfiltered. */
 static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *bytes)
 {
     size_t step = png->palette ? 1 : png->has_alpha ? 4 : 3, n = png->width * step;
@@ -259,7 +259,7 @@ static gls_status write_frame_head(gls_png *png)
     put32(head + 8, png->sequence++);
     put32(head + 12, png->width);
     put32(head + 16, png->height);
-    head[29] = 1; /* shown for 1 / frames_per_second */
+    head[29] = 1; /* delay denominator; each frame is shown for 1 / frames_per_second */
     head[31] = (uint8_t)png->frames_per_second;
     return write_chunk(png, "fcTL", head, 26);
 }

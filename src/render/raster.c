@@ -1,3 +1,4 @@
+/* Draws streamlines by compute kernels: host side. */
 #include "render/studio.h"
 
 #include <math.h>
@@ -7,18 +8,18 @@
 #include "render/scene.h"
 #include "util/status.h"
 
-/* --- From streamlines in world space to segments on a strip of a picture.  */
+/* --- Cuts streamlines in world space into segments on a strip of a picture. */
 
-/* Longest piece, samples: numbers of the kernel stay within 32 bits. */
+/* Maximum length of a segment, in samples: keeps the numbers of the kernel within 32 bits. */
 #define GLS_SEGMENT_MOST 64
 
 typedef struct gls_strip {
-    int64_t first; /* row of samples of the picture that is the strip's row 0; may be negative */
+    int64_t first; /* row of samples of the picture that is row 0 of the strip; may be negative */
     uint32_t rows;
-    double radius; /* samples */
+    double radius; /* in samples */
 } gls_strip;
 
-/* Takes n records; a failure ends the work. */
+/* Receives n records; a failure ends the work. */
 typedef gls_status (*gls_segment_taker)(void *user, const gls_segment_record *record, uint32_t n);
 
 typedef struct maker {
@@ -30,11 +31,11 @@ typedef struct maker {
     void *user;
 } maker;
 
-/* Sixteenths of a sample, to 2^40: what is further away is cut off before numbers become whole. */
+/* Limit of coordinates before they become integers, in sixteenths of a sample (2^40). */
 #define FAR 1099511627776.0
 
-/* Leaves of the part t[0] to t[1] of a line what lies between low and high; at, step: where it begins, how far it goes.
- * false: nothing. */
+/* Shortens the part t[0] .. t[1] of a line to what lies between low and high on one axis. at, step: start and extent of
+ * the line. Returns false if nothing is left. */
 static bool narrow(double at, double step, double low, double high, double t[2])
 {
     if (step == 0) return at >= low && at <= high;
@@ -43,7 +44,8 @@ static bool narrow(double at, double step, double low, double high, double t[2])
     return t[0] <= t[1];
 }
 
-/* Leaves of the line from a to b what lies in the box, as shares t[0] and t[1] of its length. */
+/* Part of the line from a to b inside the camera's box, as shares t[0] and t[1] of its length. Returns false if there
+ * is none. */
 static bool cut(const gls_camera *c, const float a[3], const float b[3], double t[2])
 {
     t[0] = 0;
@@ -53,7 +55,7 @@ static bool cut(const gls_camera *c, const float a[3], const float b[3], double 
     return true;
 }
 
-/* To sixteenths of a sample: x to the right, y down from the strip's first row. */
+/* Position in sixteenths of a sample: x to the right, y down from the first row of the strip. */
 static void place_of(const maker *m, const double p[3], double out[2])
 {
     const gls_camera *c = m->camera;
@@ -71,7 +73,7 @@ static void between(const float a[3], const float b[3], double t, double out[3])
     for (int k = 0; k < 3; k++) out[k] = a[k] + t * ((double)b[k] - a[k]);
 }
 
-/* Cuts off of the part t[0] to t[1] of a line what is far from the picture; false: all of it. */
+/* Cuts off what is far from the picture from the part t[0] .. t[1] of a line. Returns false if nothing is left. */
 static bool cut_far(const maker *m, const float a[3], const float b[3], double t[2])
 {
     double ends[2][3], place[2][2], part[2] = {0, 1}, length = t[1] - t[0];
@@ -89,7 +91,7 @@ static bool cut_far(const maker *m, const float a[3], const float b[3], double t
     return true;
 }
 
-/* The place in whole numbers, and z towards the viewer. */
+/* Position as integers, z towards the viewer. */
 static void project(const maker *m, const double p[3], int64_t out[3])
 {
     double place[2];
@@ -144,7 +146,7 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
     return m->take(m->user, m->buffer, n);
 }
 
-/* Of the pieces 0 to n - 1 of a line those that may be seen: *first to *last - 1. */
+/* Of the n pieces of a line, finds those that may be visible: *first .. *last - 1. */
 static void seen_pieces(const maker *m, int64_t place[2][3], int64_t n, int64_t *first, int64_t *last)
 {
     double slack = m->strip->radius * 16 + 32 * GLS_SEGMENT_MOST, t[2] = {0, 1};
@@ -183,8 +185,8 @@ static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_
     return status;
 }
 
-/* Cuts all streamlines to the camera's box and to the strip, and hands on their segments in parcels of `room` at most,
- * for which buffer has place. */
+/* Cuts all streamlines to the camera's box and the strip, and hands on their segments, at most `room` at a time; buffer
+ * has room for them. */
 static gls_status segments_make(const gls_scene *scene, const gls_camera *camera, const gls_strip *strip,
                                 gls_segment_record *buffer, uint32_t room, gls_segment_taker take, void *user)
 {
@@ -192,7 +194,7 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
     gls_status status = GLS_OK;
     for (size_t line = 0; line < scene->n_lines && !status; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
-        /* a single point is a ball */
+        /* a streamline of one point is a ball */
         if (end - begin == 1)
             status = add_line(&m, scene->point[begin], scene->point[begin], scene->colour[begin], scene->colour[begin]);
         for (uint64_t i = begin + 1; i < end && !status; i++)
@@ -201,15 +203,15 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
     return status || m.n == 0 ? status : take(user, buffer, m.n);
 }
 
-/* Segments of a run of the kernel; fewer where the device's buffers are too small. */
+/* Number of segments in a kernel run; smaller if the buffers of the device are. */
 #define BATCH (1u << 17)
-/* How far occlusion looks, samples. */
+/* Radius of occlusion, in samples. */
 #define REACH 24
-/* Turns of all loops of an invocation: llvmpipe ends a kernel without a word after 65536. */
+/* Maximum number of loop iterations of an invocation: llvmpipe silently ends a kernel after 65536. */
 #define MAX_TURNS 40000
-/* Samples: the kernel's numbers stay within 32 bits. */
+/* In samples: keeps the numbers of the kernel within 32 bits. */
 #define MAX_RADIUS 400
-/* Bytes of a buffer for a word a sample, at most; the device's limit may be lower. */
+/* Maximum size of a buffer with one word for each sample; the limit of the device may be lower. */
 #define STRIP_BYTES (UINT64_C(64) << 20)
 
 enum {
@@ -230,13 +232,13 @@ struct gls_raster {
     gls_kernel *pass[N_PASSES], *resolve;
     gls_buffer *buffer[N_BUFFERS];
     gls_segment_record *segments;
-    uint32_t batch;         /* there is room for */
-    uint32_t *words;        /* a word a sample of a strip, twice */
-    uint32_t width, height; /* of the picture for which the buffers were made; 0: none */
-    uint32_t strip_rows;    /* of the picture, without the margins */
+    uint32_t batch;         /* number of segments for which there is room */
+    uint32_t *words;        /* two words for each sample of a strip */
+    uint32_t width, height; /* size of the picture for which the buffers were made; 0: none */
+    uint32_t strip_rows;    /* rows of the picture in a strip, without margins */
     uint32_t margin;        /* rows of samples above and below a strip */
     gls_tubes_uniforms tubes;
-    int current; /* pass */
+    int current; /* number of the current pass */
 };
 
 static bool has_layers(const gls_raster *r)
@@ -293,7 +295,8 @@ void gls_raster_destroy(gls_raster *r)
     free(r);
 }
 
-/* Buffers for pictures of this size, which are drawn in strips where the device's buffers are too small. */
+/* Creates buffers for pictures of this size. If the buffers of the device are too small, the picture is drawn in
+ * strips. */
 static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
 {
     static const char *const labels[N_BUFFERS] = {"segments", "depth",  "colour", "backdrop",
@@ -341,7 +344,7 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     u->per_squared = (256u << 14) / u->radius_squared;
     u->shade = r->style.flat ? 0 : 166;
     u->highlight = r->style.flat ? 0 : 64;
-    /* rows of a column of a tube at 45 degrees */
+    /* columns of a tube at 45 degrees that one invocation may fill */
     u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
 }
 
@@ -357,7 +360,7 @@ static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t r
     u->occlusion = (uint32_t)lround(256 * r->style.occlusion);
     u->background = r->style.background;
     for (int i = 0; i < 256; i++) {
-        /* a spiral, turned by a sixteenth of a turn from pattern to pattern */
+        /* Sample positions on a spiral, rotated by a sixteenth of a turn from pattern to pattern. */
         double turn = 6.283185307179586 * ((i % 16 + 0.5) * 0.381966 + (i / 16 * 7 % 16) / 16.0),
                far = REACH * sqrt((i % 16 + 0.5) / 16);
         u->around[i] = (uint32_t)(lround(far * cos(turn)) + 128) | (uint32_t)(lround(far * sin(turn)) + 128) << 8;

@@ -1,4 +1,4 @@
-/* Pictures as files. */
+/* Renders pictures to files. */
 #include <glslines/render.h>
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static gls_status check_numbers(const gls_render_options *o)
     return GLS_OK;
 }
 
-/* A place for the folder of the frames: one that is there, or can be made: *made. */
+/* Checks that the folder for frames exists, or makes it; *made says which. */
 static gls_status check_folder(const char *path, bool *made)
 {
     struct stat info;
@@ -80,7 +80,7 @@ static gls_status draw_frames(gls_studio *s, uint32_t first, uint32_t n, gls_png
     return status || n == 1 ? status : gls_png_end(png);
 }
 
-/* With entries about what the picture shows. */
+/* Writes frames as PNG with text entries about the picture. */
 static gls_status write_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png *png)
 {
     char shown[24], total[24], scale[32], software[64];
@@ -106,7 +106,7 @@ static gls_status write_picture(gls_studio *s, uint32_t first, uint32_t n, gls_p
     return status;
 }
 
-/* Frames first .. first + n - 1 as one file. */
+/* Writes frames first .. first + n - 1 to one file. */
 static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uint32_t n, gls_output_group *group)
 {
     const gls_render_options *o = s->plan.options;
@@ -128,7 +128,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
     return status;
 }
 
-/* Name of a frame, from malloc; NULL without memory. */
+/* File name of a frame, from malloc; NULL: out of memory. */
 static char *name_frame(const char *folder, uint32_t frame)
 {
     char *path = NULL;

@@ -1,3 +1,4 @@
+/* Reports: finds the inputs, reads them, and fills the page. */
 #include "render/report_parts.h"
 
 #include <float.h>
@@ -30,7 +31,7 @@ gls_report_options gls_report_options_default(void)
     };
 }
 
-/* --- values of the sidecar -------------------------------------------------- */
+/* --- Values of the sidecar -------------------------------------------------- */
 
 const cJSON *gls_report_get(const gls_report *report, const char *path)
 {
@@ -68,9 +69,9 @@ void gls_text_number(gls_text *out, double v)
         gls_text_printf(out, "%.2f", v);
 }
 
-/* --- inputs ----------------------------------------------------------------- */
+/* --- Inputs ----------------------------------------------------------------- */
 
-/* Length of a name without the slashes with which that of a folder may end. */
+/* Length of a name without trailing slashes. */
 static size_t without_slashes(const char *input)
 {
     size_t n = strlen(input);
@@ -78,7 +79,7 @@ static size_t without_slashes(const char *input)
     return n;
 }
 
-/* The path as it is, or beside the sidecar, where such a file exists; from malloc, else NULL. */
+/* Finds a file by its path, or by its name beside the sidecar. From malloc; NULL: not found. */
 static char *find_file(const gls_report *r, const char *path)
 {
     char *beside = NULL;
@@ -99,14 +100,14 @@ static gls_status read_sidecar(gls_report *r, const char *path)
     return status;
 }
 
-/* The tractogram that the sidecar tells of; NULL: it names none. */
+/* Tractogram that the sidecar names; NULL: none. */
 static const char *output_of(const gls_report *r)
 {
     const char *output = gls_report_text(r, "output/path");
     return output ? output : cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
 }
 
-/* The two files from the one that was named. */
+/* Finds tractogram and sidecar from the file that the user named. */
 static gls_status find_inputs(gls_report *r, const char *input)
 {
     gls_status status = GLS_OK;
@@ -118,7 +119,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
         r->tractogram = gls_text_copy(input);
         char *sidecar = gls_sidecar_find(input);
-        /* a file of that name that is something else is no reason to have no report */
+        /* a file of that name that is no sidecar must not prevent a report */
         if (sidecar && access(sidecar, R_OK) == 0 && read_sidecar(r, sidecar) != GLS_OK) {
             gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
             cJSON_Delete(r->sidecar);
@@ -139,7 +140,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     return status ? status : gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
 }
 
-/* --- reading the tractogram --------------------------------------------------- */
+/* --- The tractogram --------------------------------------------------- */
 
 static gls_status append_lengths(void *user, const gls_streamlines *s)
 {
@@ -190,7 +191,7 @@ static void choose_grid(gls_report *r, const gls_tractogram_info *info)
     r->has_grid = gls_grid_init(&r->grid, dim, affine) == GLS_OK;
 }
 
-/* One pass over the file: numbers, lengths, density. */
+/* Reads the file once: summary, lengths, density. */
 static gls_status read_tractogram(gls_report *r)
 {
     gls_tractogram_reader *reader = NULL;
@@ -219,12 +220,12 @@ static gls_status read_tractogram(gls_report *r)
     return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no report was written") : status;
 }
 
-/* What fails here leaves its section empty, with the reason. */
+/* Draws the pictures. If that fails, their section gives the reason instead. */
 static gls_status draw_pictures(gls_report *r)
 {
     const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
-        gls_log_mute_info(true); /* the pictures are drawn one by one, on the same device */
+        gls_log_mute_info(true); /* the device is logged once, not for each picture */
         gls_status status = gls_report_draw(r);
         gls_log_mute_info(false);
         if (status == GLS_ERR_CANCELLED || !status) return status;
@@ -235,7 +236,7 @@ static gls_status draw_pictures(gls_report *r)
     return GLS_OK;
 }
 
-/* --- the page ----------------------------------------------------------------- */
+/* --- The page ----------------------------------------------------------------- */
 
 static void append_value(void *user, gls_text *out, const char *name)
 {

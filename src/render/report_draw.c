@@ -1,4 +1,4 @@
-/* Pictures of a report. */
+/* Draws the pictures of a report. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* mm by which lines of the 3-D view may differ from those of the file. */
+/* Tolerance of the lines of the 3-D view, in mm. */
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
-#define VIEW_POINTS 120000 /* about 0.75 MB of the report */
-/* Pixels of a side of a density map; they are larger than a voxel where the grid has more. */
+#define VIEW_POINTS 120000 /* limits the 3-D view to about 0.75 MB of the report */
+/* Maximum number of pixels of a side of a density map; with larger grids a pixel covers several voxels. */
 #define DENSITY_MOST 1024
 
-/* --- bytes of a picture ----------------------------------------------------- */
+/* --- Bytes of a picture ----------------------------------------------------- */
 
 static gls_status take(void *user, const void *data, size_t bytes)
 {
@@ -44,7 +44,7 @@ static gls_status encode(const gls_canvas *canvas, gls_report_picture *picture)
     return status;
 }
 
-/* --- streamlines ------------------------------------------------------------ */
+/* --- Streamlines ------------------------------------------------------------ */
 
 static gls_status draw(gls_report *r, const gls_render_options *options, gls_report_picture *picture, gls_scene *keep)
 {
@@ -72,7 +72,7 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
     return status;
 }
 
-/* The same lines with fewer points, none of which was further away than the tolerance. */
+/* Removes points so that the lines stay within the tolerance. */
 static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *simple)
 {
     const gls_streamlines lines = {
@@ -88,7 +88,7 @@ static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *
     return status;
 }
 
-/* For the 3-D view, coarser where streamlines are so long that the report would become large. */
+/* Prepares lines for the 3-D view, with a larger tolerance where the report would become too large. */
 static gls_status simplify(gls_scene *scene)
 {
     gls_scene simple = {.n_lines = 0};
@@ -106,9 +106,9 @@ static gls_status simplify(gls_scene *scene)
     return GLS_OK;
 }
 
-/* --- density ---------------------------------------------------------------- */
+/* --- Density ---------------------------------------------------------------- */
 
-/* The largest value along each line of sight of a camera, on pixels of one voxel. */
+/* Maximum intensity projection of a map along the view of a camera, on pixels of one voxel. */
 static void project(const gls_grid *grid, const double *values, const gls_camera *c, double voxel, double *out)
 {
     for (size_t v = 0; v < gls_grid_voxels(grid); v++) {

@@ -1,4 +1,4 @@
-/* What goes beside or into a report for programs: streamlines of the 3-D view, files of MultiQC. */
+/* Data in or beside a report for other programs: streamlines of the 3-D view, files for MultiQC. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "util/status.h"
 #include "workflow/json.h"
 
-/* mm: finer steps of coordinates would only make the report larger. */
+/* Smallest step of coordinates, in mm: finer steps would only make the report larger. */
 #define FINEST 0.03f
 
-/* --- streamlines ---------------------------------------------------------- */
+/* --- Streamlines ---------------------------------------------------------- */
 
 static void put32(uint8_t *at, uint32_t v)
 {
@@ -36,8 +36,9 @@ static void store_float(uint8_t *at, float v)
     put32(at, word);
 }
 
-/* u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then for x, y and z the differences along
- * each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
+/* Packs streamlines for the page. Layout: u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then
+ * for x, y and z the differences along each line as 16 bits, the first from 0. Little-endian; coordinate = origin +
+ * scale * sum. */
 static void pack(const gls_scene *scene, uint8_t *bytes)
 {
     float low[3] = {0};
@@ -183,7 +184,7 @@ gls_status gls_report_mqc(gls_report *r)
     return status;
 }
 
-/* Up to the first character of end. */
+/* Appends text up to the first character that is in `end`. */
 static void append_part(gls_text *out, const char *text, const char *end)
 {
     char *part = strndup(text, strcspn(text, end));
@@ -192,7 +193,8 @@ static void append_part(gls_text *out, const char *text, const char *end)
     free(part);
 }
 
-/* Versions of libraries may hold spaces; what is quoted may not hold quotes. */
+/* Appends a line of YAML, NAME: "VERSION". The name is cut at its first blank or special character, the version at a
+ * quote. */
 static void append_version(gls_text *out, const char *name, const char *version)
 {
     gls_text_puts(out, "    ");

@@ -68,7 +68,7 @@ void gls_report_lengths(const gls_report *report, gls_text *out)
     gls_text_puts(out, "</tbody></table></details>\n");
 }
 
-/* A key of the sidecar in words. */
+/* Appends a key of the sidecar as words. */
 static void append_words(gls_text *out, const char *key)
 {
     char words[128];
@@ -78,7 +78,7 @@ static void append_words(gls_text *out, const char *key)
     gls_html_puts(out, words);
 }
 
-/* The next member that counts something, or with zero one that does not. */
+/* Next member whose count is not zero, or, with zero, is zero. */
 static const cJSON *next_count(const cJSON *item, bool zero)
 {
     while (item && !(cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= 0x1p53 &&
@@ -137,7 +137,7 @@ static void append_bar_table(gls_text *out, const cJSON *member, const char *cap
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-/* A bar for each reason that occurred, a table of them, and a sentence with the reasons that did not. */
+/* Appends bars and a table for the reasons that occurred, and a sentence with the reasons that did not. */
 static void append_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
 {
     const cJSON *member = gls_json_members(object);
@@ -177,7 +177,7 @@ void gls_report_ends(const gls_report *report, gls_text *out)
     gls_text_puts(out, ".</p>\n");
 }
 
-/* The directions as they were used, seen from above: each axis once, on the upper half of the sphere. */
+/* Appends the gradient directions seen from above, each axis once, on the upper half of the sphere. */
 static void append_sphere(gls_text *out, const gls_gradients *g)
 {
     gls_text_puts(out, "<svg viewBox=\"0 0 300 300\" width=\"300\" role=\"img\" aria-label=\"Gradient directions on a "

@@ -17,7 +17,7 @@ static size_t count_warnings(const gls_report *report)
     return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->run.warnings.n;
 }
 
-/* NAN: nothing. */
+/* v NAN: appends nothing. */
 static void append_box(gls_text *out, const char *name, double v, const char *unit)
 {
     if (isnan(v)) return;
@@ -26,7 +26,7 @@ static void append_box(gls_text *out, const char *name, double v, const char *un
     gls_text_printf(out, "%s</dd></div>\n", unit);
 }
 
-/* The command of the sidecar, "edit"; NULL: it does not tell. */
+/* Command of the sidecar, such as "edit"; NULL: unknown. */
 static const char *command_of(const gls_report *r)
 {
     const char *word = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "command_line"), 1));
@@ -44,7 +44,7 @@ void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
         gls_text_printf(out, "<p>The sidecar does not tell %s.</p>\n", what);
 }
 
-/* For a sidecar of another command than track: names the command and its input. */
+/* If the sidecar is of another command than track, appends its command and input. */
 static void append_maker(const gls_report *r, gls_text *out)
 {
     const char *command = command_of(r);
@@ -137,14 +137,14 @@ void gls_report_pictures(const gls_report *r, gls_text *out)
         return;
     }
     append_picture(&r->picture[GLS_PICTURE_VIEWS],
-                "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
-                "blue: up and down.",
-                out);
+                   "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
+                   "blue: up and down.",
+                   out);
     append_picture(&r->picture[GLS_PICTURE_SLABS],
-                r->image || r->options->image_data
-                    ? "Axial slices of the image with the streamlines near them; left is left."
-                    : "Streamlines near axial planes; left is left. No image was given to show behind them.",
-                out);
+                   r->image || r->options->image_data
+                       ? "Axial slices of the image with the streamlines near them; left is left."
+                       : "Streamlines near axial planes; left is left. No image was given to show behind them.",
+                   out);
 }
 
 void gls_report_view(const gls_report *r, gls_text *out)
@@ -205,7 +205,7 @@ static void append_value(gls_text *out, const cJSON *value)
     cJSON_free(text);
 }
 
-/* In the form in which a shell takes it. */
+/* Appends the command line with quotes as a shell needs them. */
 static void append_command_line(gls_text *out, const cJSON *words)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@";
@@ -253,7 +253,8 @@ static bool is_in(const cJSON *list, const char *text)
     return false;
 }
 
-/* On what the result does not depend has one default, whatever the getter and the model. */
+/* Whether a value is the default of a parameter that does not affect the result; such a parameter has one default for
+ * all getters and models. */
 static bool is_plain_default(const gls_param *param, const cJSON *value)
 {
     const gls_job_options bare = gls_job_options_bare();
@@ -265,7 +266,8 @@ static bool is_plain_default(const gls_param *param, const cJSON *value)
     return same;
 }
 
-/* The sidecar tells which parameters are not the defaults of the run's preset, getter and model. */
+/* Origin of a value. The sidecar lists the parameters that differ from the defaults of the run's preset, getter and
+ * model. */
 static origin origin_of(const gls_report *r, const cJSON *item)
 {
     const cJSON *changed = gls_report_get(r, "defaults/changed");
@@ -277,7 +279,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
     return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
 }
 
-/* Lists the parameters that the user gave (given), or those that kept their defaults. */
+/* Appends the parameters that the user gave, or those that kept their defaults. */
 static void append_parameters(gls_text *out, const gls_report *r, bool given)
 {
     static const char *const words[] = {
@@ -339,7 +341,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
                        "<tbody>\n");
     bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
     append_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
-            there ? (double)info.st_size : NAN);
+               there ? (double)info.st_size : NAN);
     append_row(out, "sidecar", r->sidecar_path, NAN);
     if (r->sidecar) {
         snprintf(made, sizeof made, "glslines %.40s", gls_report_text(r, "software/version"));
@@ -357,7 +359,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
                     *bytes = cJSON_GetObjectItemCaseSensitive(input, "bytes");
         if (cJSON_IsString(path))
             append_row(out, input->string ? input->string : "input", path->valuestring,
-                    cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
+                       cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
     }
     if (r->image || r->options->image_data)
         append_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
@@ -366,7 +368,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-/* The name of a model or getter in a sentence, and its reference. */
+/* Name of a model or getter in a sentence, with its reference. */
 static const char *in_words(const char *word)
 {
     static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},

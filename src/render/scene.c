@@ -1,3 +1,4 @@
+/* Collects the streamlines of a picture in memory and colours them. */
 #include "render/scene.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ fail:
     return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points of streamlines to draw", scene->n_points + points);
 }
 
-/* Of the streamline at point i: to the next point that differs, or from the one before. */
+/* Direction of a streamline at point i: to the next point at another position, or from the previous one. */
 static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
 {
     size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;

@@ -8,130 +8,133 @@
 
 #include "render/drawing.h"
 
-/* --- Where the viewer of a picture stands: orthographic cameras, their names and letters, and the scale at which all of them show everything. */
+/* --- Views: orthographic cameras, their names and letters, and the scale that shows everything. */
 
-/* Samples of a pixel along each axis. */
+/* Number of samples in a pixel along each axis. */
 #define GLS_SAMPLES 2
 
-/* Unit vectors in world space; right x up = toward. */
+/* A camera. right, up, toward: unit vectors in the world; right x up = toward. */
 typedef struct gls_camera {
     double right[3], up[3];
-    double toward[3]; /* from what is seen to the viewer */
-    double centre[3]; /* world mm, in the middle of the picture */
-    double scale;     /* pixels a mm */
+    double toward[3]; /* from the object to the viewer */
+    double centre[3]; /* world mm, at the middle of the picture */
+    double scale;     /* pixels for each mm */
     uint32_t width, height;
-    double low[3], high[3]; /* world mm: what lies outside this box is cut off */
+    double low[3], high[3]; /* world mm: everything outside this box is cut off */
 } gls_camera;
 
-/* The box of a picture, world mm. */
+/* A box in the world, mm. */
 typedef struct gls_box {
     double low[3], high[3];
 } gls_box;
 
-/* Directions of a camera named superior, inferior, anterior, posterior, left or right, after where the viewer stands;
- * false: no such name. */
+/* Sets the axes of a camera by the position of the viewer: superior, inferior, anterior, posterior, left or right.
+ * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
-/* The viewer stands in front, `azimuth` degrees towards the right side of the body and `elevation` degrees up. */
+/* Sets the axes of a camera: the viewer is in front, `azimuth` degrees towards the right side of the body and
+ * `elevation` degrees up. */
 void gls_camera_turn(gls_camera *camera, double azimuth, double elevation);
-/* The anatomical direction of a vector, e.g. "L" or, where it is oblique, "LA"; room for 4 characters. */
+/* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: room for 4 characters. */
 void gls_letters(const double direction[3], char letters[4]);
 
-/* Pixels a mm with which the box fits into width x height less margin on all sides. */
+/* Scale, in pixels for each mm, at which the box fits into the picture minus a margin on each side. */
 double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin);
-/* The box around the outer faces of a grid's voxels. */
+/* Box around the outer faces of a grid's voxels. */
 void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
-/* --- The streamlines of a picture in memory: points, and a colour for each. */
+/* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
 
 typedef struct gls_scene {
     size_t n_lines, n_points;
-    uint64_t *offset;  /* n_lines + 1 */
+    uint64_t *offset;  /* n_lines + 1 elements */
     float (*point)[3]; /* world mm */
-    uint32_t *colour;  /* of each point: red, green << 8, blue << 16 */
-    float *value;      /* of each point, where colours come from a colour map, else NULL */
+    uint32_t *colour;  /* one for each point: red, green << 8, blue << 16 */
+    float *value;      /* one for each point if colours come from a colour map, else NULL */
     size_t line_room, point_room;
 } gls_scene;
 
-/* What streamlines get their colours from. */
+/* What determines the colour of streamlines. */
 typedef enum gls_colouring {
-    GLS_COLOUR_DIRECTION, /* of the streamline at each point */
-    GLS_COLOUR_END,       /* of the line between its ends */
+    GLS_COLOUR_DIRECTION, /* direction at each point */
+    GLS_COLOUR_END,       /* direction between the two ends */
     GLS_COLOUR_LENGTH,
-    GLS_COLOUR_BUNDLE, /* one colour a file */
+    GLS_COLOUR_BUNDLE, /* one colour for each file */
     GLS_COLOUR_GROUP,
     GLS_COLOUR_DPS,
     GLS_COLOUR_DPV,
-    GLS_COLOUR_MAP, /* an image */
+    GLS_COLOUR_MAP, /* values of an image */
     GLS_COLOUR_PLAIN
 } gls_colouring;
 
 struct gls_sampler;
-/* How the streamlines of one file are coloured; borrowed while its sink is in use. */
+/* How to colour the streamlines of one file; borrowed while its sink is in use. */
 typedef struct gls_paint {
     gls_colouring colouring;
-    const char *name;                  /* of a group or a column */
-    uint32_t colour;                   /* PLAIN, BUNDLE, members of a GROUP */
-    const struct gls_sampler *sampler; /* MAP */
+    const char *name;                  /* of a group or column */
+    uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
+    const struct gls_sampler *sampler; /* for MAP */
 } gls_paint;
 
 typedef struct gls_painting {
     gls_scene *scene;
     const gls_paint *paint;
 } gls_painting;
-/* Appends what it gets to the scene; painting is borrowed, finish and abort do nothing. */
+/* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
 gls_sink gls_scene_sink(gls_painting *painting);
-/* Colours from values: those up to low get the first colour of the map, those from high on the last. Values that are no
- * number become grey. */
+/* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
+ * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
-/* The values below which the shares low and high of the scene's values lie; 0 and 1 where there are none. */
+/* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
 void gls_scene_finish(gls_scene *scene);
 
-/* --- Slices of an image behind and between streamlines. */
+/* --- Planes: slices of an image behind and between streamlines. */
 
-/* An image that is sampled in world space, linearly; outside it is NAN. */
+/* An image sampled linearly in the world; NAN outside. */
 typedef struct gls_sampler {
-    const gls_image *image; /* volume 0 */
+    const gls_image *image; /* its volume 0 is used */
     double to_voxel[3][4];
 } gls_sampler;
+/* Prepares sampling of an image, which is borrowed. */
 void gls_sampler_init(gls_sampler *sampler, const gls_image *image);
+/* Value at a point, world mm. */
 float gls_sampler_at(const gls_sampler *sampler, const float world[3]);
 
-/* The values of an image that are shown black and white. */
+/* Range of image values, shown from black to white. */
 typedef struct gls_window {
     double low, high;
 } gls_window;
-/* The 2nd and 98th percentile of the values that are neither 0 nor NaN; *flat: the image has one value only. */
+/* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN. *flat: the image has only one value. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
-/* Which planes a view has. */
+/* The planes of a view. */
 typedef struct gls_planes {
     const gls_sampler *sampler;
     gls_window window;
     double at[3];           /* world mm: planes x = at[0], y = at[1], z = at[2] */
-    bool shown[3];          /* by axis */
-    bool is_behind;         /* behind all streamlines, whatever its depth */
-    double low[3], high[3]; /* world mm: planes end there */
+    bool shown[3];          /* for each axis */
+    bool is_behind;         /* drawn behind all streamlines, whatever its depth */
+    double low[3], high[3]; /* world mm: limits of the planes */
 } gls_planes;
 
-/* Depth of a point on the picture, in sixteenths of a sample. */
+/* Depth of a point in a view, in sixteenths of a sample. */
 int64_t gls_depth_of(const gls_camera *camera, const double world[3]);
-/* Depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of samples, which may lie above or below
- * the picture. */
+/* Computes depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of samples; rows may lie above or
+ * below the picture. */
 void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
                      uint32_t *colour);
 
-/* --- What a picture is to show: the options of gls_render_files(), read and checked. */
+/* --- Plan: the options of gls_render_files(), read and checked. */
 
 #define GLS_MAX_TILES 128
 #define GLS_MAX_NAMED 256
 
-/* One view. */
+/* One view of the picture. */
 typedef struct gls_tile {
-    char name[24]; /* as on the picture */
+    char name[24]; /* as written on the picture */
     gls_camera camera;
-    int slab_axis; /* -1: no slab */
-    int slab;      /* its number, from 0 */
+    int slab_axis; /* -1: not a slab */
+    int slab;      /* number of the slab, from 0 */
 } gls_tile;
 
 typedef struct gls_named_colour {
@@ -143,25 +146,25 @@ typedef struct gls_render_plan {
     const gls_render_options *options;
     gls_tile tile[GLS_MAX_TILES];
     size_t n_tiles;
-    uint32_t width, height; /* of a tile */
+    uint32_t width, height; /* size of a tile */
     uint32_t columns;
     int n_slabs;
     double slab_mm; /* thickness; 0: two voxels of the image, or 4 mm */
     gls_colouring colouring;
-    const char *name; /* of the group or column, path of the map */
+    const char *name; /* name of the group or column, or path of the map */
     uint32_t colour;
     enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
     double fit_mm;
     enum { GLS_PLANES_CENTRE, GLS_PLANES_NONE, GLS_PLANES_AT } planes;
     double planes_at[3];
-    uint32_t background; /* with alpha */
-    uint32_t ink;        /* of labels, with alpha */
+    uint32_t background; /* colour with alpha */
+    uint32_t ink;        /* colour of labels, with alpha */
     double azimuth, elevation;
     gls_named_colour *named;
     size_t n_named;
 } gls_render_plan;
 
-/* n: files. GLS_ERR_ARGUMENT names the option that is wrong. */
+/* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
 void gls_render_plan_finish(gls_render_plan *plan);
 

@@ -1,3 +1,4 @@
+/* Prepares everything a picture needs and draws it: inputs, scale, cuts, foot, tiles. */
 #include "render/studio.h"
 
 #include <inttypes.h>
@@ -11,10 +12,10 @@
 #include "util/text.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
-/* Lines are a pixel wide. */
+/* Half the width of lines, in pixels. */
 #define LINE_RADIUS 0.5
 
-/* --- image ---------------------------------------------------------------- */
+/* --- Image ---------------------------------------------------------------- */
 
 static gls_status read_image(gls_studio *s)
 {
@@ -42,9 +43,9 @@ static gls_status read_map(gls_studio *s)
     return status;
 }
 
-/* --- what is shown -------------------------------------------------------- */
+/* --- What is shown -------------------------------------------------------- */
 
-/* The camera's axes after a turn of this many degrees round the S axis. */
+/* Rotates the camera about the S axis by an angle in degrees. */
 static void turn_camera(gls_camera *c, double degrees)
 {
     double *axes[3] = {c->right, c->up, c->toward}, cosine = cos(degrees * DEGREE), sine = sin(degrees * DEGREE);
@@ -76,7 +77,7 @@ static double margin_of(const gls_studio *s)
                                       : 2.4 * gls_label_size(s->plan.width, s->plan.height);
 }
 
-/* One scale with which every view, and every frame of a turn, shows the whole box. */
+/* Chooses the scale at which every view, and every frame of a turn, shows the whole box. */
 static void choose_scale(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -95,7 +96,7 @@ static void choose_scale(gls_studio *s)
     if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
 }
 
-/* What each camera cuts off: what lies beyond the crop box, and beyond its slab. */
+/* Sets what each camera cuts off: everything beyond the crop box and beyond its slab. */
 static void choose_cuts(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -119,9 +120,9 @@ static void choose_cuts(gls_studio *s)
         s->planes_at[a] = s->plan.planes == GLS_PLANES_AT ? s->plan.planes_at[a] : (s->box.low[a] + s->box.high[a]) / 2;
 }
 
-/* --- foot ----------------------------------------------------------------- */
+/* --- Foot ----------------------------------------------------------------- */
 
-/* Three digits, and numbers of seeds or voxels in full. */
+/* Prints a bound with three digits, or whole numbers, such as counts, in full. */
 static void format_bound(double v, char *text, size_t size)
 {
     gls_snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
@@ -174,7 +175,7 @@ static void make_foot(gls_studio *s)
              gls_format_count(s->result.total, total, sizeof total));
     gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
     add_colours(s);
-    size_t i = 1; /* 20 mm unless that takes more than a third of a tile, or nearly nothing */
+    size_t i = 1; /* 20 mm, unless that is more than a third of a tile or nearly nothing */
     for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
     }
     while (i > 0 && lengths[i] * s->scale < 12) i--;
@@ -190,7 +191,7 @@ static void make_foot(gls_studio *s)
                                                               : "neurological: left is left");
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- Opening, drawing, closing -------------------------------------------- */
 
 static gls_status read_sources(gls_studio *s, const char *const *paths)
 {
@@ -265,7 +266,7 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     return status;
 }
 
-/* The planes of a tile; false: it has none. */
+/* The planes of a tile. Returns false if it has none. */
 static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camera *camera, gls_planes *planes)
 {
     *planes = (gls_planes){.sampler = &s->sampler, .window = s->window};
@@ -304,7 +305,7 @@ gls_status gls_studio_draw(gls_studio *s, uint32_t frame, gls_canvas *canvas)
         gls_tile tile = s->plan.tile[i];
         if (o->turn) {
             turn_camera(&tile.camera, 360.0 * frame / o->turn);
-            if (frame > 0) tile.name[0] = 0; /* the name is of where the turn begins */
+            if (frame > 0) tile.name[0] = 0; /* the name describes the first frame of a turn */
         }
         status = draw_tile(s, &tile, (uint32_t)(i % s->plan.columns) * s->plan.width,
                            (uint32_t)(i / s->plan.columns) * s->plan.height, canvas);

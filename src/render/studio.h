@@ -11,7 +11,7 @@
 #include "render/scene.h"
 #include "workflow/devices.h"
 
-/* --- What is written on a picture: letters of orientation, names of views, and a foot with counts, scale and legends. */
+/* --- Labels: letters of orientation, names of views, and a foot with counts, scale and legends. */
 
 #define GLS_MAX_ITEMS 64
 
@@ -20,55 +20,57 @@ typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS
 /* A part of the foot. */
 typedef struct gls_item {
     gls_item_kind kind;
-    char text[96], other[32]; /* GLS_ITEM_COLOURS: the values at both ends */
-    uint32_t colour;          /* of a swatch */
+    char text[96], other[32]; /* GLS_ITEM_COLOURS: values at both ends */
+    uint32_t colour;          /* for a swatch */
     gls_colormap map;
     double mm;       /* GLS_ITEM_SCALE: length */
-    double x, width; /* pixels; set by gls_foot_lay() */
+    double x, width; /* in pixels; set by gls_foot_lay() */
     uint32_t line;
 } gls_item;
 
 typedef struct gls_foot {
     gls_item item[GLS_MAX_ITEMS];
     size_t n;
-    double size;     /* of letters: height of capitals, pixels */
-    double mm_pixel; /* mm a pixel */
+    double size;     /* height of capitals, pixels */
+    double mm_pixel; /* mm for each pixel */
     uint32_t lines, height;
 } gls_foot;
 
-/* Height of capitals on tiles of this size. */
+/* Height of capitals, in pixels, on tiles of this size. */
 double gls_label_size(uint32_t width, uint32_t height);
+/* Appends an item to the foot and returns it; NULL: the foot is full. */
 gls_item *gls_foot_add(gls_foot *foot, gls_item_kind kind, const char *text);
-/* Places the items in lines of `width` pixels. */
+/* Arranges the items in lines of `width` pixels. */
 void gls_foot_lay(gls_foot *foot, uint32_t width);
+/* Draws the foot into the canvas, below row `top`. */
 gls_status gls_foot_draw(const gls_foot *foot, gls_canvas *canvas, uint32_t top, const gls_render_plan *plan);
-/* Letters and name of a tile whose upper left corner is at x, y. */
+/* Draws letters and name of a tile whose upper left corner is at x, y. */
 gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, uint32_t y,
                           const gls_render_plan *plan);
 
-/* --- From files to the streamlines of a picture: a first pass counts and measures, a second one keeps. */
+/* --- Sources: from files to the streamlines of a picture. A first pass counts and measures, a second pass keeps. */
 
-/* One file. */
+/* One input file. */
 typedef struct gls_source {
     const char *path;
-    char name[64];           /* without folder and suffix */
-    uint64_t total;          /* streamlines in it */
-    gls_filter_counts valid; /* those whose points are finite */
-    uint64_t candidates;     /* of the lengths that are wanted */
+    char name[64];           /* name without folder and suffix */
+    uint64_t total;          /* number of streamlines in the file */
+    gls_filter_counts valid; /* streamlines whose points are finite */
+    uint64_t candidates;     /* number of these with the wanted lengths */
     uint32_t colour;
     bool is_shown;
 } gls_source;
 
-/* Counts the streamlines of a file; widens *box, which starts as *empty. */
+/* Counts the streamlines of a file and widens *box by them. *empty: nothing is in the box yet. */
 gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty);
-/* Appends those that are to be drawn, with points left out whose place the others tell within tolerance, mm. sampler:
- * of the image that gives colours, or NULL. */
+/* Appends the streamlines to draw to the scene. Points are left out where the others describe the line within the
+ * tolerance, mm. sampler: of the image that gives colours, or NULL. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
-/* Gives every file its colour, by its name. */
+/* Gives every file a colour, by its name. */
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan);
 
-/* --- The records that the host and the kernels of glsl/render exchange, from the lists that the shaders read too. */
+/* --- Records that host and kernels of glsl/render exchange; the shaders read the same lists. */
 
 typedef uint32_t uint_field;
 #define uint uint_field
@@ -82,58 +84,59 @@ typedef struct gls_tubes_uniforms {
 typedef struct gls_resolve_uniforms {
 #include "layout/resolve.def"
     uint32_t around[256];
-    uint32_t alpha[256]; /* 1024 bytes */
+    uint32_t alpha[256]; /* together 1024 bytes */
 } gls_resolve_uniforms;
 #undef FIELD
 #undef uint
 
-/* --- Draws streamlines into pictures by compute shaders, on any device and with the same bytes on each: whole numbers only, and sums and maxima whose order does not matter. */
+/* --- Raster: draws streamlines with compute shaders. Any device gives the same bytes, because only integers are used,
+ * and sums and maxima that do not depend on order. */
 
 typedef struct gls_raster gls_raster;
 
 typedef struct gls_raster_style {
-    double radius;       /* of a tube, pixels */
-    bool flat;           /* without light: lines */
+    double radius;       /* radius of a tube, pixels */
+    bool flat;           /* plain lines without light */
     double opacity;      /* 0 .. 1; below 1 there is no occlusion */
-    double occlusion;    /* 0 .. 1 */
+    double occlusion;    /* strength of occlusion, 0 .. 1 */
     uint32_t background; /* red, green << 8, blue << 16, alpha << 24 */
 } gls_raster_style;
 
-/* Compiles the kernels. The device is borrowed. */
+/* Compiles the kernels. device is borrowed. */
 gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, gls_raster **raster);
-/* rgba: camera->width x camera->height pixels, rows from the top. planes: NULL: none. */
+/* Draws a view. rgba: camera->width x camera->height pixels in rows from the top. planes: may be NULL. */
 gls_status gls_raster_draw(gls_raster *raster, const gls_scene *scene, const gls_camera *camera,
                            const gls_planes *planes, uint8_t *rgba);
 /* Accepts NULL. */
 void gls_raster_destroy(gls_raster *raster);
 
-/* --- Everything that a picture is drawn from: device, streamlines, image, cameras; and the picture in memory. */
+/* --- Studio: everything from which a picture is drawn, and the picture in memory. */
 
 typedef struct gls_studio {
     gls_render_plan plan;
     gls_source *source;
     size_t n_sources;
-    const gls_image *image; /* behind the streamlines; NULL: none */
+    const gls_image *image; /* background image; NULL: none */
     gls_image *image_read, *map;
     gls_sampler sampler, map_sampler;
     gls_window window;
     double planes_at[3];
     gls_scene scene;
-    double range[2]; /* of the colour map */
+    double range[2]; /* range of the colour map */
     gls_box box;     /* what is shown, world mm */
-    double scale;    /* pixels a mm, the same for all views */
+    double scale;    /* pixels for each mm, the same for all views */
     gls_device_set devices;
     gls_raster *raster;
     gls_foot foot;
     gls_render_result result;
 } gls_studio;
 
-/* Reads all; the options are borrowed until the studio is closed. */
+/* Reads all inputs. options is borrowed until the studio is closed. */
 gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_render_options *options,
                            gls_studio *studio);
-/* The picture, of a turn this frame; canvas->rgba is to be freed by gls_canvas_finish(). */
+/* Draws the picture, or one frame of a turn. Free canvas->rgba by gls_canvas_finish(). */
 gls_status gls_studio_draw(gls_studio *studio, uint32_t frame, gls_canvas *canvas);
-/* Accepts one that was not opened but is all zero. */
+/* Accepts a studio that is all zero. */
 void gls_studio_close(gls_studio *studio);
 
 #endif

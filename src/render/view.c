@@ -1,3 +1,4 @@
+/* Cameras: their axes, letters of orientation, and scale. */
 #include "render/scene.h"
 
 #include <math.h>

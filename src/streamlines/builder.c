@@ -1,3 +1,4 @@
+/* Builds new streamlines from incoming ones and hands them on in blocks; and the spline of MRtrix3. */
 #include "streamlines/filter_parts.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static gls_status out_of_memory(void)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
 }
 
-/* Rows of a column: those of dps and groups lie before those of dpv. */
+/* Whether column k has a value for each point (dpv). Columns for each streamline (dps, groups) come first. */
 static bool is_per_point(const gls_builder *b, size_t k)
 {
     return k >= b->in->n_dps + b->in->n_groups;

@@ -1,4 +1,4 @@
-/* Filters that change which columns go with streamlines, and leave the streamlines as they are. */
+/* Filters that change the columns of streamlines and leave the streamlines as they are. */
 #include "streamlines/filter_parts.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 typedef struct columns {
     gls_sink next;
     size_t n_names;
-    char **name;       /* those that stay */
-    gls_column added;  /* n_names is 0: the column that comes first */
-    const char *path;  /* where it comes from */
-    uint64_t rows, at; /* of the added one: all of them, and those that are used */
+    char **name;       /* names of the columns that stay */
+    gls_column added;  /* used if n_names is 0: a column that is added in front */
+    const char *path;  /* file of the added column, for messages */
+    uint64_t rows, at; /* rows of the added column: all, and those used so far */
     size_t capacity;
-    gls_column *column; /* what is handed on */
+    gls_column *column; /* columns that are handed on */
 } columns;
 
 static bool stays(const columns *f, const gls_column *c)

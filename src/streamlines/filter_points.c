@@ -1,5 +1,5 @@
-/* Filters that give streamlines other points: an affine map, equal distances, fewer points on nearly straight parts.
- * Several threads count the new points of a parcel, and then, once each streamline has its place, make them. */
+/* Filters that change the points of streamlines: an affine map, equal distances, fewer points on nearly straight parts.
+ * Several threads first count the new points of a block, then fill them in. */
 #include <glslines/filters.h>
 
 #include <math.h>
@@ -12,34 +12,34 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-#define MAX_STEPS 1e9 /* of one streamline */
+#define MAX_STEPS 1e9 /* maximum number of steps of one streamline */
 
 typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
-    /* How many points streamline i gets: UINT64_MAX: too many. fill makes them at place `to`, where it is number `row`
-     * of the new ones. */
+    /* Number of points that streamline i gets; UINT64_MAX: too many. fill() stores them at index `to`; row: number of
+     * the new streamline. */
     uint64_t (*count)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     void (*fill)(reshaper *reshaper, const gls_streamlines *s, size_t i, size_t row, uint64_t to);
-    /* Without these two: one streamline after the other. */
+    /* Filters without count and fill process one streamline after another with this function. */
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     int n_threads;
-    size_t lines; /* for which there is room */
+    size_t lines; /* allocated number of lines */
     uint64_t *n_new, *first;
     double map[3][4];
     gls_interpolation how;
-    uint32_t n;  /* points of each, or factor */
-    double step; /* mm */
+    uint32_t n;  /* number of points of each streamline, or the factor */
+    double step; /* distance of points, mm */
     double tolerance, max_segment;
     size_t capacity;
-    size_t *kept; /* of each streamline the points that stay, from its first point on */
-    /* of one streamline */
+    size_t *kept; /* for each streamline the points that stay, at the index of its first point */
+    /* places of one streamline: used, allocated */
     size_t n_places, places;
     struct place {
         uint64_t from;
         double share;
         float point[3];
-    } * place; /* of new points */
+    } * place; /* where new points lie */
 };
 
 static gls_status too_many_steps(const reshaper *f, double length)
@@ -82,7 +82,7 @@ static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double 
         gls_builder_mix(&f->builder, to, from, share);
 }
 
-/* Points first .. first + n - 1 of the output at multiples of step along streamline i; the last at its end. */
+/* Stores n points at multiples of step along streamline i, at index `to`; the last one at its end. */
 static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, uint64_t to, uint64_t n)
 {
     const uint64_t last = s->offset[i + 1] - 1;
@@ -112,7 +112,8 @@ static float gap(const float a[3], const float b[3])
     return sqrtf(x * x + (y * y + z * z));
 }
 
-/* The same places as tckresample's, whose lengths are float32, but for the last point, which is the end. */
+/* Points at equal distances on the spline, as tckresample places them with lengths in float32, except that the last
+ * point is the end. */
 static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
 {
     const uint64_t last = s->offset[i + 1] - 1;
@@ -146,7 +147,7 @@ static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
     if (n < 2) return n;
-    /* a rest shorter than a rounding error makes no segment of its own */
+    /* a rest below rounding error makes no segment */
     double steps = ceil(gls_builder_length(s, i) / f->step - 1e-6);
     return steps < MAX_STEPS ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
 }
@@ -157,7 +158,7 @@ static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t r
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, f->step, to, f->n_new[i]);
 }
 
-/* Point k of streamline i; beyond its ends the first and the last step go on. */
+/* Point k of streamline i. Beyond its ends the first and last segments are continued. */
 static void point_at(const gls_streamlines *s, size_t i, int64_t k, float out[3])
 {
     const int64_t last = (int64_t)(s->offset[i + 1] - s->offset[i]) - 1;
@@ -168,7 +169,7 @@ static void point_at(const gls_streamlines *s, size_t i, int64_t k, float out[3]
                             : p[k][r];
 }
 
-/* The point mu of the way from point k to the next one, which lies one step before or behind it. */
+/* Point at share mu between point k and the next one; step +1 or -1: direction of the next one. */
 static void point_between(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float mu,
                           float out[3])
 {
@@ -193,8 +194,9 @@ static gls_status add_place(reshaper *f, uint64_t from, double share, const floa
     return GLS_OK;
 }
 
-/* Of the way from point k on, from share *low: where the distance to `here` is a step, by halving, in float32 and to
- * the precision of tckresample, whose points these so are. *low gets the last share that was too near. */
+/* Finds the point at one step's distance from `here` on the segment that starts at point k, by bisection in float32
+ * with the precision of tckresample, so that the points are the same. *low: share from which the search starts; gets
+ * the last share that was too near. Returns the share. */
 static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float *low,
                        const float here[3], float out[3])
 {
@@ -204,7 +206,8 @@ static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, in
     point_at(s, i, k + step, far);
     do {
         const float middle = 0.5f * (*low + high);
-        if (middle == *low || middle == high) { /* far away floats lie further apart than this: on to the next point */
+        if (middle == *low ||
+            middle == high) { /* neighbouring floats are further apart than the precision: go on with the next point */
             point_at(s, i, k + step, out);
             return 1;
         }
@@ -217,13 +220,14 @@ static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, in
     return mu;
 }
 
-/* Places from point `start` to the end of streamline i, or back to its start, each a step from the one before. */
+/* Finds places from point `start` to the end of streamline i, or, with back, to its start, each one step from the place
+ * before. */
 static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
 {
     const uint64_t first = s->offset[i];
     const int step = back ? -1 : 1;
     const int64_t end = back ? 0 : (int64_t)(s->offset[i + 1] - first) - 1;
-    int64_t k = start; /* the segment from here */
+    int64_t k = start; /* segment that starts here */
     float low = 0, here[3], p[3];
     gls_status status = GLS_OK;
     point_at(s, i, start, here);
@@ -241,8 +245,7 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
         k += step;
         low = 0;
     }
-    return !status && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end])
-                                            : status;
+    return !status && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end]) : status;
 }
 
 static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
@@ -264,7 +267,7 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     if (!status) status = walk_from(f, s, i, (int64_t)(n / 2), false);
     if (!status) status = gls_builder_add(&f->builder, i, f->n_places, &to);
     for (size_t k = 0; k < f->n_places && !status; k++) {
-        gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* the columns */
+        gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* also interpolates the columns */
         memcpy(f->builder.point[to + k], f->place[k].point, sizeof f->place[k].point);
     }
     return status;
@@ -324,7 +327,7 @@ static gls_status reserve(reshaper *f, const gls_streamlines *s)
 typedef struct reshaping {
     reshaper *reshaper;
     const gls_streamlines *lines;
-    size_t first; /* of the parcel */
+    size_t first; /* first streamline of the block */
 } reshaping;
 
 static void count_some(void *user, int thread, size_t from, size_t until)
@@ -343,7 +346,7 @@ static void fill_some(void *user, int thread, size_t from, size_t until)
     for (size_t k = from; k < until; k++) f->fill(f, r->lines, r->first + k, k, f->first[r->first + k]);
 }
 
-/* Streamlines from .. as many as make one parcel; *until gets the one behind. */
+/* Processes as many streamlines from number `from` as fit into a block. *until: the first one that is left. */
 static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t from, size_t *until)
 {
     gls_builder *b = &f->builder;

@@ -1,5 +1,5 @@
-/* Filters that keep some streamlines as they are: by length, by points, by number, by a list, and those that are
- * valid. */
+/* Filters that keep some streamlines unchanged: by length, by number of points, by random choice, by a list, and by
+ * validity. */
 #include <glslines/filters.h>
 
 #include <math.h>
@@ -9,21 +9,21 @@
 #include "streamlines/filter_parts.h"
 #include "util/status.h"
 
-#define LENGTH_SLACK 1e-4 /* mm */
+#define LENGTH_SLACK 1e-4 /* tolerance of length limits, mm */
 
 typedef struct selection selection;
 struct selection {
     gls_builder builder;
     gls_filter_counts *counts, own;
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
-    double min, max; /* length, mm */
+    double min, max; /* limits of the length, mm */
     uint64_t min_points, max_points, skip, every, number, total;
     uint64_t seed, largest;
     gls_line_set *set;
     gls_line_set_keep keep;
     const float *listed;
     uint64_t rows;
-    bool finite; /* all points of the parcel are */
+    bool finite; /* all points of the block are finite */
     size_t capacity;
     uint8_t *kept;
 };
@@ -44,7 +44,7 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
     (void)i;
-    uint64_t at = f->counts->taken - 1; /* this one's place */
+    uint64_t at = f->counts->taken - 1; /* position of this streamline in the stream */
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
 }
 

@@ -50,9 +50,9 @@ gls_status gls_random_largest(uint64_t seed, uint64_t total, uint64_t n, uint64_
 struct gls_line_set {
     double scale;
     bool either_way, failed;
-    size_t n, slots; /* a power of two */
-    uint64_t *slot;  /* 0: free */
-    size_t capacity; /* of rounded points */
+    size_t n, slots; /* n: streamlines in the set; slots: size of the hash table, a power of two */
+    uint64_t *slot;  /* hashes; 0: a free slot */
+    size_t capacity; /* allocated rounded points */
     int64_t (*point)[3];
 };
 
@@ -80,7 +80,7 @@ gls_status gls_line_set_status(const gls_line_set *s)
     return s->failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a set of %zu streamlines", s->n) : GLS_OK;
 }
 
-/* Of the points in this order or, backwards, in the other one. */
+/* Hash of the rounded points of streamline i, in their order or, with backwards, in reverse. */
 static uint64_t hash_of(gls_line_set *set, const gls_streamlines *s, size_t i, bool backwards)
 {
     const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;

@@ -1,4 +1,4 @@
-/* Sinks: their life cycle, and one that feeds several. */
+/* Sinks: their life cycle, and a sink that feeds several others. Also finds columns by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static gls_status tee_finish(void *user)
     tee *t = user;
     gls_status status = GLS_OK;
     for (size_t i = 0; i < t->n && !status; i++) status = gls_sink_finish(&t->sink[i]);
-    tee_abort(t); /* those that are finished are empty by now */
+    tee_abort(t); /* sinks that were finished are cleared and are not aborted */
     return status;
 }
 

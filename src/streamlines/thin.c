@@ -1,3 +1,4 @@
+/* Chooses which points of a streamline stay when points are removed. */
 #include "streamlines/filter_parts.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static double distance(const float a[3], const float b[3])
     return sqrt(square);
 }
 
-/* Distance of point p from the line through a and b; from the point a if a and b are equal. */
+/* Distance of p from the line through a and b, or from a if a equals b. */
 static double distance_to_line(const float *a, const float *b, const float *p)
 {
     double d[3], v[3], cross = 0, length = 0;
@@ -28,7 +29,7 @@ static double distance_to_line(const float *a, const float *b, const float *p)
     return length > 0 ? sqrt(cross / length) : distance(a, p);
 }
 
-/* Whether the points between a and b may go. */
+/* Whether the points between a and b can be removed. */
 static bool is_straight(const float (*point)[3], size_t a, size_t b, double tolerance, double max_segment)
 {
     if (distance(point[a], point[b]) > max_segment) return false;

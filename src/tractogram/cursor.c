@@ -1,3 +1,4 @@
+/* Reads a part of a file from front to back, unpacked on the way if it is deflated. */
 #include "tractogram/readers.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ typedef struct unpacker {
     unsigned char input[INPUT_BYTES];
 } unpacker;
 
-/* As large as what is left, where that is little: a file may have hundreds of small arrays. */
+/* Allocates the buffer: small if little is left to read, because a file may have hundreds of small arrays. */
 static gls_status make_buffer(gls_cursor *c)
 {
     free(c->buffer);
@@ -60,7 +61,7 @@ uint64_t gls_cursor_left(const gls_cursor *c)
     return c->left + (c->n - c->next);
 }
 
-/* The next bytes of the file itself. */
+/* Reads the next bytes of the file, packed or not. */
 static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
 {
     gls_status status = gls_regular_read(c->path, c->fd, c->at, data, bytes);
@@ -68,7 +69,7 @@ static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
     return status;
 }
 
-/* Runs until the output is full or the deflated data end. */
+/* Unpacks until the output is full or the deflated data end. */
 static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
 {
     unpacker *u = c->unpacker;
@@ -116,7 +117,7 @@ gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
 
 gls_status gls_cursor_ended(const gls_cursor *c)
 {
-    /* of deflated data the place in the file tells nothing */
+    /* in deflated data the position in the file means nothing to a user */
     if (c->unpacker) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
     return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early, at byte %" PRIu64, c->path,
                     c->end);

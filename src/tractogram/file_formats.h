@@ -1,18 +1,18 @@
-/* Parts of the file formats: ZIP, TRX, TCK, TRK, VTK. */
-#ifndef GLS_TRACTOGRAM_FORMATS_H
-#define GLS_TRACTOGRAM_FORMATS_H
+/* File formats of tractograms: ZIP, TRX, TCK, TRK, VTK. */
+#ifndef GLS_TRACTOGRAM_FILE_FORMATS_H
+#define GLS_TRACTOGRAM_FILE_FORMATS_H
 
 #include "tractogram/readers.h"
 #include "util/file.h"
 #include "util/output_file.h"
 
-/* --- ZIP archives of stored entries, in the exact form that readers of TRX map into memory. */
+/* --- ZIP archives of stored entries, laid out so that readers of TRX can map the arrays into memory. */
 
 #define GLS_ZIP_NAME 256
 
-/* One entry: a local header at offset, its data right behind. */
+/* An entry: a local header at offset, directly followed by its data. */
 typedef struct gls_zip_entry {
-    char name[GLS_ZIP_NAME]; /* ASCII */
+    char name[GLS_ZIP_NAME]; /* ASCII only */
     uint32_t crc;
     uint64_t bytes;
     uint64_t offset;
@@ -20,83 +20,83 @@ typedef struct gls_zip_entry {
 
 #define GLS_ZIP_LOCAL_MAX (30 + GLS_ZIP_NAME + 20)
 
-/* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none: Python's rule,
- * on which readers rely that compute where the data begin. */
+/* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none. Readers that
+ * compute where the data begin rely on this rule of Python's zipfile. */
 size_t gls_zip_local_bytes(const gls_zip_entry *entry);
-/* Stores the local header; returns its size. */
+/* Stores the local header in `to`. Returns its size. */
 size_t gls_zip_local(const gls_zip_entry *entry, unsigned char *to);
-/* Appends the central directory and the end records; entries in the order of their offsets, position: end of the data
+/* Appends the central directory and the end records. entries: in the order of their offsets. position: end of the data
  * so far. */
 gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size_t n, uint64_t position);
 
 /* An entry of an archive that is read. */
 typedef struct gls_zip_item {
     char *name;
-    uint64_t at;            /* of its data in the file */
-    uint64_t packed, bytes; /* in the file, and unpacked; equal unless deflated */
+    uint64_t at;            /* position of its data in the file */
+    uint64_t packed, bytes; /* sizes in the file and unpacked; equal unless deflated */
     bool deflated;
-    uint32_t crc; /* of the unpacked data */
+    uint32_t crc; /* CRC-32 of the unpacked data */
 } gls_zip_item;
 
 /* Accepts NULL. */
 void gls_zip_free(gls_zip_item *items, size_t n);
 
-/* --- The arrays of a TRX archive or folder, whatever holds them. */
+/* --- Arrays of a TRX archive or folder. */
 
-/* One file of the tree, e.g. "dps/seeds.3.float32". */
+/* One file of the archive or folder, e.g. "dps/seeds.3.float32". */
 typedef struct gls_trx_part {
     char *name;
     uint64_t at, packed, bytes;
     bool deflated;
-    bool has_crc; /* in archives */
+    bool has_crc; /* true in archives */
     uint32_t crc;
 } gls_trx_part;
 
-/* All files of the tree, to be freed by gls_trx_parts_free(). Sets info.bytes of a folder and info.is_packed. */
+/* Lists all files, to be freed by gls_trx_parts_free(). Sets info.bytes, for a folder, and info.is_packed. */
 gls_status gls_trx_parts_read(gls_tractogram_reader *reader, gls_trx_part **parts, size_t *n);
 void gls_trx_parts_free(gls_trx_part *parts, size_t n);
-/* Starts reading a part. */
+/* Starts reading one file. */
 gls_status gls_trx_part_open(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
-/* At the end of a part: nothing is left, and the checksum is right. */
+/* Checks at the end of a file that nothing is left and the checksum is right. */
 gls_status gls_trx_part_check(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 
 #define GLS_TRX_NAME 128
 
-/* What the last piece of a name says: FIELD[.COLUMNS].TYPE. */
+/* The parts of a file name FIELD[.COLUMNS].TYPE. */
 typedef struct gls_trx_field {
     char name[GLS_TRX_NAME];
     uint32_t components;
     gls_type type;
 } gls_trx_field;
-/* As names of arrays spell it: "uint8"; "bit" is a byte of 0 or 1. */
+/* Name of a type in file names, e.g. "uint8"; "bit" stands for bytes of 0 or 1. */
 const char *gls_trx_type_name(gls_type type);
-/* False if it does not have this form. */
+/* Splits a file name. Returns false if it does not have this form. */
 bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 
-/* --- Headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
+/* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
 typedef struct gls_tck_header {
-    bool wide, swapped; /* float64; in the other order of bytes */
-    char *file;         /* of the numbers, where that is another one */
-    uint64_t start;     /* of the numbers */
+    bool wide, swapped; /* wide: float64; swapped: in the other byte order */
+    char *file;         /* file of the numbers, if it is another one; else NULL */
+    uint64_t start;     /* position of the first number */
 } gls_tck_header;
 
-/* Takes a line of the header that is not about the type and the place of the numbers: text is the line as it stands in
- * the file, and its value begins at text + value_at. */
+/* Receives a header line that is not about type or place of the numbers. text: the line as in the file; its value
+ * begins at text + value_at. */
 typedef gls_status (*gls_tck_line)(void *user, const char *key, const char *value, const char *text, size_t value_at);
 
-/* Reads the header of the open file of so many bytes. GLS_ERR_INPUT names path and what is wrong. */
+/* Reads the header of an open file of `bytes` bytes. GLS_ERR_INPUT names path and the error. */
 gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck_line line, void *user,
                                gls_tck_header *header);
-/* Starts reading the numbers; fd and bytes as above. Rows of numbers are of so many numbers: bytes behind the last
- * whole one are an error, unless recover is true, and then are left out. */
+/* Starts reading the numbers, in rows of `row` numbers. Bytes behind the last complete row are an error, or, with
+ * recover, are left out. fd and bytes: as for gls_tck_header_read(). */
 gls_status gls_tck_header_open(const gls_tck_header *header, const char *path, int fd, uint64_t bytes, size_t row,
                                bool recover, gls_cursor *cursor);
 void gls_tck_header_finish(gls_tck_header *header);
 
-/* --- The header of TrackVis files. */
+/* --- TRK: the header of TrackVis files. */
 
-/* Byte positions of fields, and sizes. */
+/* Byte positions of fields, and sizes in bytes. */
 enum {
     TRK_DIM = 6,
     TRK_VOXEL_SIZE = 12,
@@ -105,7 +105,7 @@ enum {
     TRK_N_PROPERTIES = 238,
     TRK_PROPERTY_NAME = 240,
     TRK_VOX_TO_RAS = 440,
-    TRK_SHARD = 504, /* reserved bytes, in which the note on a shard stands */
+    TRK_SHARD = 504, /* in reserved bytes: the note on a shard, see shards.h */
     TRK_VOXEL_ORDER = 948,
     TRK_PAD2 = 952,
     TRK_N_COUNT = 988,
@@ -117,12 +117,12 @@ enum {
     TRK_SHARD_BYTES = TRK_VOXEL_ORDER - TRK_SHARD
 };
 
-/* --- Words and arrays of legacy VTK files. */
+/* --- VTK: words and arrays of legacy files. */
 
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 
-/* To what data belong. */
+/* What an array describes: nothing yet, points, or cells (streamlines). */
 typedef enum gls_vtk_owner { GLS_VTK_NOBODY, GLS_VTK_POINT, GLS_VTK_CELL } gls_vtk_owner;
 
 typedef struct gls_vtk_scan {
@@ -134,33 +134,34 @@ typedef struct gls_vtk_scan {
 typedef struct gls_vtk_array {
     bool known;
     gls_type type;
-    uint64_t n, at, end; /* values; bytes of the file */
-    gls_cursor cursor;   /* once it is open */
+    uint64_t n, at, end; /* number of values; first byte in the file and the byte behind the last */
+    gls_cursor cursor;   /* valid once the array is open */
 } gls_vtk_array;
 
+/* Starts reading the file from its first byte. */
 gls_status gls_vtk_scan_begin(gls_vtk_scan *scan, gls_tractogram_reader *reader);
-/* Whether there is another word. */
+/* Whether another word follows. */
 bool gls_vtk_scan_more(gls_vtk_scan *scan);
-/* The rest of the line without its end and NUL bytes; longer ones are cut. */
+/* Reads the rest of the line, without its end and NUL bytes; long lines are cut. */
 gls_status gls_vtk_scan_line(gls_vtk_scan *scan, char line[GLS_VTK_LINE]);
-/* The next word. */
+/* Reads the next word. */
 gls_status gls_vtk_scan_token(gls_vtk_scan *scan, char word[GLS_VTK_WORD]);
-/* The same, which has to be this one. */
+/* Reads the next word, which must be `expected`. */
 gls_status gls_vtk_scan_word(gls_vtk_scan *scan, const char *expected);
-/* The same as a name: %20 and the like stand for other characters. */
+/* Reads the next word as a name; %20 and similar codes are decoded. */
 gls_status gls_vtk_scan_name(gls_vtk_scan *scan, char name[GLS_VTK_WORD]);
-/* The same as a number of something. */
+/* Reads the next word as a number of items. */
 gls_status gls_vtk_scan_count(gls_vtk_scan *scan, uint64_t *count);
-/* Passes over lines up to an empty one. */
+/* Skips lines up to an empty one. */
 void gls_vtk_scan_paragraph(gls_vtk_scan *scan);
-/* Passes over the n values of an array and notes where they are; type NULL: its name comes first. */
+/* Skips the n values of an array and notes where they are. type NULL: the name of the type comes first. */
 gls_status gls_vtk_scan_array(gls_vtk_scan *scan, const char *type, uint64_t n, gls_vtk_array *array);
 
-/* Starts reading an array; the cursor of the scan is not used any more. */
+/* Starts reading an array. The cursor of the scan is not used any more afterwards. */
 gls_status gls_vtk_array_open(const gls_vtk_scan *scan, gls_vtk_array *array);
-/* The next n values, in the order of bytes of this machine. */
+/* Reads the next n values in the byte order of this machine. */
 gls_status gls_vtk_array_read(const gls_vtk_scan *scan, gls_vtk_array *array, uint64_t n, void *values);
-/* The next value of an array of integers, which is not negative. */
+/* Reads the next value of an array of integers; a negative value is an error. */
 gls_status gls_vtk_array_index(const gls_vtk_scan *scan, gls_vtk_array *array, uint64_t *value);
 
 #endif

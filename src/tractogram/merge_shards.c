@@ -1,5 +1,5 @@
-/* Joins shards: their heads are compared first, one file open at a time; then their streamlines go through the writer
- * that made them. */
+/* Merges the shards of a run. First compares their headers, one file open at a time; then copies their streamlines
+ * through the same writer that made the shards. */
 #include <glslines/merge.h>
 
 #include "tractogram/shards.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streamlines by their number of steps. */
+/* Histogram of streamlines by their number of steps. */
 typedef struct lengths {
     uint64_t *bin;
     uint64_t n_bins;
@@ -23,14 +23,15 @@ typedef struct merge {
     const char *const *paths;
     size_t n;
     const char *output;
-    gls_shard_file *file;   /* of each path */
-    size_t *order;          /* paths by part of the run */
-    gls_shard_reader first; /* the head of paths[0], which the others are compared with */
-    gls_shard_reader later; /* of the first with streamlines, if that is another */
-    /* which of the two has streamlines: those without have neither columns nor a precision; NULL: none yet */
+    gls_shard_file *file;   /* one entry for each path */
+    size_t *order;          /* indices of paths, sorted by part of the run */
+    gls_shard_reader first; /* header of paths[0], with which the others are compared */
+    gls_shard_reader later; /* the first shard that has streamlines, if that is not paths[0] */
+    /* `first` or `later`, whichever has streamlines; a shard without any has neither columns nor a precision. NULL:
+     * none found yet */
     const gls_shard_reader *filled;
     lengths lengths;
-    uint64_t last_part, last_seeds; /* see gls_merge_result */
+    uint64_t last_part, last_seeds; /* members of gls_merge_result */
     gls_merge_progress progress;
     void *user;
     uint64_t bytes, bytes_done;
@@ -95,7 +96,7 @@ static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *
            same_columns(x->group, x->n_groups, y->group, y->n_groups);
 }
 
-/* Of the shards with streamlines. */
+/* Compares a shard with streamlines with the first such shard. */
 static gls_status compare_filled(const merge *m, const char *path, const gls_shard_reader *r)
 {
     if (!m->filled || r->file.n_streamlines == 0) return GLS_OK;
@@ -107,7 +108,7 @@ static gls_status compare_filled(const merge *m, const char *path, const gls_sha
     return GLS_OK;
 }
 
-/* Whether a shard is of the same run as the first one. */
+/* Checks that a shard belongs to the same run as the first one. */
 static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
 {
     const gls_shard_reader *a = &m->first;
@@ -153,7 +154,7 @@ static gls_status read_head(merge *m, size_t i)
     return status;
 }
 
-/* "2, 4 and 7", at most five of them. */
+/* Appends missing parts as "2, 4 and 7", at most five of them. */
 static void list_missing(const merge *m, gls_text *text, uint32_t *n_missing)
 {
     uint32_t count = m->file[0].shard.count, listed = 0;
@@ -167,7 +168,7 @@ static void list_missing(const merge *m, gls_text *text, uint32_t *n_missing)
     if (*n_missing > listed) gls_text_printf(text, " and %u more", *n_missing - listed);
 }
 
-/* Each part exactly once. */
+/* Sorts the shards; each part must occur exactly once. */
 static gls_status sort(merge *m)
 {
     uint32_t count = m->file[0].shard.count, n_missing;
@@ -199,7 +200,7 @@ static gls_status fail_shard(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
 }
 
-/* Of the run's streamlines no more than were wanted. */
+/* Leaves out streamlines beyond the number that the run asked for. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;
@@ -218,7 +219,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     gls_streamlines lines = {.n = 1};
     gls_status status = gls_shard_reader_open(m->paths[i], &r);
     if (status) return status;
-    /* the file may have been replaced since its head was read */
+    /* the file may have been replaced since its header was read */
     if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
         r.file.n_streamlines != m->file[i].n_streamlines)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
@@ -229,7 +230,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         more = lines.n > 0;
         if (!status) cut_lines(m, &r.file.shard, &lines);
         if (!status) status = gls_tractogram_writer_append(writer, &lines);
-        /* what the writer refuses, no shard that it made has */
+        /* the writer refuses something that no shard of this program contains */
         if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
         if (!status) status = lengths_add(&m->lengths, &lines);
         double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
@@ -252,17 +253,15 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
     options.header_lines = (const char *const *)m->first.reader->lines;
     gls_grid grid = m->first.info->grid;
     gls_status status = GLS_OK;
-    if (m->first.file.format == GLS_FORMAT_TCK) /* has none, and its writer needs none */
+    if (m->first.file.format == GLS_FORMAT_TCK) /* TCK stores no grid, and its writer needs none */
         status = gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, unit);
-    if (!status)
-        status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
+    if (!status) status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
     if (status) return status;
-    /* so that bytes stay as they are: computed from the rounded affine, voxel sizes may differ in the last bit */
+    /* Keeps the output byte-identical: voxel sizes computed from the rounded affine may differ in the last bit. */
     memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
     writer->in_stored_space = true;
     gls_writer_join(writer, group);
-    for (uint32_t k = 0; k < m->file[0].shard.count && !status; k++)
-        status = copy_shard(m, m->order[k], writer);
+    for (uint32_t k = 0; k < m->file[0].shard.count && !status; k++) status = copy_shard(m, m->order[k], writer);
     if (!status) return gls_tractogram_writer_finish(writer);
     gls_tractogram_writer_abort(writer);
     return status;

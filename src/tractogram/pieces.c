@@ -1,3 +1,4 @@
+/* Formats and writes large appends in pieces by several threads. */
 #include "tractogram/writers.h"
 
 #include <omp.h>
@@ -9,15 +10,16 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* A piece that one thread checks and writes stays in its cache meanwhile; among several threads each writes long enough
- * that handing it over counts for nothing. */
+/* Size of a piece. A thread working alone uses pieces that stay in its cache; among several threads pieces are so large
+ * that handing them over costs little. */
 #define PIECE_ALONE ((uint64_t)1 << 20)
 #define PIECE_OF_MANY ((uint64_t)2 << 20)
-/* The first ones are shorter, so that whoever writes does not wait long for them; each round doubles. */
+/* Size of the first pieces: they are shorter so that the writing thread does not wait long; the size doubles each
+ * round. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
-/* A piece ends behind a whole unit. */
+/* Spare room, because a piece ends behind a whole unit. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
-/* The others track, and copy what comes from the device. */
+/* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4
 
 void gls_piece_rooms_finish(gls_piece_rooms *rooms)
@@ -37,33 +39,33 @@ bool gls_pieces_wanted(uint64_t bytes)
     return gls_pieces_threads() > 1 && bytes >= 2 * PIECE_OF_MANY;
 }
 
-/* In its form, where it goes. */
+/* A piece in the form of the file. */
 typedef struct piece {
     uint64_t offset;
     size_t bytes;
     const void *data;
-    struct gls_piece_room *room; /* in which data lie; NULL: where they came from */
+    struct gls_piece_room *room; /* memory that holds the data; NULL: the data stay where they came from */
 } piece;
 
 typedef struct job {
     const gls_pieces *p;
-    uint64_t most, position; /* bytes of a piece; where the first begins */
+    uint64_t most, position; /* most: bytes of a piece; position: where the first piece begins */
     size_t n_pieces;
-    uint64_t *start; /* of each from there, and the end */
-    uint32_t *crc;   /* of each; NULL: not wanted */
+    uint64_t *start; /* for each piece the position at which it begins, and the end of the last */
+    uint32_t *crc;   /* CRC-32 of each piece; NULL: not wanted */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t next; /* the piece that is formed next */
+    size_t next; /* number of the next piece to format */
     int forming, n_ready, n_rooms;
-    bool has_aside;                               /* nobody has begun with it */
-    piece ready[GLS_PIECE_ROOMS];                 /* to be written; the oldest first */
-    struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* those that nobody uses */
+    bool has_aside;                               /* the other work of this append has not been started */
+    piece ready[GLS_PIECE_ROOMS];                 /* pieces ready to be written, the oldest first */
+    struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
     bool has_writer;
     gls_status status;
     char message[1024];
 } job;
 
-/* The first unit that begins at so many bytes or behind. */
+/* Number of the first unit that begins at or behind position `bytes`. */
 static size_t unit_at(const gls_pieces *p, uint64_t bytes)
 {
     size_t low = 0, high = p->n;
@@ -86,7 +88,7 @@ static gls_status make_room(struct gls_piece_room *room, size_t bytes)
     return room->data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a piece of a tractogram");
 }
 
-/* Brings piece i into its form; bytes are 0 where a long streamline began in a piece before. */
+/* Formats piece i. Its size is 0 if a long unit that began in an earlier piece covers it. */
 static gls_status form_piece(const job *j, size_t i, piece *out)
 {
     const gls_pieces *p = j->p;
@@ -103,7 +105,7 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
     return status;
 }
 
-/* --- with the lock held ---------------------------------------------------- */
+/* --- Call these with the lock held ---------------------------------------------------- */
 
 static void note(job *j, gls_status status)
 {
@@ -112,13 +114,13 @@ static void note(job *j, gls_status status)
     snprintf(j->message, sizeof j->message, "%s", gls_last_error());
 }
 
-/* Whether there is a piece to be formed, and a room for it. */
+/* Whether a piece is left to be formatted and memory for it is free. */
 static bool can_form(const job *j)
 {
     return !j->status && j->next < j->n_pieces && j->n_rooms > 0;
 }
 
-/* Forms the next piece, which is then ready. */
+/* Formats the next piece and adds it to those ready. */
 static void form_next(job *j)
 {
     const size_t i = j->next++;
@@ -159,9 +161,9 @@ static void work_aside(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
-/* --- who does what --------------------------------------------------------- */
+/* --- Roles of the threads --------------------------------------------------------- */
 
-/* Whoever comes first writes whatever is ready, and helps where nothing is; the others form pieces. */
+/* One thread at a time writes whatever is ready and formats pieces when nothing is; the others format pieces. */
 static void take_part(void *user, int thread, size_t from, size_t until)
 {
     job *j = user;
@@ -186,7 +188,7 @@ static void take_part(void *user, int thread, size_t from, size_t until)
     pthread_mutex_unlock(&j->lock);
 }
 
-/* The sum of all from the sums of the pieces. */
+/* Computes the CRC-32 of the whole from those of the pieces. */
 static void join_sums(const job *j)
 {
     const gls_pieces *p = j->p;
@@ -197,7 +199,7 @@ static void join_sums(const job *j)
     }
 }
 
-/* Where pieces begin. */
+/* Determines where pieces begin. */
 static gls_status cut(job *j, uint64_t bytes, int n_threads)
 {
     const uint64_t most = j->most = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE;
@@ -216,7 +218,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
 
 gls_status gls_pieces_append(const gls_pieces *p)
 {
-    static gls_piece_rooms none; /* where data stay where they are, rooms only count them */
+    static gls_piece_rooms none; /* for data that stay where they are, memory only limits the number of pieces */
     const uint64_t bytes = p->place(p->user, p->n);
     const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
     job j = {.p = p,

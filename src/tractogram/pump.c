@@ -1,5 +1,5 @@
-/* Hands all streamlines of a file to a sink. With more than one thread the next ones are read, unpacked and checked by
- * a thread of their own while the sink works on the last ones; where somebody asked for it, before there is a sink. */
+/* Hands all streamlines of a file to a sink. With more than one thread, a reading thread reads, unpacks and checks the
+ * next blocks while the sink works; gls_reader_ahead_start() starts it before there is a sink. */
 #include "tractogram/readers.h"
 
 #include <omp.h>
@@ -9,15 +9,15 @@
 
 #include "util/status.h"
 
-/* One block on its way. */
+/* A block of streamlines, or the end of the file, or an error. */
 typedef struct block {
-    gls_streamlines lines; /* n == 0: the end */
+    gls_streamlines lines; /* n == 0: end of the file */
     gls_status status;
     double done;
     char message[1024];
 } block;
 
-/* A block, and the memory in which it lies while it waits. */
+/* A place in the ring: a block and its memory. */
 typedef struct place {
     gls_reader_room room;
     block block;
@@ -26,7 +26,7 @@ typedef struct place {
 typedef struct gls_reader_ahead {
     gls_tractogram_reader *reader;
     pthread_t thread;
-    size_t n_places, first, n_full; /* a ring */
+    size_t n_places, first, n_full; /* places in the ring, the first full place, number of full places */
     bool stopped;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -102,7 +102,7 @@ void gls_reader_ahead_stop(gls_tractogram_reader *r)
     finish(a);
 }
 
-/* What the sink and the caller say to a block; *more: there is another one. */
+/* Hands a block to the sink and reports progress. *more: another block follows. */
 static gls_status pass_on(const block *p, const gls_sink *sink, gls_tractogram_progress progress, void *user,
                           bool *more)
 {

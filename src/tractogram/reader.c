@@ -1,4 +1,4 @@
-/* Opens tractograms of every format by their content, and hands on their streamlines. */
+/* Opens tractograms, recognises their format by content, and reads their streamlines in blocks. */
 #include "tractogram/readers.h"
 
 #include <errno.h>
@@ -14,10 +14,11 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MEMORY ((size_t)64 << 20) /* of the values of one kind in one call, where one row is not larger */
+/* memory for the values of one kind of column in one block, unless a single row is larger */
+#define MEMORY ((size_t)64 << 20)
 
 static const struct {
-    const char *name, *start; /* the first bytes of such a file */
+    const char *name, *start; /* first bytes of a file of this format */
     const gls_reader_driver *driver;
 } formats[] = {
     [GLS_FORMAT_TRX] = {"TRX", "PK", &gls_trx_reader},
@@ -150,7 +151,7 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
     return GLS_OK;
 }
 
-/* Memory for what one call reads. */
+/* Allocates the memory for one block. */
 static gls_status make_room(gls_tractogram_reader *r)
 {
     r->line_offset = calloc(r->max_lines + 1, sizeof *r->line_offset);
@@ -228,7 +229,7 @@ static gls_status prepare(gls_tractogram_reader *r)
     return make_room(r);
 }
 
-/* What is none: a tractogram that a program packed is told by its first bytes. */
+/* Error for a file of no known format. Names the packer if the first bytes are those of a packed file. */
 static gls_status unknown_format(const char *path, const char *start)
 {
     static const struct {
@@ -246,7 +247,7 @@ static gls_status unknown_format(const char *path, const char *start)
     return gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", path);
 }
 
-/* The format of an open file. */
+/* Recognises the format of an open file. */
 static gls_status recognise(gls_tractogram_reader *r)
 {
     char start[16] = "";

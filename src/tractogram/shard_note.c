@@ -1,3 +1,4 @@
+/* The line of text by which a file says which shard of which run it is. */
 #include "tractogram/shards.h"
 #include "util/file.h"
 #include "util/status.h"
@@ -55,7 +56,7 @@ bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char ver
     const char *rest = text + end;
     if (sscanf(rest, " select=%" SCNu64 "%n", &s.select, &end) == 1) rest += end;
     if (sscanf(rest, " version=%31s crc32=%" SCNx32, version, &sum) != (crc ? 2 : 1)) return false;
-    /* what sscanf() forgives, and numbers that do not belong together, show when it is printed again */
+    /* Printing again reveals what sscanf() tolerates and numbers that contradict each other. */
     if (s.count < 1 || s.count > GLS_MAX_SHARDS || s.index < 1 || s.index > s.count) return false;
     gls_shard_init(s.index, s.count, s.total_seeds, &expected);
     if (s.first_seed != expected.first_seed || s.n_seeds != expected.n_seeds) return false;

@@ -1,11 +1,12 @@
+/* Reads shards and checks every claim that they make about themselves. */
 #include "tractogram/shards.h"
 
 #include <string.h>
 
 #include "util/status.h"
 
-/* Streamlines of a shard have the columns of the tracker; in TRX files also what `track` samples, and groups of what it
- * segments; and nothing else that would get lost. */
+/* Checks that the columns are those of the tracker, and in TRX files those that `track` samples and groups that it
+ * segments; other columns would be lost in merging. */
 static gls_status check_columns(const gls_shard_reader *s)
 {
     const gls_tractogram_info *info = s->info;
@@ -19,7 +20,8 @@ static gls_status check_columns(const gls_shard_reader *s)
              is_sampled = is_trx && c->type == GLS_TYPE_FLOAT64;
         known = known && (is_seed || is_index || is_sampled);
     }
-    if (info->format != GLS_FORMAT_TCK) known = known && info->n_header == 1; /* the note */
+    if (info->format != GLS_FORMAT_TCK)
+        known = known && info->n_header == 1; /* the only field is the note on the shard */
     if (info->position_type == GLS_TYPE_FLOAT64) known = false;
     return known ? GLS_OK : gls_reader_damaged(s->reader, "values that glslines does not write into shards");
 }
@@ -63,14 +65,14 @@ void gls_shard_reader_close(gls_shard_reader *s)
     *s = (gls_shard_reader){.reader = NULL};
 }
 
-/* Streamlines stand in the order of seeds, and seeds are those of the shard. TRK rounds indices above 2^24, so only
- * their order holds there. */
+/* Checks that streamlines are in the order of seeds, and that seeds belong to the shard. TRK rounds indices above 2^24,
+ * so only their order is checked there. */
 static gls_status check_seeds(gls_shard_reader *s, const gls_streamlines *lines)
 {
     const gls_shard *shard = &s->file.shard;
     const gls_column *index = gls_column_find(lines->dps, lines->n_dps, GLS_DPS_SEED_INDEX);
     bool exact = s->file.format == GLS_FORMAT_TRX || shard->total_seeds <= UINT64_C(1) << 24;
-    if (!index || shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files hold their low 32 bits only */
+    if (!index || shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files store only the low 32 bits */
     for (size_t i = 0; i < lines->n; i++) {
         double value = gls_column_value(index, i);
         uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;

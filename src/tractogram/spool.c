@@ -1,3 +1,4 @@
+/* An array that grows in a buffer and then in a scratch file. */
 #include "tractogram/writers.h"
 #include "util/status.h"
 
@@ -61,7 +62,7 @@ gls_status gls_spool_rewind(gls_spool *s)
             return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
                             strerror(errno));
     }
-    s->n = 0; /* now the reading position in the buffer */
+    s->n = 0; /* from now on the reading position in the buffer */
     return GLS_OK;
 }
 

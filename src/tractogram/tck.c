@@ -1,4 +1,4 @@
-/* MRtrix3 tracks: text header, float triplets in world mm, NaN after each streamline, Inf at the end. */
+/* Writes MRtrix3 tracks: a text header, triplets of floats in world mm, NaN after each streamline, Inf at the end. */
 #include "tractogram/writers.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -15,10 +15,10 @@
 typedef struct tck {
     gls_packer packer;
     char *header;
-    size_t n_header;           /* bytes up to the data */
-    size_t count, total_count; /* where the digits stand in header */
-    size_t stamp;              /* the same of the timestamp */
-    size_t crc;                /* the same of the checksum in the note on a shard; 0: none */
+    size_t n_header;           /* size of the header in bytes */
+    size_t count, total_count; /* positions of their digits in the header */
+    size_t stamp;              /* position of the timestamp in the header */
+    size_t crc;                /* position of the checksum in the note on a shard; 0: none */
 } tck;
 
 static void destroy(void *state)
@@ -76,7 +76,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     n += (size_t)sprintf(t->header + n, "%0*d.%0*d\ntotal_count: ", COUNT_WIDTH, 0, COUNT_WIDTH, 0);
     t->total_count = n;
     n += (size_t)sprintf(t->header + n, "%0*d\n", COUNT_WIDTH, 0);
-    /* "file: . 12345\nEND\n", then NULs up to a multiple of 64 */
+    /* behind this: "file: . 12345\nEND\n" and NULs up to a multiple of 64 */
     t->n_header = (n + 18 + 63) / 64 * 64;
     sprintf(t->header + n, "file: . %zu\nEND\n", t->n_header);
     return GLS_OK;
@@ -101,7 +101,7 @@ static gls_status define(gls_tractogram_writer *w)
 
 static const float separator[3] = {NAN, NAN, NAN};
 
-/* Streamlines on their way into the file. */
+/* Streamlines of one append. */
 typedef struct lines {
     const gls_tractogram_writer *w;
     const gls_streamlines *s;
@@ -140,13 +140,13 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     gls_status status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
     for (size_t i = 0; i < s->n && !status; i++) {
         status = gls_packer_write(&t->packer, s->point[s->offset[i]],
-                                (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
+                                  (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
         if (!status) status = gls_packer_write(&t->packer, separator, sizeof separator);
     }
     return status;
 }
 
-/* How many streamlines were tried is not known: the header says nothing of it, and has more NULs at its end. */
+/* If the number of streamlines begun is unknown, removes the line total_count and pads the header with NULs. */
 static gls_status leave_out_total(gls_tractogram_writer *w)
 {
     static const char key[] = "total_count: ";

@@ -1,3 +1,4 @@
+/* Headers of MRtrix3's tracks and track scalars. */
 #include "tractogram/file_formats.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 
 #define MAX_HEADER ((size_t)16 << 20)
 
-/* The header as text, with room for a NUL behind its n bytes; most are short. */
+/* Reads the header as text, with a NUL behind its n bytes. Most headers are short. */
 static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out, size_t *n)
 {
     char *text = NULL;
@@ -58,7 +59,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
         if (!copy) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
         if (status || !gls_mrtrix_split(found, &key, &value)) {
             free(copy);
-            continue; /* MRtrix3 passes over such lines, too */
+            continue; /* MRtrix3 ignores lines without a colon, too */
         }
         if (gls_case_compare(key, "datatype") == 0) {
             has_type = true;

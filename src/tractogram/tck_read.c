@@ -1,5 +1,5 @@
-/* Reads MRtrix3's tracks: a text header, then triplets of float32 or float64 in either byte order, NaN after each
- * streamline, Inf at the end. */
+/* Reads MRtrix3's tracks: a text header, then triplets of float32 or float64 in either byte order; NaN ends a
+ * streamline, Inf ends the file. */
 #include "tractogram/readers.h"
 #include "tractogram/shards.h"
 #include "tractogram/file_formats.h"
@@ -17,12 +17,12 @@
 typedef struct tck {
     gls_tck_header header;
     uint64_t n_count;
-    bool counted; /* the header says n_count */
-    bool ended;   /* the triplet of Inf, or the end of the data */
+    bool counted; /* the header states n_count */
+    bool ended;   /* the triplet of Inf, or the end of the data, was reached */
     bool warned;
 } tck;
 
-/* Lines that are about this file alone are not kept for a file that is made of it. */
+/* Whether a header line describes this file only, so that it is not copied to a file made from it. */
 static bool is_own(const char *key)
 {
     return !strcmp(key, "count") || !strcmp(key, "total_count") || !strcmp(key, "timestamp") ||
@@ -70,7 +70,7 @@ static gls_status open_tck(gls_tractogram_reader *r)
     return GLS_OK;
 }
 
-/* How many of n triplets of float32 come before one that is not finite. */
+/* Number of float32 triplets, of n, before the first one that is not finite. */
 static size_t count_finite(const unsigned char *data, size_t n)
 {
     enum { BLOCK = 8 };
@@ -91,8 +91,8 @@ static size_t count_finite(const unsigned char *data, size_t n)
     return i;
 }
 
-/* Takes points out of the buffer up to a triplet that ends something. *end gets 0, NAN or INFINITY: the buffer is
- * empty, the streamline is whole, the file is. */
+/* Takes points from the buffer up to a triplet that is not finite. *end: 0: the buffer is empty; NAN: end of a
+ * streamline; INFINITY: end of the file. */
 static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float *end)
 {
     tck *t = r->state;
@@ -129,7 +129,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
         else if (isinf(full[0]) && isinf(full[1]) && isinf(full[2]))
             *end = INFINITY;
         else
-            (*points)++; /* a point that is not finite */
+            (*points)++; /* a point with single values that are not finite */
         r->seen_finite &= *points == before;
     }
     return GLS_OK;
@@ -155,7 +155,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     return GLS_OK;
 }
 
-/* What does not fit together, once. */
+/* Warns once if the number of streamlines differs from the header. */
 static void warn_of_count(gls_tractogram_reader *r)
 {
     tck *t = r->state;
@@ -203,7 +203,7 @@ gls_status gls_tck_data_file(const char *path, char **file)
     uint64_t bytes = 0;
     int fd;
     *file = NULL;
-    /* a pipe must not even be opened: that would end it */
+    /* a pipe must not be opened, because closing it would end it */
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || gls_regular_open(path, &fd, &bytes) != GLS_OK)
         return GLS_OK;
     const bool is_tck = bytes >= sizeof head && gls_regular_read(path, fd, 0, head, sizeof head) == GLS_OK &&

@@ -1,4 +1,4 @@
-/* What the writers of all formats have in common. */
+/* The parts of writing that all formats share: checks, columns, groups, completion. */
 #include "util/file.h"
 #include "tractogram/writers.h"
 #include "util/text.h"
@@ -69,7 +69,8 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     return status;
 }
 
-/* x * 0 is NaN for infinities and NaN; the sum is 0 if there are none. Compilers turn this into vector code. */
+/* Whether n values are finite. x * 0 is NaN for infinities and NaN, so the sum is 0 if all are finite; compilers
+ * vectorise this. */
 static bool all_finite(const float *x, size_t n)
 {
     float sum = 0.0f, part[8] = {0};
@@ -88,7 +89,7 @@ gls_status gls_writer_check_points(const gls_tractogram_writer *w, const float (
     return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
 }
 
-/* Column k of dps, dpv and groups one behind the other. */
+/* Column k in the order dps, dpv, groups. */
 static const gls_column *column_of(const gls_streamlines *s, size_t k)
 {
     if (k < s->n_dps) return &s->dps[k];
@@ -101,7 +102,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Readers know columns of a kind by their names: no two of them may have the same. */
+/* Checks that no two columns of a kind have the same name, because readers find columns by name. */
 static gls_status check_names(const gls_tractogram_writer *w, const gls_column *columns, size_t n)
 {
     const char **name = malloc((n + 1) * sizeof *name);

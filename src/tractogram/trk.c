@@ -1,4 +1,5 @@
-/* TrackVis version 2: binary header of 1000 bytes, voxel mm with the origin at the corner of the first voxel. */
+/* Writes TrackVis version 2: a binary header of 1000 bytes; coordinates in voxel mm with the origin at the corner of
+ * the first voxel. */
 #include "tractogram/writers.h"
 #include "tractogram/file_formats.h"
 #include "util/maths.h"
@@ -10,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that become values of one kind, with their names in the header. */
+/* Columns that become scalars or properties, with their names in the header. */
 typedef struct values {
-    size_t n, place[TRK_MAX_NAMES]; /* of the column among its kind */
+    size_t n, place[TRK_MAX_NAMES]; /* n: number of values; place: index of each value's column among its kind */
     uint32_t n_values;
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
 
 typedef struct trk {
     gls_packer packer;
-    gls_grid grid; /* the affine as the file has it: float */
+    gls_grid grid; /* the affine as the file stores it, in float */
     double to_voxmm[3][4];
     values scalars, properties;
-    unsigned char *record; /* of one streamline */
+    unsigned char *record; /* memory for one streamline */
     size_t capacity;
     atomic_bool rounded; /* an integer was not exact as float */
     atomic_bool shared;  /* a streamline was in more than one group */
@@ -72,7 +73,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = gls_grid_init(&t->grid, w->grid.dim, affine);
     if (status) return status;
-    /* by the affine as readers will find it, so that they get the same points back */
+    /* of the affine that readers will find, so that they get the same points back */
     double inverse[3][4];
     gls_affine_invert((const double(*)[4])affine, inverse);
     for (int i = 0; i < 3; i++) {
@@ -85,7 +86,8 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return status;
 }
 
-/* Several values under one name: the name, a NUL and the number of values. False: no room for it. */
+/* Adds the name of a column. Several values under one name: the name, a NUL and the number of values. Returns false if
+ * there is no room. */
 static bool add_name(values *v, size_t place, const gls_column *column)
 {
     char number[16] = "";
@@ -110,12 +112,12 @@ static gls_status define(gls_tractogram_writer *w)
     const gls_column group = {.name = "group", .type = GLS_TYPE_FLOAT32, .components = 1};
     w->numbers_groups = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
                         add_name(&t->properties, SIZE_MAX, &group);
-    if (w->numbers_groups) t->properties.n--; /* its value is put behind those of columns */
+    if (w->numbers_groups) t->properties.n--; /* the number of the group comes behind the values of columns */
     for (size_t k = 0; k < w->n_groups && !w->numbers_groups; k++) gls_writer_lose(w, w->n_dps + w->n_dpv + k);
     return GLS_OK;
 }
 
-/* The values of one row of all columns; returns their end. */
+/* Stores the values of one row of all columns. Returns the place behind them. */
 static float *store_values(trk *t, const values *v, const gls_column *columns, uint64_t row, float *to)
 {
     for (size_t k = 0; k < v->n; k++) {
@@ -130,7 +132,7 @@ static float *store_values(trk *t, const values *v, const gls_column *columns, u
     return to;
 }
 
-/* The first group of a streamline, counted from 1. */
+/* First group of a streamline, counted from 1; 0: none. */
 static float find_group(trk *t, const gls_streamlines *s, size_t i)
 {
     size_t found = 0;
@@ -144,7 +146,7 @@ static float find_group(trk *t, const gls_streamlines *s, size_t i)
 
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
-/* n points as they stand in the file, each so many floats behind the last; two at a time. */
+/* Converts n points to the coordinates of the file, `stride` floats apart; two points at a time. */
 static void store_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n, size_t stride, float *to)
 {
     const trk *t = w->state;
@@ -171,7 +173,7 @@ static void copy_points(const float (*point)[3], size_t n, size_t stride, float 
     for (size_t i = 0; i < n; i++, to += stride) memcpy(to, point[i], sizeof *point);
 }
 
-/* Streamlines on their way into the file. */
+/* Streamlines of one append. */
 typedef struct lines {
     gls_tractogram_writer *w;
     const gls_streamlines *s;
@@ -184,7 +186,7 @@ static uint64_t place_lines(const void *user, size_t i)
     return 4 * (i * (1 + (uint64_t)t->properties.n_values) + l->s->offset[i] * (3 + t->scalars.n_values));
 }
 
-/* The record of a streamline; returns its end. */
+/* Stores the record of a streamline. Returns the place behind it. */
 static unsigned char *store_line(const lines *l, size_t i, unsigned char *record)
 {
     trk *t = l->w->state;
@@ -271,7 +273,7 @@ static gls_status finish(gls_tractogram_writer *w)
     memcpy(header + TRK_SCALAR_NAME, t->scalars.names, sizeof t->scalars.names);
     put16(header + TRK_N_PROPERTIES, (int)t->properties.n_values);
     memcpy(header + TRK_PROPERTY_NAME, t->properties.names, sizeof t->properties.names);
-    /* readers flip axes if these letters do not follow from the affine in this very header */
+    /* readers flip axes if these letters do not follow from the affine of this header */
     gls_grid_axis_codes(&t->grid, (char *)header + TRK_VOXEL_ORDER);
     gls_grid_axis_codes(&t->grid, (char *)header + TRK_PAD2);
     if (w->is_shard) {

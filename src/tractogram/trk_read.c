@@ -1,4 +1,4 @@
-/* Reads TrackVis files of versions 1 to 3 and both byte orders. */
+/* Reads TrackVis files of versions 1 to 3 in both byte orders. */
 #include "tractogram/readers.h"
 #include "tractogram/shards.h"
 #include "tractogram/file_formats.h"
@@ -14,10 +14,10 @@
 typedef struct trk {
     bool swapped;
     uint32_t n_scalars, n_properties;
-    uint64_t n_count; /* streamlines; 0: up to the end */
+    uint64_t n_count; /* number of streamlines; 0: up to the end of the file */
     double to_world[3][4];
-    float *row; /* values of one point, or of one streamline */
-    bool warned;  /* that the count is wrong */
+    float *row;  /* values of one point, or of one streamline */
+    bool warned; /* a warning about the count was given */
 } trk;
 
 static uint64_t get(const trk *t, const unsigned char *at, int bytes)
@@ -35,7 +35,8 @@ static float get_float(const trk *t, const unsigned char *at)
     return f;
 }
 
-/* Names of values: NAME, or NAME, NUL and the number of values that bear it. Values that are left have no name. */
+/* Reads names of values: NAME, or NAME, NUL and the number of values under this name. `rest`: name of values that have
+ * none. */
 static gls_status read_names(gls_tractogram_reader *r, const unsigned char *names, uint32_t n, const char *rest,
                              gls_reader_columns *columns)
 {
@@ -56,7 +57,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
     return status;
 }
 
-/* The axis (0 .. 2) of a letter and its direction along RAS+. */
+/* Axis (0 .. 2) and direction of a letter in RAS+. */
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
@@ -67,7 +68,7 @@ static bool parse_letter(char letter, int *axis, int *sign)
     return true;
 }
 
-/* The map from voxels of the order in the header to those of a grid, as nibabel composes it. */
+/* Composes, as nibabel does, the map from voxels in the order of the header to voxels of a grid. */
 static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const gls_grid *grid, const int32_t dim[3],
                             double turn[3][4])
 {
@@ -97,7 +98,7 @@ static void compose(const double a[3][4], const double b[3][4], double out[3][4]
             out[i][c] = a[i][0] * b[0][c] + a[i][1] * b[1][c] + a[i][2] * b[2][c] + (c == 3 ? a[i][3] : 0);
 }
 
-/* Without an affine of its own the file has to fit to the reference. */
+/* Uses the reference image as grid, if the file has no affine; sizes must agree. */
 static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], const double size[3],
                                 const double turn[3][4])
 {
@@ -110,7 +111,7 @@ static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], 
     return GLS_OK;
 }
 
-/* The order of the axes in capital letters, as nibabel reads it; none is TrackVis's. */
+/* Voxel order of the header in capital letters, as nibabel reads it. A missing order means TrackVis's own. */
 static void read_order(const unsigned char *header, char order[4])
 {
     for (int i = 0; i < 3; i++) order[i] = (char)gls_to_upper(header[TRK_VOXEL_ORDER + i]);
@@ -118,7 +119,7 @@ static void read_order(const unsigned char *header, char order[4])
     if (order[0] == '\0') memcpy(order, "LPS", 3);
 }
 
-/* Positions do not need the dimensions, unless an axis is turned round: then a file without them is refused. */
+/* Sets the grid. Dimensions matter only if an axis is reversed; a file without dimensions is an error then. */
 static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[3][4])
 {
     int32_t used[3];
@@ -156,7 +157,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
     if (!status) status = turn_axes(r, order, g, dim, turn);
     if (!status && !has_affine) {
-        /* the voxel order tells where each axis goes: here the way round is exact for any order */
+        /* the voxel order says where each axis goes; from there the way back is exact */
         double back[3][4];
         gls_affine_invert((const double(*)[4])turn, back);
         memcpy(turn, back, sizeof turn);
@@ -172,7 +173,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         gls_reader_warn(r, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
                         r->path, order, codes);
     }
-    /* as the header has them: computed from the rounded affine they may differ in the last bit */
+    /* voxel sizes as in the header: computed from the rounded affine, they may differ in the last bit */
     for (int i = 0; i < 3; i++)
         if (fabs(size[i] - g->voxel_size[i]) <= 1e-4 * size[i]) g->voxel_size[i] = size[i];
     compose((const double(*)[4])turn, (const double(*)[4])from_voxmm, voxel);
@@ -180,7 +181,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     return GLS_OK;
 }
 
-/* A note on a shard is a field of the header, too. */
+/* Reads the note on a shard as a header field. */
 static gls_status read_note(gls_tractogram_reader *r, unsigned char *header)
 {
     static const char key[] = GLS_SHARD_KEY ": ";
@@ -224,7 +225,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     return !status ? read_note(r, header) : status;
 }
 
-/* Spreads a row of values to columns. */
+/* Distributes a row of values to columns. */
 static void store(const gls_reader_columns *columns, uint64_t row, const float *value)
 {
     for (size_t k = 0; k < columns->n; k++) {

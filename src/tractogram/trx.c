@@ -1,5 +1,5 @@
-/* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which
- * header.json and both local headers are written at the end; the other arrays, a small part, are spooled and follow. */
+/* Writes TRX: a ZIP archive of stored arrays. Positions are written directly behind a space of fixed size; header.json
+ * and the local headers go into that space at the end. The other arrays, a small part, are spooled and follow. */
 #include "util/file.h"
 #include "util/maths.h"
 #include "tractogram/writers.h"
@@ -11,16 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where positions begin: a multiple of 64, so that they are aligned when the file is mapped. */
+/* Position of the first point: a multiple of 64, so that points are aligned when the file is mapped. */
 #define HEAD_BYTES 1024
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define MAX_NAME 100
 
 typedef struct trx {
     bool half;
-    uint32_t crc;            /* of the positions so far */
-    gls_spool ends, *column; /* ends: of streamlines, the low 32 bits; column: as many as the writer has */
-    uint64_t *carry;         /* the streamlines at whose ends the high 32 bits grow by one */
+    uint32_t crc; /* CRC-32 of the positions so far */
+    gls_spool ends,
+        *column; /* ends: low 32 bits of the end of each streamline; column: one spool for each column of the writer */
+    uint64_t *carry; /* numbers of the streamlines at whose ends the high 32 bits increase by one */
     size_t n_carries, n_columns;
     const gls_group_data *dpg;
     size_t n_dpg;
@@ -65,7 +66,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return gls_output_write(&w->output, zeros, sizeof zeros);
 }
 
-/* Names of arrays are names of files: FOLDER/NAME[.COMPONENTS].TYPE */
+/* Names of arrays become file names: FOLDER/NAME[.COMPONENTS].TYPE. */
 bool gls_trx_can_name(const char *name)
 {
     return *name && strlen(name) <= MAX_NAME && !strpbrk(name, "./\\") && !strpbrk(name, "\"\n");
@@ -103,7 +104,7 @@ static gls_status write_data(gls_tractogram_writer *w, const void *data, size_t 
     return gls_output_write(&w->output, data, bytes);
 }
 
-/* What an append brings. */
+/* The streamlines of one append. */
 typedef struct load {
     gls_tractogram_writer *w;
     const gls_streamlines *s;
@@ -126,11 +127,11 @@ static gls_status form_points(void *user, size_t from, size_t until, unsigned ch
     if (gls_half_convert(point[0], 3 * (until - from), (uint16_t *)(void *)room)) return GLS_OK;
     gls_status status = gls_writer_check_points(l->w, point, until - from);
     return status ? status
-                            : gls_fail(GLS_ERR_UNSUPPORTED,
-                                       "%s: a coordinate beyond 65504 mm does not fit into float16", l->w->output.path);
+                  : gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
+                             l->w->output.path);
 }
 
-/* Groups are lists of their members. */
+/* Appends the members of a group as a list of indices. */
 static gls_status append_group(gls_tractogram_writer *w, gls_spool *spool, const unsigned char *member, size_t n)
 {
     gls_status status = GLS_OK;
@@ -164,7 +165,7 @@ static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
     return GLS_OK;
 }
 
-/* Where each streamline ends among the points of the file. */
+/* Appends, for each streamline, the number of points up to its end. */
 static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;
@@ -186,7 +187,7 @@ static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s
     return status;
 }
 
-/* All but the points, while these are written. */
+/* Appends everything except the points, while the points are being written. */
 static gls_status append_rest(void *user)
 {
     const load *l = user;
@@ -219,7 +220,7 @@ static gls_zip_entry *add_entry(trx *t, const char *name, uint64_t bytes)
     return e;
 }
 
-/* Starts an entry at the end of the file; its header is written again when the checksum is known. */
+/* Starts an entry at the end of the file. Its header is written again once the checksum is known. */
 static gls_status begin_entry(gls_tractogram_writer *w, const char *name, uint64_t bytes, gls_zip_entry **entry)
 {
     trx *t = w->state;
@@ -237,7 +238,7 @@ static gls_status end_entry(gls_tractogram_writer *w, const gls_zip_entry *e)
     return gls_output_write_at(&w->output, e->offset, header, gls_zip_local(e, header));
 }
 
-/* A whole entry from memory. */
+/* Adds an entry from memory. */
 static gls_status add_array(gls_tractogram_writer *w, const char *name, const void *data, size_t bytes)
 {
     gls_zip_entry *e;
@@ -246,10 +247,10 @@ static gls_status add_array(gls_tractogram_writer *w, const char *name, const vo
     return !status ? end_entry(w, e) : status;
 }
 
-/* Rows of a spool on their way into the file. */
+/* Rows of a spool that are copied into the file. */
 typedef struct rows {
     const gls_spool *spool;
-    size_t bytes; /* of a row in the file */
+    size_t bytes; /* size of a row in the file */
     const trx *t;
 } rows;
 
@@ -266,27 +267,26 @@ static gls_status form_rows(void *user, size_t from, size_t until, unsigned char
 }
 
 static gls_status write_rows(gls_tractogram_writer *w, gls_spool *spool, size_t n, const rows *r, uint32_t *crc,
-                           gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
+                             gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
 {
     rows copy = *r;
     ((trx *)w->state)->position += (uint64_t)n * r->bytes;
     gls_status status = gls_spool_rewind(spool);
     return status ? status
-                            : gls_pieces_append(&(gls_pieces){.output = &w->output,
-                                                              .n = n,
-                                                              .place = place_rows,
-                                                              .form = form,
-                                                              .user = &copy,
-                                                              .rooms = &w->rooms,
-                                                              .crc = crc});
+                  : gls_pieces_append(&(gls_pieces){.output = &w->output,
+                                                    .n = n,
+                                                    .place = place_rows,
+                                                    .form = form,
+                                                    .user = &copy,
+                                                    .rooms = &w->rooms,
+                                                    .crc = crc});
 }
 
 static gls_status add_spool(gls_tractogram_writer *w, const char *name, gls_spool *spool)
 {
     gls_zip_entry *e;
     gls_status status = begin_entry(w, name, spool->bytes, &e);
-    if (!status)
-        status = write_rows(w, spool, (size_t)spool->bytes, &(rows){spool, 1, w->state}, &e->crc, form_rows);
+    if (!status) status = write_rows(w, spool, (size_t)spool->bytes, &(rows){spool, 1, w->state}, &e->crc, form_rows);
     return !status ? end_entry(w, e) : status;
 }
 
@@ -297,7 +297,7 @@ static void print_name(char name[GLS_ZIP_NAME], const char *folder, const gls_co
     snprintf(name, GLS_ZIP_NAME, "%.120s/%.*s%s.%s", folder, MAX_NAME, c->name, components, gls_trx_type_name(c->type));
 }
 
-/* The columns, then data of groups. */
+/* Adds the columns, then the data of groups (dpg). */
 static gls_status add_columns(gls_tractogram_writer *w)
 {
     trx *t = w->state;
@@ -319,7 +319,7 @@ static gls_status add_columns(gls_tractogram_writer *w)
     return status;
 }
 
-/* Columns that came behind all streamlines. */
+/* Adds columns that came after all streamlines. */
 static gls_status add_late(gls_tractogram_writer *w)
 {
     gls_status status = GLS_OK;
@@ -334,7 +334,7 @@ static gls_status add_late(gls_tractogram_writer *w)
     return status;
 }
 
-/* Groups that came behind all streamlines. */
+/* Adds groups that came after all streamlines. */
 static gls_status add_late_groups(gls_tractogram_writer *w)
 {
     gls_status status = GLS_OK;
@@ -355,7 +355,8 @@ static gls_status add_note(gls_tractogram_writer *w)
     return w->note ? add_array(w, w->note_name, w->note, strlen(w->note)) : GLS_OK;
 }
 
-/* The low halves of wide ends are read into the second half of the room, and spread from there. */
+/* Joins low and high halves of 64-bit ends. The low halves are read into the second half of the memory and expanded
+ * from there. */
 static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const rows *r = user;
@@ -372,7 +373,7 @@ static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned
     return status;
 }
 
-/* Where streamlines begin: 0, and all the ends. */
+/* Adds the array of offsets: 0, then the end of each streamline. */
 static gls_status add_offsets(gls_tractogram_writer *w)
 {
     static const uint64_t zero;
@@ -423,8 +424,8 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
     return n;
 }
 
-/* header.json and the local header of positions (NULL: none), in the space left at the start; blanks after the JSON
- * text fill it. */
+/* Writes header.json and the local header of positions (NULL: no positions) into the space at the start. Blanks behind
+ * the JSON text fill the space. */
 static gls_status write_head(gls_tractogram_writer *w, gls_zip_entry *json, gls_zip_entry *positions)
 {
     unsigned char head[HEAD_BYTES];
@@ -443,7 +444,7 @@ static gls_status write_head(gls_tractogram_writer *w, gls_zip_entry *json, gls_
     return gls_output_write_at(&w->output, 0, head, json_header + n + position_header);
 }
 
-/* Readers expect nothing but the header of a file without streamlines. */
+/* Writes a file without streamlines, in which readers expect only header.json. */
 static gls_status finish_empty(gls_tractogram_writer *w)
 {
     trx *t = w->state;

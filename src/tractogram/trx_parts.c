@@ -1,3 +1,4 @@
+/* Lists and opens the arrays of a TRX file: entries of a ZIP archive, or files of a folder. */
 #include "tractogram/file_formats.h"
 
 #include <dirent.h>
@@ -11,7 +12,7 @@
 #include "util/file.h"
 #include "util/status.h"
 
-/* --- Reads the directory of a ZIP archive of any program. ---------------- */
+/* --- Directory of a ZIP archive, written by any program ---------------- */
 
 #define END_BYTES 22
 #define LOCATOR_BYTES 20
@@ -19,13 +20,13 @@
 #define MAX_COMMENT 65535
 #define MAX_DIRECTORY ((uint64_t)64 << 20)
 #define LOCAL_BYTES 30
-#define MAX_RATIO 1032 /* of deflate: more bytes than this from one there cannot be */
+#define MAX_RATIO 1032 /* deflate cannot shrink data by a larger factor */
 
 typedef struct archive {
     const char *path;
     int fd;
     uint64_t bytes;
-    uint64_t start, size, n; /* of the directory */
+    uint64_t start, size, n; /* position and size of the directory in bytes, number of entries */
 } archive;
 
 static uint64_t get(const unsigned char *p, int n)
@@ -40,7 +41,7 @@ static gls_status damaged(const archive *a, const char *what)
     return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: %s", a->path, what);
 }
 
-/* The records of ZIP64 before the end record, where that refers to them. */
+/* Reads the ZIP64 records before the end record, if that record refers to them. */
 static gls_status read_end64(archive *a, uint64_t end_at)
 {
     unsigned char locator[LOCATOR_BYTES], end[END64_BYTES];
@@ -61,7 +62,7 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     return GLS_OK;
 }
 
-/* The end record stands at the very end, behind it only its comment. */
+/* Finds the end record, which is at the very end, followed only by its comment. */
 static gls_status find_directory(archive *a)
 {
     gls_status status = GLS_OK;
@@ -90,7 +91,7 @@ static gls_status find_directory(archive *a)
     return GLS_OK;
 }
 
-/* Values that do not fit into 32 bits stand in the field of ZIP64. */
+/* Reads the ZIP64 field, which has the values that do not fit into 32 bits. */
 static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64_t *packed, uint64_t *offset)
 {
     uint64_t *values[] = {bytes, packed, offset};
@@ -110,7 +111,7 @@ static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64
     return true;
 }
 
-/* One record of the directory; *used gets its bytes. */
+/* Reads one record of the directory. *used: its size. */
 static gls_status read_record(const archive *a, const unsigned char *p, size_t left, gls_zip_item *item, size_t *used)
 {
     unsigned char local[LOCAL_BYTES];
@@ -142,9 +143,8 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     return GLS_OK;
 }
 
-/* The entries of an archive of any program, in the order of its directory, to be freed by gls_zip_free(). Sizes are
- * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, packed by other methods than deflate.
- */
+/* Lists the entries of an archive in the order of its directory, to be freed by gls_zip_free(). Sizes are checked
+ * against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or packed by another method than deflate. */
 static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n_items)
 {
     archive a = {.path = path, .fd = fd, .bytes = bytes};
@@ -181,7 +181,7 @@ void gls_zip_free(gls_zip_item *items, size_t n)
     free(items);
 }
 
-#define MAX_DEPTH 3 /* dpg/GROUP/FIELD */
+#define MAX_DEPTH 3 /* depth of dpg/GROUP/FIELD */
 #define MAX_PARTS 100000
 
 typedef struct tree {
@@ -213,7 +213,7 @@ static gls_status read_archive(tree *t)
     gls_status status = zip_read(r->path, r->fd, r->info.bytes, &item, &n);
     for (size_t i = 0; i < n && !status; i++) {
         size_t length = strlen(item[i].name);
-        if (item[i].name[length - 1] == '/') continue; /* a folder */
+        if (item[i].name[length - 1] == '/') continue; /* a folder has no data */
         r->info.is_packed |= item[i].deflated;
         status = add(t, item[i].name,
                      &(gls_trx_part){.at = item[i].at,
@@ -229,7 +229,7 @@ static gls_status read_archive(tree *t)
 
 static gls_status read_folder(tree *t, const char *folder, int depth);
 
-/* A file or folder of that name below the root. */
+/* Adds a file, or the files of a folder, below the root. */
 static gls_status add_file(tree *t, const char *name, int depth)
 {
     gls_tractogram_reader *r = t->reader;
@@ -252,7 +252,7 @@ static int is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* "" is the root. In alphabetical order, so that columns come in the same order on every machine. */
+/* Lists a folder, "" for the root, in alphabetical order, so that columns have the same order on every machine. */
 static gls_status read_folder(tree *t, const char *folder, int depth)
 {
     gls_tractogram_reader *r = t->reader;

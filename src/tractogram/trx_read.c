@@ -1,4 +1,4 @@
-/* Reads TRX: arrays side by side, each from its own place in the archive or folder. */
+/* Reads TRX: several arrays at the same time, each by its own cursor. */
 #include "tractogram/file_formats.h"
 
 #include <cJSON.h>
@@ -12,11 +12,11 @@
 #include "util/status.h"
 
 #define MAX_JSON ((uint64_t)16 << 20)
-#define BLOCK 8192 /* values that are converted at a time */
+#define BLOCK 8192 /* number of values converted at a time */
 
 /* An array that is read along with the streamlines. */
 typedef struct array {
-    const gls_trx_part *part; /* NULL: there is none */
+    const gls_trx_part *part; /* NULL: the file has no such array */
     gls_cursor cursor;
 } array;
 
@@ -25,11 +25,11 @@ typedef struct trx {
     size_t n_parts;
     uint64_t n_lines, n_points;
     array positions, offsets;
-    bool wide;           /* offsets are uint64 */
+    bool wide;           /* offsets are uint64, else uint32 */
     uint64_t offset;     /* where the next streamline starts */
-    array *dps, *dpv;    /* as many as columns */
-    unsigned char **bit; /* of each group: one bit a streamline */
-    bool checked;        /* the end */
+    array *dps, *dpv;    /* one for each column */
+    unsigned char **bit; /* for each group one bit for each streamline */
+    bool checked;        /* the checks at the end were made */
 } trx;
 
 static gls_status bad(const gls_tractogram_reader *r, const char *name, const char *what)
@@ -59,7 +59,7 @@ static bool read_numbers(const cJSON *list, int n, double *value)
     return true;
 }
 
-/* A file without a usable grid is read all the same. */
+/* Reads the grid from the header. A file without a usable grid is accepted. */
 static void read_grid(gls_tractogram_reader *r, const cJSON *json)
 {
     double affine[4][4], size[3];
@@ -98,7 +98,7 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
     return status;
 }
 
-/* Whole part, followed by a NUL. */
+/* Reads a whole array, followed by a NUL. */
 static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, void **data)
 {
     gls_cursor c = {.fd = -1};
@@ -137,7 +137,7 @@ static gls_status read_json(gls_tractogram_reader *r)
     return status;
 }
 
-/* The array has to have so many rows. */
+/* Checks that an array has `rows` rows. */
 static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
                              uint64_t rows)
 {
@@ -183,7 +183,8 @@ static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, 
     return !status ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
 }
 
-/* Members become bits, so that a group takes an eighth of a byte a streamline whatever the order of its list. */
+/* Reads the members of a group into bits, so that memory is bounded by an eighth of a byte for each streamline, in any
+ * order of the list. */
 static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
@@ -205,7 +206,7 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
     status = gls_trx_part_open(r, part, &c);
     for (uint64_t i = 0; i < part->bytes / bytes && !status; i++) {
         uint64_t id = 0;
-        status = gls_cursor_read(&c, &id, bytes); /* little-endian; negative ones are out of range */
+        status = gls_cursor_read(&c, &id, bytes); /* little-endian; negative ids are out of range */
         if (!status && id >= t->n_lines) status = bad(r, part->name, "names a streamline that is not there");
         if (status) break;
         unsigned char mask = (unsigned char)(1u << id % 8);
@@ -252,7 +253,7 @@ static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
          is_positions = depth == 0 && starts_with(file, "positions."),
          is_offsets = depth == 0 && starts_with(file, "offsets.");
     if (!is_dps && !is_dpv && !is_group && !is_dpg && !is_positions && !is_offsets) return GLS_OK;
-    if (n > 5 && strcmp(file + n - 5, ".json") == 0) return GLS_OK; /* notes on an array */
+    if (n > 5 && strcmp(file + n - 5, ".json") == 0) return GLS_OK; /* notes on an array, not an array */
     if (!gls_trx_field_parse(file, &field)) return bad(r, part->name, "is no array of a known type");
     if (is_positions) return add_positions(r, part, &field);
     if (is_offsets) return add_offsets(r, part, &field);
@@ -261,7 +262,7 @@ static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
     return is_group ? add_group(r, part, &field) : add_group_data(r, part, &field);
 }
 
-/* Starts reading the arrays side by side. */
+/* Opens the arrays that are read at the same time. */
 static gls_status start(gls_tractogram_reader *r)
 {
     trx *t = r->state;
@@ -274,14 +275,12 @@ static gls_status start(gls_tractogram_reader *r)
     if (t->n_points > 0 && !t->positions.part) return gls_reader_damaged(r, "it has no positions");
     if (t->positions.part) status = gls_trx_part_open(r, t->positions.part, &t->positions.cursor);
     if (!status && t->offsets.part) status = gls_trx_part_open(r, t->offsets.part, &t->offsets.cursor);
-    for (size_t k = 0; k < r->dps.n && !status; k++)
-        status = gls_trx_part_open(r, t->dps[k].part, &t->dps[k].cursor);
-    for (size_t k = 0; k < r->dpv.n && !status; k++)
-        status = gls_trx_part_open(r, t->dpv[k].part, &t->dpv[k].cursor);
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_open(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_trx_part_open(r, t->dpv[k].part, &t->dpv[k].cursor);
     return status;
 }
 
-/* The next value of the array of offsets; without the last one, that is the number of points. */
+/* Reads the next offset. If the array lacks its last element, that is the number of points. */
 static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
 {
     trx *t = r->state;
@@ -303,7 +302,7 @@ static gls_status open_trx(gls_tractogram_reader *r)
     r->info.position_type = GLS_TYPE_FLOAT32;
     gls_status status = gls_trx_parts_read(r, &t->part, &t->n_parts);
     if (!status) status = read_json(r);
-    /* the arrays of points first: they prove the counts, by which memory for the others is taken */
+    /* arrays of points come first: they prove the counts, which decide how much memory the others need */
     for (int others = 0; others < 2; others++)
         for (size_t i = 0; i < t->n_parts && !status; i++)
             if ((strchr(t->part[i].name, '/') != NULL) == others) status = add_part(r, &t->part[i]);
@@ -348,10 +347,8 @@ static gls_status check_end(gls_tractogram_reader *r)
     if (t->offset != t->n_points) return gls_reader_damaged(r, "offsets that do not end at the number of points");
     if (t->positions.part) status = gls_trx_part_check(r, t->positions.part, &t->positions.cursor);
     if (!status && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
-    for (size_t k = 0; k < r->dps.n && !status; k++)
-        status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
-    for (size_t k = 0; k < r->dpv.n && !status; k++)
-        status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
     t->checked = !status;
     return status;
 }

@@ -1,5 +1,6 @@
-/* VTK legacy polydata, version 4.2, BINARY: points in world mm (SPACE=RAS), then lines, values per streamline and per
- * point. Points go straight to the file, all else to scratch files until the streamlines are over. */
+/* Writes legacy VTK polydata, version 4.2, BINARY: points in world mm (SPACE=RAS), then lines, values for each
+ * streamline and for each point. Points go directly to the file; the rest goes to scratch files until all streamlines
+ * are known. */
 #include "tractogram/writers.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -11,15 +12,15 @@
 #include <string.h>
 
 #define COUNT_WIDTH 12
-#define PIECE 4096 /* values that are turned round at a time */
+#define PIECE 4096 /* number of values whose byte order is changed at a time */
 
 static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\nBINARY\nDATASET POLYDATA\nPOINTS ";
 
 typedef struct vtk {
     gls_packer packer;
-    gls_spool lengths; /* uint32 */
+    gls_spool lengths; /* numbers of points, uint32 */
     size_t n_spools;
-    gls_spool *column; /* dps and dpv */
+    gls_spool *column; /* one for each column of dps and dpv */
 } vtk;
 
 static void destroy(void *state)
@@ -33,7 +34,7 @@ static void destroy(void *state)
     free(v);
 }
 
-/* The type of a column in the file, and its name there. */
+/* Name of a column's type in VTK. *bytes: size of a value. */
 static const char *type_name(gls_type type, size_t *bytes)
 {
     *bytes = gls_type_size(type);
@@ -84,12 +85,11 @@ static gls_status define(gls_tractogram_writer *w)
     v->column = calloc(n + 1, sizeof *v->column);
     if (!v->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = GLS_OK;
-    for (; v->n_spools < n && !status; v->n_spools++)
-        status = gls_spool_init(&v->column[v->n_spools], &w->output);
+    for (; v->n_spools < n && !status; v->n_spools++) status = gls_spool_init(&v->column[v->n_spools], &w->output);
     return status;
 }
 
-/* Big-endian values of a column. */
+/* Appends the values of a column in big-endian order to its spool. */
 static gls_status spool_values(gls_spool *spool, const gls_column *c, uint64_t rows)
 {
     unsigned char piece[PIECE * sizeof(double)];
@@ -157,7 +157,7 @@ static gls_status write_lines(gls_tractogram_writer *w)
     return status;
 }
 
-/* "CELL_DATA n" or "POINT_DATA n" with the columns first .. end - 1. */
+/* Writes "CELL_DATA n" or "POINT_DATA n" and the columns first .. end - 1. */
 static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint64_t rows, size_t first, size_t end)
 {
     vtk *v = w->state;

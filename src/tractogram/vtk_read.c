@@ -1,5 +1,5 @@
-/* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5: one pass over the file finds its arrays,
- * then each is read from its own place. */
+/* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5. One pass over the file finds its arrays;
+ * then each array is read from its own position. */
 #include "tractogram/file_formats.h"
 
 #include <inttypes.h>
@@ -15,12 +15,12 @@
 
 typedef struct vtk {
     gls_vtk_scan scan;
-    gls_vtk_array points, lines; /* lines: counts and points by turns, before version 5 */
+    gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
     gls_vtk_array offsets, connectivity;
-    gls_vtk_array *dps, *dpv;             /* as many as columns */
-    uint64_t n_points, n_lines, n_others; /* others: cells that are no lines */
+    gls_vtk_array *dps, *dpv;             /* one for each column */
+    uint64_t n_points, n_lines, n_others; /* n_others: cells that are not lines */
     uint64_t next_point, last_offset;
-    double sign[3]; /* to RAS+ */
+    double sign[3]; /* factors to RAS+ */
 } vtk;
 
 static gls_status find_axes(gls_tractogram_reader *r, const char *title)
@@ -51,7 +51,7 @@ static gls_status find_points(gls_tractogram_reader *r)
     return status;
 }
 
-/* Cells of one kind; kept if they are lines. */
+/* Finds the cells of one kind. Only lines are kept. */
 static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
 {
     vtk *t = r->state;
@@ -82,7 +82,7 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
     return GLS_OK;
 }
 
-/* An array of data for points or cells (streamlines) becomes a column if it has a row for each. */
+/* Adds an array as a column, if it has one row for each point or each cell. */
 static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const char *name, const char *type,
                            uint64_t components, uint64_t rows)
 {
@@ -106,7 +106,7 @@ static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const 
     return gls_reader_add_column(r, columns, name, array.type, (uint32_t)components);
 }
 
-/* SCALARS, VECTORS and the like: everything but FIELD. */
+/* Reads SCALARS, VECTORS and other attributes, except FIELD. */
 static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls_vtk_owner owner, uint64_t rows)
 {
     static const struct {
@@ -139,8 +139,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!gls_case_compare(kind, kinds[i].kind)) components = kinds[i].components;
-    if (!status && components == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
+    if (!status && components == 0) return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
     return !status ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
 }
 
@@ -164,7 +163,7 @@ static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
     return status;
 }
 
-/* All sections up to the end of the file. */
+/* Reads all sections up to the end of the file. */
 static gls_status find_sections(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
@@ -275,7 +274,8 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t
     return status;
 }
 
-/* Points of a line have to follow each other in the file; some between lines may be left out. */
+/* Reads the point indices of a line. Points of a line must be consecutive in the file; points between lines are
+ * skipped. */
 static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t points)
 {
     vtk *t = r->state;
@@ -286,7 +286,7 @@ static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t po
         status = gls_vtk_array_index(&t->scan, from, &index);
         while (!status && i == 0 && t->next_point < index && index < t->n_points) {
             status = gls_reader_reserve(r, points + 1);
-            if (!status) status = read_points(r, points, 1); /* of no line */
+            if (!status) status = read_points(r, points, 1); /* points of no line */
             t->next_point++;
         }
         if (!status && (index != t->next_point || index >= t->n_points))

@@ -1,3 +1,4 @@
+/* Reads words, numbers and arrays of legacy VTK files, ASCII or binary. */
 #include "tractogram/file_formats.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* The next byte without taking it, or -1 at the end or after a failure. */
+/* The next byte, which stays unread; -1 at the end or after a failure. */
 static int peek(gls_cursor *c)
 {
     if (c->next == c->n && (gls_cursor_fill(c, 1) != GLS_OK || c->next == c->n)) return -1;
@@ -19,7 +20,7 @@ static void skip_blanks(gls_cursor *c)
     for (int byte = peek(c); byte >= 0 && gls_is_space(byte); byte = peek(c)) c->next++;
 }
 
-/* False: there is no word any more, or it is too long. */
+/* Reads a word. Returns false at the end, or if the word is too long. */
 static bool next_word(gls_cursor *c, char word[GLS_VTK_WORD])
 {
     size_t n = 0;
@@ -109,7 +110,7 @@ gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
 void gls_vtk_scan_paragraph(gls_vtk_scan *s)
 {
     char line[GLS_VTK_LINE];
-    if (gls_vtk_scan_line(s, line) != GLS_OK) return; /* the rest of the first one */
+    if (gls_vtk_scan_line(s, line) != GLS_OK) return; /* rest of the current line */
     while (gls_vtk_scan_line(s, line) == GLS_OK && *line) continue;
 }
 
@@ -148,7 +149,7 @@ gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls
     *array = (gls_vtk_array){.known = true, .n = n, .cursor = {.fd = -1}};
     if (!status) status = parse_type(s, name ? name : word, &array->type);
     if (status) return status;
-    /* the values begin behind the end of the line */
+    /* binary values begin behind the line end */
     for (int byte = peek(c); byte >= 0 && byte != '\n' && gls_is_space(byte); byte = peek(c)) c->next++;
     if (peek(c) == '\n') c->next++;
     uint64_t left = gls_cursor_left(c), size = gls_type_size(array->type);
@@ -172,7 +173,7 @@ gls_status gls_vtk_array_open(const gls_vtk_scan *s, gls_vtk_array *array)
     return gls_cursor_init(&array->cursor, s->reader->path, s->reader->fd, array->at, array->end);
 }
 
-/* One number of text as a value of the type. */
+/* Parses a number as a value of the given type. */
 static bool parse_value(const char *word, gls_type type, void *to)
 {
     char *end;
@@ -191,7 +192,7 @@ static bool parse_value(const char *word, gls_type type, void *to)
         const int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0,
                       high = (INT64_C(1) << (is_signed ? bits - 1 : bits % 64)) - 1;
         if (type != GLS_TYPE_INT64 && (value < low || value > high)) return false;
-        memcpy(to, &value, gls_type_size(type)); /* little-endian: the low bytes */
+        memcpy(to, &value, gls_type_size(type)); /* copies the low bytes: this machine is little-endian */
     }
     return end != word && !*end && (!errno || gls_type_is_float(type));
 }

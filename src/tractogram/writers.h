@@ -10,50 +10,53 @@
 #include "util/output_file.h"
 #include "util/text.h"
 
-/* --- Large appends to a tractogram, in pieces: several threads bring them into the form of the file, check them and sum them up, and one writes them, each at its place. A file system takes in a file at the speed of one thread; so that one does nothing else while pieces are ready. */
+/* --- Large appends in pieces: several threads convert pieces to the form of the file and compute checksums, and one
+ * writes them. A file system accepts one file at the speed of one thread, so the writing thread does nothing else while
+ * pieces are ready. */
 
 #define GLS_PIECE_THREADS 4
 #define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
 
-/* The memory of the threads, from append to append; all zero at first. */
+/* Memory of the threads, kept between appends; all zero at first. */
 typedef struct gls_piece_rooms {
     struct gls_piece_room {
         unsigned char *data;
         size_t bytes;
     } room[GLS_PIECE_ROOMS];
 } gls_piece_rooms;
+/* Frees the memory. */
 void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 
 typedef struct gls_pieces {
     gls_output *output;
-    size_t n; /* units: points or streamlines */
-    /* Bytes of the file that units 0 .. unit - 1 take. */
+    size_t n; /* number of units: points or streamlines */
+    /* Position behind units 0 .. unit - 1 in the file, in bytes, relative to this append. */
     uint64_t (*place)(const void *user, size_t unit);
-    /* Units from .. until - 1 as they stand in the file: in room, or where *data points to instead. */
+    /* Formats units from .. until - 1 as in the file: into room, or sets *data to where they are. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
     void *user;
-    gls_piece_rooms *rooms; /* NULL: form needs none */
-    uint32_t *crc;          /* goes on over what is written; NULL: not wanted */
-    /* Other work of the same append, done once by a thread that has nothing to form; NULL: none. */
+    gls_piece_rooms *rooms; /* NULL: form() needs no memory */
+    uint32_t *crc;          /* checksum, continued over the written bytes; NULL: not wanted */
+    /* Other work of this append, done once by a thread that has nothing to format; NULL: none. */
     gls_status (*aside)(void *user);
 } gls_pieces;
 
-/* Threads of a large append: one writes, the others bring pieces into their form. */
+/* Number of threads for a large append: one writes, the others format. */
 int gls_pieces_threads(void);
-/* Whether an append of so many bytes is worth it. */
+/* Whether an append of so many bytes is worth several threads. */
 bool gls_pieces_wanted(uint64_t bytes);
-/* Appends all units. After a failure the file's end is undefined. */
+/* Appends all units. After a failure the end of the file is undefined. */
 gls_status gls_pieces_append(const gls_pieces *pieces);
 
-/* --- What the writers of the formats share. */
+/* --- Writers of the formats. */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "arrays are written as they lie in memory, and all three formats are little-endian");
 
-/* One format. state is what create made; define learns the columns, before the first append; append gets checked
- * streamlines; finish completes the file, which the caller then commits. */
+/* One format. create() makes the state; define() learns the columns before the first append; append() gets checked
+ * streamlines; finish() completes the file, which the caller then commits. */
 typedef struct gls_tractogram_driver {
-    bool checks_points; /* append fails on points that are not finite */
+    bool checks_points; /* append() itself fails on points that are not finite */
     gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
     gls_status (*define)(gls_tractogram_writer *writer);
     gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
@@ -62,13 +65,13 @@ typedef struct gls_tractogram_driver {
 } gls_tractogram_driver;
 
 #define GLS_TCK_MAX_HEADER 65536
-#define GLS_TCK_LAST_LINES 1024 /* of these, room for the lines that the writer makes */
-/* Whether a line "key: value" may stand in the header of a TCK file: it neither breaks the header nor contradicts what
- * the writer says. */
+#define GLS_TCK_LAST_LINES 1024 /* part of the header reserved for lines that the writer adds */
+/* Whether a line "key: value" may be in the header of a TCK file: it must not break the header or contradict the lines
+ * of the writer. */
 bool gls_tck_is_line(const char *line);
 #define GLS_TCK_STAMP 48
-/* The timestamp in the header of a TCK file, by which MRtrix3 tells which track scalar files belong to it: its counts,
- * so that the same streamlines give the same bytes at any time. Returns the length, which may exceed the text. */
+/* Timestamp of a TCK file, by which MRtrix3 matches track scalar files to it. It is made from the counts, so that equal
+ * streamlines give equal bytes at any time. Returns its length, which may exceed the buffer. */
 int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP]);
 
 extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver, gls_vtk_driver;
@@ -79,35 +82,35 @@ struct gls_tractogram_writer {
     gls_output output;
     gls_grid grid;
     bool is_shard;
-    gls_shard shard;                  /* if is_shard */
-    bool in_stored_space;             /* TRK: points come as they are in the file; for merging */
-    uint64_t n_streamlines, n_points; /* before the present append */
-    uint64_t n_begun;                 /* streamlines that were tried, rejected ones too; 0: not known, and not said */
-    /* fixed by the first append that is not empty: dps, dpv, groups one behind the other, without data */
+    gls_shard shard;                  /* valid if is_shard */
+    bool in_stored_space;             /* TRK: points are already as in the file, for merging */
+    uint64_t n_streamlines, n_points; /* before the current append */
+    uint64_t n_begun; /* number of streamlines begun, including rejected ones; 0: unknown, and not written */
+    /* Columns, fixed by the first append that is not empty: dps, dpv, groups in this order, without data. */
     bool defined;
     size_t n_dps, n_dpv, n_groups;
     gls_column *column;
     size_t n_late;
-    gls_column late[4]; /* columns per streamline that came behind all streamlines */
+    gls_column late[4]; /* columns for each streamline that came after all streamlines */
     size_t n_late_groups;
-    struct gls_late_group *late_group; /* groups that came behind all streamlines */
-    const char *note_name, *note;      /* a text beside the arrays; NULL: none */
+    struct gls_late_group *late_group; /* groups that came after all streamlines */
+    const char *note_name, *note;      /* a text file stored beside the arrays; NULL: none */
     gls_piece_rooms rooms;
-    gls_text lost;       /* columns that the format does not hold */
-    bool numbers_groups; /* TRK: the property "group" has each streamline's group, counted from 1 */
-    gls_status failed;   /* of the first append that failed, with its message: every later call repeats it */
+    gls_text lost;       /* names of columns that the format cannot store */
+    bool numbers_groups; /* TRK: the property "group" holds each streamline's group, counted from 1 */
+    gls_status failed;   /* status of the first append that failed; every later call returns it with its message */
     char message[1024];
 };
 
-/* finish then leaves the file to the group, which gives it its name. */
+/* Makes gls_tractogram_writer_finish() leave the file to the group, which gives it its name. */
 void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
 
-/* gls_tractogram_merge() as part of a group, unless that is NULL. */
+/* Like gls_tractogram_merge(), but as part of a group unless group is NULL. */
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result);
 
-/* A group that is known once all streamlines have been appended. */
+/* A group that is known only after all streamlines were appended. */
 typedef struct gls_late_group {
     const char *name;
     const uint32_t *member;
@@ -115,55 +118,60 @@ typedef struct gls_late_group {
 } gls_late_group;
 /* Whether a TRX file can have a column or group of this name. */
 bool gls_trx_can_name(const char *name);
-/* TRX: adds a group of these streamlines, in ascending order; name and members are borrowed until the writer is
- * finished. Other formats do not keep it. */
+/* TRX: adds a group of these streamlines, in ascending order. name and member are borrowed until the writer is
+ * finished. Other formats do not store the group. */
 gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);
 
-/* TRX: JSON on a column, in a file of this name beside it, which readers pass over. Both texts are borrowed until the
- * writer has finished. */
+/* TRX: adds a JSON file about a column, which readers ignore. Both texts are borrowed until the writer is finished. */
 void gls_writer_note(gls_tractogram_writer *writer, const char *name, const char *text);
 
 /* GLS_ERR_ARGUMENT if one of n points is not finite. */
 gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const float (*point)[3], size_t n);
 
-/* Notes that the format does not hold a column. */
+/* Notes that the format cannot store a column, for a later warning. */
 void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
 
-/* A growing piece of the file that is written when it is full. */
+/* A buffer for the file that is written when it is full. */
 typedef struct gls_packer {
     gls_output *output;
     unsigned char *data;
     size_t n, capacity;
-    bool checked; /* crc is wanted: of all that was written */
+    bool checked; /* crc is computed of everything written */
     uint32_t crc;
 } gls_packer;
 
+/* Allocates the buffer. Data go to output when the buffer is full. */
 gls_status gls_packer_init(gls_packer *packer, gls_output *output);
 void gls_packer_finish(gls_packer *packer);
+/* Appends bytes; GLS_ERR_OUTPUT if writing fails. */
 gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);
+/* Writes what the buffer holds. */
 gls_status gls_packer_flush(gls_packer *packer);
-/* The same in pieces; output and crc are the packer's. */
+/* Writes pieces with several threads; they use the packer's output and crc. */
 gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces);
 
-/* --- An array that grows without using memory: in a buffer first, then in a nameless scratch file beside the output. */
+/* --- Spool: an array that grows without using much memory, first in a buffer, then in a nameless scratch file beside
+ * the output. */
 
 typedef struct gls_spool {
     const gls_output *output;
-    int fd; /* -1 as long as the buffer holds everything */
+    int fd; /* -1 while everything fits into the buffer */
     unsigned char *buffer;
     size_t n;       /* bytes in the buffer */
-    uint64_t bytes; /* in all */
+    uint64_t bytes; /* bytes in total */
 } gls_spool;
 
+/* Starts a spool whose scratch file, if it needs one, lies in the folder of output. */
 gls_status gls_spool_init(gls_spool *spool, const gls_output *output);
 /* Accepts a zeroed spool. */
 void gls_spool_finish(gls_spool *spool);
+/* Appends bytes; GLS_ERR_OUTPUT if the scratch file cannot be written. */
 gls_status gls_spool_append(gls_spool *spool, const void *data, size_t bytes);
 /* Ends appending and starts reading from the first byte. */
 gls_status gls_spool_rewind(gls_spool *spool);
 /* Reads exactly the next bytes. */
 gls_status gls_spool_read(gls_spool *spool, void *data, size_t bytes);
-/* Bytes from a place on, after rewinding, by any number of threads. */
+/* Reads bytes from a position, after gls_spool_rewind(). May be called from several threads. */
 gls_status gls_spool_read_at(const gls_spool *spool, uint64_t from, void *data, size_t bytes);
 
 #endif

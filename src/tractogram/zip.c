@@ -1,3 +1,4 @@
+/* Writes ZIP archives of stored entries. */
 #include "tractogram/file_formats.h"
 
 #include <stdlib.h>
@@ -5,10 +6,10 @@
 #include "util/status.h"
 
 #define ZIP64_LIMIT 0x7fffffffu
-#define DOS_DATE 0x0021 /* 1 January 1980: the same run gives the same bytes */
+#define DOS_DATE 0x0021 /* 1 January 1980: the same run must give the same bytes */
 #define CENTRAL_MAX (46 + GLS_ZIP_NAME + 28)
 
-/* Little-endian fields written one after the other. */
+/* A buffer to which little-endian fields are appended. */
 typedef struct bytes {
     unsigned char *p;
 } bytes;
@@ -35,7 +36,7 @@ size_t gls_zip_local_bytes(const gls_zip_entry *entry)
     return 30 + strlen(entry->name) + (is_large(entry->bytes) ? 20 : 0);
 }
 
-/* Fields that local and central headers share: version needed to extra length. */
+/* Stores the fields that local and central headers share, from the version needed to the length of the extra field. */
 static void store_common(bytes *to, const gls_zip_entry *e, bool zip64, size_t extra)
 {
     store(to, zip64 ? 45 : 20, 2);
@@ -104,7 +105,7 @@ static size_t end_records(uint64_t n, uint64_t size, uint64_t offset, unsigned c
         store(&to, n, 8);
         store(&to, size, 8);
         store(&to, offset, 8);
-        store(&to, 0x07064b50, 4); /* its locator */
+        store(&to, 0x07064b50, 4); /* ZIP64 end of central directory locator */
         store(&to, 0, 4);
         store(&to, offset + size, 8);
         store(&to, 1, 4);

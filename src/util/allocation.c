@@ -1,3 +1,4 @@
+/* Grows lists, allocates aligned memory for numbers, and reads the limit on the address space. */
 #include "util/allocation.h"
 
 #include <stdlib.h>

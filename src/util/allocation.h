@@ -1,4 +1,4 @@
-/* Memory for lists that grow, and for values that vectors of numbers are read from. */
+/* Memory: lists that grow, aligned memory for vector instructions, the limit on the address space. */
 #ifndef GLS_UTIL_MEMORY_H
 #define GLS_UTIL_MEMORY_H
 
@@ -6,14 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes room for one more element behind n of a list: &list, any pointer to elements of this size. A full list becomes
- * twice as large, an empty one has room for `least`. False where memory is out: nothing has changed. */
+/* Makes room for one more element in a list of n elements. list: address of the pointer to the elements, which have
+ * `size` bytes each. A full list doubles its capacity; an empty one gets room for `least` elements. Returns false when
+ * memory runs out; the list is then unchanged. */
 bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size);
 
-/* The limit on the address space of the process (ulimit -v) in MiB; 0: none. */
+/* Limit on the address space of the process in MiB (ulimit -v); 0: no limit. */
 uint64_t gls_address_limit(void);
 
-/* n zeros, 64-byte aligned, with room to the next multiple of 64 bytes; NULL where memory is out. To be freed. */
+/* Allocates n zeros, aligned to 64 bytes and padded to a multiple of 64 bytes; the caller frees them. NULL: out of
+ * memory. */
 double *gls_aligned_zeros(size_t n);
 
 #endif

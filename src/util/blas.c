@@ -1,3 +1,4 @@
+/* Loads OpenBLAS at its first use and sets its number of threads. */
 #include "util/threads.h"
 
 #include <dlfcn.h>
@@ -17,14 +18,17 @@
 #include "util/allocation.h"
 #include "util/text.h"
 
-/* What OpenBLAS maps for a thread at a time (its BUFFER_SIZE on x86-64, the largest of all), and a page or two. */
+/* Memory that OpenBLAS maps for each thread at a time (BUFFER_SIZE on x86-64, its largest value), with some pages to
+ * spare. */
 #define THREAD_BYTES (((size_t)128 << 20) + ((size_t)1 << 20))
-/* Of the library, those that it needs, and the thread that OpenBLAS begins with. */
+/* Memory that the shared libraries need, and the memory of the thread with which OpenBLAS starts. */
 #define LIBRARY_BYTES (((size_t)96 << 20) + THREAD_BYTES)
 
-#define BUILT_WITH_OPENMP 2 /* asks OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
+/* the value that openblas_get_parallel() returns for a build with OpenMP; such a build takes its number of threads from
+ * OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
+#define BUILT_WITH_OPENMP 2
 
-/* --- where it is not -------------------------------------------------------- */
+/* --- stand-ins where OpenBLAS cannot be loaded -------------------------------------------------------- */
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -43,7 +47,7 @@ static const gls_lapack_functions absent = {GLS_LAPACK_FUNCTIONS(ABSENT)};
 /* --- loading ---------------------------------------------------------------- */
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not yet */
+static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not loaded yet */
 static atomic_int wanted_threads;
 
 static bool has_room(size_t bytes)
@@ -53,7 +57,8 @@ static bool has_room(size_t bytes)
     return probe != MAP_FAILED;
 }
 
-/* Path of the program or shared library that this function is in, without its last part. */
+/* Stores in folder the folder of the program or shared library that contains this function. Returns false if it is
+ * unknown. */
 static bool find_folder(char *folder, size_t size)
 {
     Dl_info info;
@@ -62,7 +67,7 @@ static bool find_folder(char *folder, size_t size)
     if (!dladdr1((void *)find_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
     if (*map->l_name) {
         if (!realpath(map->l_name, path)) return false;
-    } else { /* of the program */
+    } else { /* the folder of the program itself */
         const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
         if (n < 0) return false;
         path[n] = '\0';
@@ -71,7 +76,8 @@ static bool find_folder(char *folder, size_t size)
     return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;
 }
 
-/* Beside what this function is in, or where it is installed from there; else where the system looks. */
+/* Opens the library of src/blas: beside the program or shared library that contains this function, then where it is
+ * installed relative to there, then where the system looks. */
 static void *open_library(void)
 {
     static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
@@ -84,7 +90,8 @@ static void *open_library(void)
     return library ? library : dlopen(GLS_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Where the address space is limited, OpenBLAS begins with one thread: it takes memory for each. */
+/* Opens the library. Where the address space is limited, OpenBLAS starts with one thread, because it takes memory for
+ * each thread. */
 static void *open_with_threads(bool limited)
 {
     static const char variable[] = "OPENBLAS_NUM_THREADS";
@@ -177,9 +184,10 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* Of the calling thread where OpenBLAS is built with OpenMP: open pairs, and OpenMP's threads outside of them. */
+/* Of the calling thread, if OpenBLAS is built with OpenMP: number of open pairs gls_blas_begin() and gls_blas_end(),
+ * and the number of OpenMP threads outside these pairs. */
 static _Thread_local int depth, team;
-static _Thread_local int n_absent; /* open pairs of this thread that found no OpenBLAS */
+static _Thread_local int n_absent; /* open pairs of this thread that began while OpenBLAS could not be loaded */
 
 void gls_blas_begin(void)
 {
@@ -214,7 +222,7 @@ void gls_blas_end(void)
         return;
     }
     pthread_mutex_lock(&single.lock);
-    /* what the calling program has set meanwhile stays */
+    /* Restore the earlier number of threads, unless the calling program has set another number meanwhile. */
     if (--single.users == 0 && single.before > 1 && blas->get_threads() == 1) blas->set_threads(single.before);
     pthread_mutex_unlock(&single.lock);
 }

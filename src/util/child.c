@@ -1,3 +1,4 @@
+/* Runs work that may crash or hang in a child process and reads the lines that it writes. */
 #include "util/threads.h"
 
 #include <errno.h>
@@ -14,12 +15,14 @@
 
 #include "util/clock.h"
 
-/* What this process does at its end is not for its copy to do. */
+/* Replaces the exit handlers of the parent: the child must not flush or close what belongs to the parent. */
 static void leave(void)
 {
     _exit(1);
 }
 
+/* Prepares the child: it dies with its parent, handles signals in the default way, leaves no core file and writes
+ * nothing to standard output. */
 static void begin_copy(pid_t parent, bool quiet)
 {
     static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU, SIGSEGV, SIGBUS,
@@ -71,7 +74,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
     return started;
 }
 
-/* False: its time is over. */
+/* Reads lines until the child closes its end. Returns false when the time is over. */
 static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
 {
     char text[8192];
@@ -96,7 +99,7 @@ static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
         }
         used = strlen(at);
         memmove(text, at, used + 1);
-        if (used == sizeof text - 1) used = 0; /* longer than anything that is looked for */
+        if (used == sizeof text - 1) used = 0; /* a line longer than the buffer is dropped: no caller looks for one */
     }
 }
 

@@ -1,3 +1,4 @@
+/* The clock, and the timeline of a run as a list of events that becomes JSON. */
 #include "util/clock.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@
 #include "util/json_text.h"
 #include "util/threads.h"
 
-static _Atomic uint64_t skipped;    /* nanoseconds */
-static _Atomic uint64_t stopped_at; /* the same; 0: it goes */
+static _Atomic uint64_t skipped;    /* nanoseconds by which tests have moved the clock forward */
+static _Atomic uint64_t stopped_at; /* nanoseconds at which tests have stopped the clock; 0: the clock runs */
 
 static uint64_t now(void)
 {
@@ -58,7 +59,7 @@ static struct {
     size_t n, capacity;
     lane *lane;
     unsigned n_lanes;
-    unsigned run; /* how often it was started: threads keep their lanes for one run only */
+    unsigned run; /* number of starts of the timeline: a thread keeps its lane for one run only */
     bool failed;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local unsigned own_lane, own_run;
@@ -75,7 +76,7 @@ bool gls_trace_is_on(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* These with the lock held. */
+/* The functions below need the lock. */
 static void empty(void)
 {
     free(trace.phase);
@@ -177,7 +178,7 @@ static cJSON *add_event(cJSON *events, const char *name, const char *kind, unsig
     return event;
 }
 
-/* Nanoseconds are kept: neighbours that touch must not overlap. */
+/* Microseconds with three decimals: phases that touch must not overlap after rounding. */
 static double microseconds(double seconds)
 {
     return round(1e9 * seconds) / 1e3;

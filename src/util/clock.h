@@ -5,28 +5,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- The clock by which everything is timed. */
+/* --- The clock: every duration that the library measures comes from this clock. */
 
-/* Seconds since an arbitrary moment; never goes back. */
+/* Seconds since an arbitrary moment. Never decreases. */
 double gls_clock_seconds(void);
-/* For tests: so much time has passed, all at once. */
+/* For tests: moves the clock forward by this many seconds. */
 void gls_clock_skip(double seconds);
-/* For tests: it stands still, but for what is skipped; until it goes again. */
+/* For tests: true stops the clock, except for gls_clock_skip(); false starts it again. */
 void gls_clock_stop(bool stop);
 
-/* --- A timeline of a run: phases by thread and device, for the viewers that read Chrome's trace format, such as Perfetto. Nothing is kept before gls_trace_start(). */
+/* --- Timeline of a run: phases by thread and by device, for viewers of Chrome's trace format such as Perfetto. Phases
+ * are recorded only between gls_trace_start() and gls_trace_text(). */
 
-/* From here on phases are kept, until gls_trace_text(). */
+/* Starts recording phases. */
 void gls_trace_start(void);
+/* Whether phases are being recorded. */
 bool gls_trace_is_on(void);
-/* The phase of this thread that began at start, a time of gls_clock_seconds(), ends now. number: the first seed that it
- * is about. Returns its seconds, whether or not they are kept. */
+/* Ends a phase of the calling thread. start: value of gls_clock_seconds() when the phase began. number: the first seed
+ * that the phase works on. Returns the duration in seconds, recorded or not. */
 double gls_trace_phase(const char *name, double start, uint64_t number);
-/* What this thread is called from here on: PREFIX, and NAME where there is one. */
+/* Names the calling thread in the timeline: "PREFIX NAME", or PREFIX alone if name is NULL. */
 void gls_trace_call_thread(const char *prefix, const char *name);
-/* A phase of something that is no thread, such as a device, under a name of its own. */
+/* Records a phase of something that is not a thread, such as a device. lane: its name in the timeline. from, until:
+ * values of gls_clock_seconds(). */
 void gls_trace_add(const char *lane, const char *name, double from, double until);
-/* Ends the timeline. Its JSON, from malloc; NULL: memory ran out, also for a phase. */
+/* Stops recording and returns the timeline as JSON, allocated by malloc. NULL: out of memory, now or while
+ * recording. */
 char *gls_trace_text(void);
 
 #endif

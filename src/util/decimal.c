@@ -1,6 +1,6 @@
-/* A double is a whole number m of 53 bits times 2^-s. With n digits it is the whole number next to m 10^q / 2^s, where
- * q is the digits behind the point; for the numbers that are taken here m 10^q has less than 128 bits, so that all is
- * exact. */
+/* Prints doubles as short decimals, much faster than printf(). A double is m 2^-s with a whole number m of at most 53
+ * bits. Its n digits are the whole number nearest to m 10^q / 2^s, where q is the number of digits behind the point.
+ * For the range that is accepted here m 10^q has fewer than 128 bits, so the arithmetic is exact. */
 #include "util/numbers.h"
 
 #include <math.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define MAX_DIGITS 17
-#define MIN_DIGITS 15 /* so many are always meaningful */
+#define MIN_DIGITS 15 /* a double always has 15 meaningful digits */
 
 typedef unsigned __int128 wide;
 
 typedef struct number {
     uint64_t m;
     int s;
-    int exponent; /* decimal, of the first digit */
+    int exponent; /* decimal exponent of the first digit */
 } number;
 
 static wide power_of_ten(int q)
@@ -42,7 +42,7 @@ static wide power_of_ten(int q)
     return q <= MAX_DIGITS ? power[q] : (wide)power[MAX_DIGITS] * power[q - MAX_DIGITS];
 }
 
-/* The n digits next to the number, as a whole number; *exponent: of the first one. */
+/* Rounds the number to n digits, returned as a whole number; *exponent: decimal exponent of the first digit. */
 static uint64_t round_to(const number *x, int n, int *exponent)
 {
     const wide exact = x->m * power_of_ten(n - 1 - x->exponent), half = (wide)1 << (x->s - 1);
@@ -55,12 +55,12 @@ static uint64_t round_to(const number *x, int n, int *exponent)
     return digits / 10;
 }
 
-/* Whether n digits are nearer to the number than to its neighbours. */
+/* Whether these n digits are nearer to x than to the neighbouring doubles, so that reading them gives x. */
 static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
 {
     const wide unit = power_of_ten(n - 1 - exponent), exact = x->m * unit, read = (wide)digits << x->s;
     const bool below = read < exact;
-    /* below a power of two doubles lie twice as close */
+    /* below a power of two the doubles lie twice as close */
     wide gap = (below ? exact - read : read - exact) * (below && x->m == UINT64_C(1) << 52 ? 4 : 2);
     return gap < unit || (gap == unit && x->m % 2 == 0);
 }
@@ -85,7 +85,7 @@ static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
     return length;
 }
 
-/* The number without its sign; false: it is not for here. */
+/* Splits v, without its sign, into m and s. Returns false for numbers outside the accepted range. */
 static bool take_apart(double v, number *x)
 {
     static const double power[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4, 1e5,

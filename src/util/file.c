@@ -1,3 +1,4 @@
+/* Reads whole files, compares paths, and moves bytes through file descriptors. */
 #include "util/file.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(
     const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     while (done < bytes) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
-        /* a pipe that takes anything takes as much as this */
+        /* a pipe that accepts any bytes accepts PIPE_BUF bytes */
         const size_t piece = is_file || bytes - done < PIPE_BUF ? bytes - done : PIPE_BUF;
         const int found = poll(&ready, 1, WAIT_MS);
         if (found == 0 && go_on()) continue;
@@ -83,7 +84,8 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes)
     return (int64_t)done;
 }
 
-/* Editors and spreadsheets put a byte order mark in front of a text: that of UTF-8 is taken off. */
+/* Turns what was read into text: removes the byte order mark of UTF-8, which editors and spreadsheets write, and ends
+ * the text with a NUL. */
 static gls_status take_text(const char *path, char *text, size_t bytes, char **data, size_t *n)
 {
     if (bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {

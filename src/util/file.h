@@ -7,70 +7,76 @@
 
 #include <glslines/common.h>
 
-/* --- Files: reading whole ones, and whole pieces. */
+/* --- Whole files, and file descriptors. */
 
-/* The text of a file (or pipe) of at most max_bytes, without a UTF-8 byte order mark, followed by a NUL that is not
- * counted; *data is from malloc. GLS_ERR_INPUT names the file. */
+/* Reads a file or pipe of at most max_bytes as text. A UTF-8 byte order mark is left out; a NUL that *n does not count
+ * follows. *data comes from malloc. GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
-/* The same without NUL bytes at the end, and with \n at the end of each line in place of \r\n and \r: for text without
- * quotes around line ends. GLS_ERR_INPUT: NUL bytes inside, as text in UTF-16 has. */
+/* Like gls_file_read(), for text without quotes around line ends: \r\n and \r become \n, and NUL bytes at the end are
+ * left out. GLS_ERR_INPUT: NUL bytes elsewhere, as in UTF-16. */
 gls_status gls_file_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
-/* What stands behind the last slash of a path. */
+/* The part of a path behind its last slash. */
 const char *gls_file_name(const char *path);
-/* Whether two paths lead to one file: the same inode, or, where there is none yet, the same name in the same folder. */
+/* Whether two paths lead to the same file: the same inode, or, if no file exists yet, the same name in the same
+ * folder. */
 bool gls_same_file(const char *a, const char *b);
 
-/* Writes everything at the file's position or returns false with errno set. */
+/* Writes all bytes at the position of the file. Returns false and sets errno on failure. */
 bool gls_fd_write(int fd, const void *data, size_t bytes);
-/* The same for pipes, whose readers may not read: waits as long as go_on says so. Returns how many bytes were written,
- * less than all where it failed or did not go on. */
+/* Like gls_fd_write(), for a pipe whose reader may stop reading: gives up when go_on() returns false. Returns the
+ * number of bytes written; fewer than `bytes` mean failure or giving up. */
 size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(void));
-/* Reads up to bytes (less only at the end of the file); -1 with errno set. */
+/* Reads bytes at the position of the file. Returns the number of bytes, smaller than `bytes` only at the end of the
+ * file; -1 on failure, with errno set. */
 int64_t gls_fd_read(int fd, void *data, size_t bytes);
 
-/* --- Files that are read. A pipe or a terminal may keep its reader waiting for ever, in open() for a writer and in read() for its bytes; here neither does: opening never waits, and reading asks the host now and then whether to go on waiting, see gls_set_wait(). */
+/* --- Files that are read once, from front to back. Opening a pipe never blocks. Reading from a pipe or terminal asks
+ * the host every tenth of a second whether to go on waiting; see gls_set_wait(). */
 
 typedef struct gls_input {
-    const char *path; /* for messages; the caller's */
+    const char *path; /* borrowed; named in messages */
     int fd;           /* -1: not open */
-    bool regular;     /* so that it can be opened again, and read anywhere */
-    uint64_t bytes;   /* of a regular file, else 0 */
+    bool regular;     /* a regular file: it can be opened again and read at any position */
+    uint64_t bytes;   /* size of a regular file, else 0 */
 } gls_input;
 
-/* GLS_ERR_INPUT names the file; input is then as after gls_input_close(). */
+/* Opens a file or pipe. GLS_ERR_INPUT names the file; input is then as after gls_input_close(). */
 gls_status gls_input_open(const char *path, gls_input *input);
-/* The next bytes; *got is smaller only at the end of the file. GLS_ERR_CANCELLED if the host ends the wait. */
+/* Reads the next bytes; *got is smaller than bytes only at the end of the file. GLS_ERR_CANCELLED: the host ended the
+ * wait. */
 gls_status gls_input_read(const gls_input *input, void *data, size_t bytes, size_t *got);
-/* Accepts one that is not open, fd of which is -1. */
+/* Closes the file. Accepts an input that is not open, with fd -1. */
 void gls_input_close(gls_input *input);
 
-/* Opens a regular file, for readers that do not go from front to back or come again; GLS_ERR_INPUT for pipes and
- * devices. *fd is -1 on failure. */
+/* Opens a regular file, for readers that jump within the file or open it again. *bytes: size of the file. GLS_ERR_INPUT
+ * for pipes and devices; *fd is then -1. */
 gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes);
-/* Bytes from .. from + bytes - 1; GLS_ERR_INPUT if the file is shorter. */
+/* Reads `bytes` bytes at position `from`. GLS_ERR_INPUT if the file is shorter. */
 gls_status gls_regular_read(const char *path, int fd, uint64_t from, void *data, size_t bytes);
 
-/* --- CRC-32 of ZIP and gzip: by ISA-L where it was built in, else by zlib, which takes six times as long. */
+/* --- CRC-32, as ZIP and gzip define it: computed by ISA-L if the build has it, else by zlib, which takes six times as
+ * long. */
 
-/* As zlib's crc32(): start with crc = 0. */
+/* Continues a CRC-32 over more data, like crc32() of zlib. Start with crc = 0. */
 uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes);
-/* That of data of which `first` is the sum of the beginning and `second` that of the rest, of so many bytes. */
+/* CRC-32 of two pieces of data joined: first and second are the CRC-32 of the pieces, bytes is the size of the second
+ * piece. */
 uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes);
 
-/* --- Hashes that are kept in files: by xxHash, whose values are fixed for good. */
+/* --- Hashes that are stored in files: XXH3 of xxHash, whose values never change between versions. */
 
-/* XXH3 with 64 bits. */
+/* 64-bit XXH3 of the data. */
 uint64_t gls_hash(const void *data, size_t bytes);
-/* The same over the contents of a regular file. GLS_ERR_INPUT names the file. */
+/* 64-bit XXH3 of the contents of a regular file. GLS_ERR_INPUT names the file. */
 gls_status gls_hash_file(const char *path, uint64_t *hash);
-/* The same of one that is open, from its first byte on, whatever its position, which stays. */
+/* Hash of an open file from its first byte on. The position of the file stays as it is. */
 gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash);
-/* Over pieces of it that lie evenly between its first and last byte: tells files of different contents apart where
- * these differ all over, and takes no time. bytes: its size. GLS_ERR_INPUT: it is shorter. */
+/* Hash of samples spread evenly over a file of `bytes` bytes: quick, and enough to distinguish files that differ
+ * everywhere. GLS_ERR_INPUT: the file is shorter. */
 gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *hash);
-/* 16 hexadecimal digits, as files have it. Returns text. */
+/* Prints a hash as 16 hexadecimal digits. Returns text. */
 char *gls_hash_text(uint64_t hash, char text[17]);
 
 #endif

@@ -1,3 +1,4 @@
+/* Converts float to float16 and back, in scalar code and with F16C instructions. */
 #include "util/maths.h"
 #include "util/threads.h"
 
@@ -12,7 +13,7 @@ uint16_t gls_half(float value)
     if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
     if (magnitude >= 0x38800000u)
         return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13);
-    /* adding 0.5 moves the value so that float's own rounding stops at the last bit of a subnormal float16, 2^-24 */
+    /* adding 0.5 shifts the value so that the rounding of float stops at 2^-24, the last bit of a subnormal float16 */
     float small;
     memcpy(&small, &magnitude, sizeof small);
     small += 0.5f;
@@ -38,7 +39,7 @@ float gls_half_value(uint16_t half)
 #if GLS_CPU_HAS_LEVELS
 #include <immintrin.h>
 
-/* Multiples of eight; returns the number of values done. */
+/* Converts the values in groups of eight. Returns the number of values converted; the caller converts the rest. */
 GLS_TARGET_AVX2 static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
 {
     if (gls_cpu_level() < GLS_CPU_AVX2) return 0;

@@ -1,3 +1,4 @@
+/* Formats counts, sizes, durations and numbers for people and for JSON. */
 #include "util/numbers.h"
 
 #include <float.h>
@@ -81,7 +82,7 @@ char *gls_format_double(double v, char *buffer, size_t size)
         gls_snprintf(buffer, size, "%.6g", v);
         return buffer;
     }
-    /* fifteen digits are the shortest form, once zeros at their end are gone, wherever fifteen are enough */
+    /* If 15 digits are enough, they are the shortest form once the zeros at their end are removed. */
     gls_snprintf(digits, sizeof digits, "%.14e", v);
     if (gls_strtod(digits, NULL) == v) {
         const char *last = strchr(digits, 'e') - 1;
@@ -102,7 +103,7 @@ bool gls_is_single(double v)
 bool gls_range_has(const gls_range *r, double v)
 {
     if (!gls_is_single(v)) return false;
-    /* a number just above an open bound must not become the bound in single precision */
+    /* a number just above an open minimum must not become the minimum in single precision */
     if (isfinite(r->min) && (r->min_open ? v <= r->min || (double)(float)v <= r->min : v < r->min)) return false;
     return !(isfinite(r->max) && v > r->max);
 }

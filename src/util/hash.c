@@ -1,3 +1,4 @@
+/* Hashes of data and files with xxHash, and CRC-32 with ISA-L or zlib. */
 #include "util/file.h"
 
 #include <errno.h>

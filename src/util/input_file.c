@@ -1,3 +1,4 @@
+/* Opens and reads files and pipes without blocking for ever. */
 #include "util/file.h"
 #include "util/threads.h"
 #include "util/status.h"
@@ -15,7 +16,7 @@
 #define MAX_PIECE ((size_t)1 << 30)
 
 static struct {
-    pthread_mutex_t lock; /* held while it is asked, too */
+    pthread_mutex_t lock; /* held while the callback runs, too */
     gls_wait_callback go_on;
     void *user;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -44,9 +45,9 @@ static bool host_goes_on(void)
 
 static int open_for_reading(const char *path)
 {
-    /* a pipe that nobody writes to must not hold the program */
+    /* O_NONBLOCK: opening a pipe without a writer must not block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    /* a regular file on which another program has a lease, which it will give up */
+    /* another program holds a lease on the regular file and will release it: wait for that */
     if (fd < 0 && errno == EWOULDBLOCK) fd = open(path, O_RDONLY | O_CLOEXEC);
     return fd;
 }
@@ -72,9 +73,9 @@ static gls_status cannot_read(const gls_input *input)
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", input->path, strerror(errno));
 }
 
-/* Until there are bytes, or an end of them: on a pipe that had no writer yet, not before one came. A signal that comes
- * just before poll() does not end it, and the host may change its mind without one, therefore the tenths of a second.
- */
+/* Waits until bytes or the end of the input arrive; a pipe without a writer counts as waiting. poll() may miss a signal
+ * that arrives just before it, and the host may change its mind without a signal, so the host is asked every tenth of a
+ * second. */
 static gls_status wait_for_bytes(const gls_input *input)
 {
     struct pollfd ready = {.fd = input->fd, .events = POLLIN};

@@ -1,3 +1,4 @@
+/* Parses and prints JSON through cJSON, independent of the locale, and keeps bytes that are not UTF-8. */
 #include "util/json_text.h"
 
 #include <stdbool.h>
@@ -6,7 +7,7 @@
 
 #include "util/text.h"
 
-/* Texts get back the bytes that printed() put into UTF-8. */
+/* Restores in all keys and strings the bytes that printed() has written as escapes. */
 static void decode(cJSON *json)
 {
     for (; json; json = json->next) {
@@ -18,7 +19,7 @@ static void decode(cJSON *json)
 
 static cJSON *parsed(cJSON *json, const char *text, size_t n)
 {
-    /* JSON has a backslash as two */
+    /* printed() writes \xHH as "\\xHH"; without that text there is nothing to decode */
     if (json && memmem(text, n, "\\\\x", 3)) decode(json);
     return json;
 }
@@ -47,7 +48,7 @@ cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped)
     return parsed(json, text, n);
 }
 
-/* Characters at the start of text that stay as they are, and are no escape of JSON. */
+/* Number of bytes at the start of text that can be copied: printable ASCII without backslashes. */
 static size_t plain_bytes(const char *text)
 {
     size_t n = 0;
@@ -55,7 +56,7 @@ static size_t plain_bytes(const char *text)
     return n;
 }
 
-/* Appends the character of JSON at text, of UTF-8 or an escape, and returns its bytes. */
+/* Appends the next character or JSON escape of text in a safe form. Returns its number of bytes in text. */
 static size_t append_character(gls_text *out, const char *text)
 {
     char escape[GLS_ESCAPE_BYTES];
@@ -76,7 +77,7 @@ static size_t append_character(gls_text *out, const char *text)
     return n;
 }
 
-/* What cJSON printed, as UTF-8; text is freed. */
+/* Turns text from cJSON into valid UTF-8 with escapes, and frees the original. */
 static char *printed(char *text)
 {
     gls_text out = {0};

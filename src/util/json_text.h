@@ -1,6 +1,6 @@
-/* JSON text in and out, with points in its numbers whatever locale the calling program has set. It is UTF-8 whatever
- * the texts are: names of files may be any bytes. Those that are no UTF-8 are written as \xHH (in JSON "\\xHH"), and
- * reading makes the same bytes of that again. Control characters and those that turn text are \uHHHH. */
+/* Parses and prints JSON, with points in numbers whatever the locale of the calling program. The output is valid UTF-8
+ * even where a file name is not: a byte that is not UTF-8 is written as \xHH ("\\xHH" in JSON), and parsing restores
+ * the byte. Control characters and characters that change the direction of text are written as \uHHHH. */
 #ifndef GLS_UTIL_JSON_H
 #define GLS_UTIL_JSON_H
 
@@ -8,15 +8,16 @@
 
 #include <cJSON.h>
 
-/* The value that the text begins with; NULL: there is none, or memory ran out. */
+/* Parses the JSON value at the start of text. NULL: no value, or out of memory. The caller frees the value by
+ * cJSON_Delete(). */
 cJSON *gls_json_parse(const char *text);
-/* The same of n bytes. */
+/* Like gls_json_parse(), for a text of n bytes. */
 cJSON *gls_json_parse_bytes(const char *text, size_t n);
-/* The value that the text of n bytes, with a NUL behind them, is; otherwise NULL, and *stopped says where it is none.
- */
+/* Parses a text that is one JSON value and nothing else; n bytes, followed by a NUL. NULL: it is not, and *stopped
+ * points to the place of the error. */
 cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped);
 
-/* On several lines, or on one. From malloc; NULL: memory ran out. */
+/* Prints JSON on several lines; gls_json_print_line(): on one line. From malloc; NULL: out of memory. */
 char *gls_json_print(const cJSON *json);
 char *gls_json_print_line(const cJSON *json);
 

@@ -1,3 +1,4 @@
+/* Files in the user's cache folder: results that the library keeps for later runs. */
 #include "util/output_file.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 
 #include "util/status.h"
 
-/* Whether a folder is the user's own, the link that may lead to it as well; one that is not there yet will be. */
+/* Whether a folder, and the symbolic link that may lead to it, belongs to the user. A folder that does not exist counts
+ * as the user's own unless `made` says that it was just created. */
 static bool is_own_folder(const char *path, bool made)
 {
     struct stat link, folder;
@@ -17,7 +19,8 @@ static bool is_own_folder(const char *path, bool made)
            folder.st_uid == geteuid();
 }
 
-/* The folder of all notes. */
+/* Stores the path of the cache folder of glslines: $XDG_CACHE_HOME/glslines, or ~/.cache/glslines. Returns false if the
+ * user has none of their own. */
 static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -1,13 +1,14 @@
-/* LAPACK and BLAS on the CPU: OpenBLAS and LAPACKE, which a library of its own (src/blas) is linked to. It is loaded at
- * the first use: OpenBLAS starts its threads and takes their memory when it is loaded, which most commands need not
- * wait for, and waits for ever where the address space is limited and leaves too little. */
+/* Access to BLAS and LAPACK. Call functions through gls_lapack(), e.g. gls_lapack()->dposv(...). OpenBLAS and LAPACKE
+ * are linked to a library of their own (src/blas), which is loaded at the first use, because loading OpenBLAS starts
+ * its threads and takes their memory: most commands do not need them, and with a small limit on the address space
+ * OpenBLAS waits for ever. */
 #ifndef GLS_UTIL_LAPACK_H
 #define GLS_UTIL_LAPACK_H
 
 #include <cblas.h>
 #include <lapacke.h>
 
-/* Functions of LAPACKE that are used: name, parameters. */
+/* The functions of LAPACKE that the library uses: ROW(name, parameters). */
 #define GLS_LAPACK_FUNCTIONS(ROW)                                                                                      \
     ROW(dgelsd, (int order, lapack_int m, lapack_int n, lapack_int n_right, double *a, lapack_int lda, double *b,      \
                  lapack_int ldb, double *s, double rcond, lapack_int *rank))                                           \
@@ -38,12 +39,12 @@ typedef struct gls_lapack_functions {
 } gls_lapack_functions;
 #undef GLS_LAPACK_MEMBER
 
-/* Of the library of src/blas. */
+/* The table of functions that the library of src/blas exports. */
 #define GLS_LAPACK_SYMBOL "gls_lapack_loaded"
 extern const gls_lapack_functions gls_lapack_loaded;
 
-/* Where gls_blas_check() fails, its functions do, too: those of LAPACK return LAPACK_WORK_MEMORY_ERROR, the others do
- * nothing. */
+/* The functions of BLAS and LAPACK; loads OpenBLAS at the first call. Never NULL: if gls_blas_check() fails, the
+ * functions of LAPACK return LAPACK_WORK_MEMORY_ERROR and the others do nothing. */
 const gls_lapack_functions *gls_lapack(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* Log messages for the callback of the host, and collections of warnings. */
 #include "util/status.h"
 
 #include <pthread.h>
@@ -17,7 +18,8 @@ static struct {
     gls_warnings *collections;
 } logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-/* A thread may hold it that waits in the callback for the thread that makes the copy. */
+/* In a child process the lock is renewed: in the parent another thread may have held it, waiting in the callback for
+ * the thread that forks. */
 static void renew(void)
 {
     logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -6,22 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- 3x4 affine maps in double. */
+/* --- Affine maps: 3x4 matrices in double precision. */
 
-/* out = map applied to (p, 1); out may be p. */
+/* out = map applied to the point p. out may be p. */
 static inline void gls_affine_apply(const double map[3][4], const double p[3], double out[3])
 {
     double x = p[0], y = p[1], z = p[2];
     for (int r = 0; r < 3; r++) out[r] = map[r][0] * x + map[r][1] * y + map[r][2] * z + map[r][3];
 }
 
+/* Determinant of the linear part. */
 static inline double gls_affine_det(const double a[3][4])
 {
     return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
            a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
 }
 
-/* Inverse of a map whose determinant is not 0; out must not alias a. */
+/* Inverse of a map with a determinant other than 0. out must not alias a. */
 static inline void gls_affine_invert(const double a[3][4], double out[3][4])
 {
     double s = 1.0 / gls_affine_det(a);
@@ -34,18 +35,19 @@ static inline void gls_affine_invert(const double a[3][4], double out[3][4])
     for (int r = 0; r < 3; r++) out[r][3] = -(out[r][0] * a[0][3] + out[r][1] * a[1][3] + out[r][2] * a[2][3]);
 }
 
-/* --- float16. */
+/* --- float16: half precision, IEEE 754 binary16. */
 
-/* Nearest float16, ties to even; infinity from 65520 on; NaN stays NaN. */
+/* Nearest float16, ties to even. Values from 65520 on become infinity; NaN stays NaN. */
 uint16_t gls_half(float value);
-/* The exact value of a float16. */
+/* Exact value of a float16. */
 float gls_half_value(uint16_t half);
-/* As gls_half() for n values; false if one of the results is not finite. */
+/* Converts n values like gls_half(). Returns false if a result is not finite. */
 bool gls_half_convert(const float *in, size_t n, uint16_t *out);
 
-/* --- Philox4x32-10 (Salmon et al. 2011): the C twin of glsl/base/philox.glsl. */
+/* --- Random numbers: Philox4x32-10 (Salmon et al. 2011), the C twin of glsl/base/philox.glsl. */
 
-/* Encrypts counter with key; four words of random bits. */
+/* Encrypts counter with key; out: four words of random bits. Equal counter and key give equal words on every
+ * machine. */
 static inline void gls_philox(const uint32_t counter[4], uint64_t key, uint32_t out[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
@@ -66,13 +68,13 @@ static inline void gls_philox(const uint32_t counter[4], uint64_t key, uint32_t 
     out[3] = c3;
 }
 
-/* Uniform in [0, 1) with 24 bits: exact in float and double. */
+/* Maps a random word to a number uniform in [0, 1), from its upper 24 bits: exact in float and double. */
 static inline double gls_uniform(uint32_t word)
 {
     return (word >> 8) * 0x1p-24;
 }
 
-/* Purposes: the last word of a counter, so that no two uses of random numbers share any. */
+/* What random numbers are used for: last word of the counter, so that two uses never share numbers. */
 enum {
     GLS_PHILOX_TRACK = 0,
     GLS_PHILOX_SEED = 1,
@@ -84,30 +86,33 @@ enum {
     GLS_PHILOX_INITIAL = 7
 };
 
-/* --- Quantiles by numpy's default rule: values between two ranks are interpolated, so that the median of an even number is the mean of the two in the middle. */
+/* --- Quantiles by the default rule of numpy: linear interpolation between two ranks. The median of an even number of
+ * values is the mean of the two in the middle. */
 
-/* Where a quantile lies among n sorted values: between those of two ranks, counted from 0. */
+/* Position of a quantile among n sorted values: between two ranks, counted from 0. */
 typedef struct gls_quantile {
-    uint64_t lower, upper; /* equal where a value is the quantile */
-    double part;           /* of the way from the lower to the upper value, 0 <= part < 1 */
+    uint64_t lower, upper; /* equal if the quantile is one of the values */
+    double part;           /* weight of the upper value, 0 <= part < 1 */
 } gls_quantile;
 
-/* n >= 1, 0 <= q <= 1. */
+/* Finds the position of quantile q, 0 <= q <= 1, among n >= 1 values. */
 gls_quantile gls_quantile_find(uint64_t n, double q);
-/* The quantile, once both values are known. */
+/* Interpolates the quantile from the values at both ranks. */
 double gls_quantile_between(const gls_quantile *quantile, double lower, double upper);
 
-/* Of values in ascending order; NaN without any. */
+/* Quantile q of n values in ascending order; NaN if n is 0. */
 double gls_quantile_of_sorted(const double *sorted, size_t n, double q);
-/* Both sort the values; NaN without any. */
+/* Median and quantiles of unsorted values, which are sorted in place; NaN if n is 0. gls_quantiles_of_floats(): q and
+ * out have n_quantiles elements. */
 double gls_median(double *value, size_t n);
 void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out);
 
-/* Of a histogram that has n > 0 values: the bin of the value of a rank, and the median of the bins' numbers. */
+/* For a histogram with n > 0 values in all: the bin that contains the value of a rank, and the median of the bin
+ * numbers. */
 size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank);
 double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
 
-/* In ascending order; no value may be NaN. */
+/* Sorts in ascending order. No value may be NaN. */
 void gls_sort(double *value, size_t n);
 
 #endif

@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- Tables have millions of numbers: the C library prints them exactly, but slowly. */
+/* --- Fast decimals: tables have millions of numbers, and printf() is slow. */
 
 #define GLS_DECIMAL_BYTES 32
 
-/* The shortest decimal that reads back as the same double, with a NUL behind it, without an exponent; returns its
- * length. 0: this number is not for here: it is not finite, below 1e-4 or not below 1e14 in size (0 is fine), or its
- * decimal has an exponent. */
+/* Prints the shortest decimal that reads back as the same double, without an exponent, followed by a NUL. Returns its
+ * length; 0 for numbers that it does not print: not finite, below 1e-4 in size (except 0), from 1e14 on, or in need of
+ * an exponent. */
 size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES]);
 
-/* printf's "%.*g" of n digits, 1 to 17, with a NUL behind it; returns its length. 0: this number is not for here: 0,
- * and as above. */
+/* Prints n digits, 1 to 17, like "%.*g" of printf(), followed by a NUL. Returns the length; 0 for 0 and for the numbers
+ * that gls_decimal_print() does not print. */
 size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES]);
 
-/* --- Numbers as people and JSON readers read them. Each writes to buffer and returns it. */
+/* --- Numbers for people and for JSON. Each function writes at most size bytes to buffer and returns buffer. */
 
 /* 1234567 -> "1,234,567" */
 char *gls_format_count(uint64_t n, char *buffer, size_t size);
@@ -27,51 +27,53 @@ char *gls_format_count(uint64_t n, char *buffer, size_t size);
 char *gls_format_bytes(uint64_t n, char *buffer, size_t size);
 /* 134217728 -> "128 MiB", in powers of 1024: limits of devices */
 char *gls_format_limit(uint64_t n, char *buffer, size_t size);
-/* 1234567.0 -> "1.23 M", 12.5 -> "12.5 ": a unit is put directly after it */
+/* 1234567.0 -> "1.23 M", 12.5 -> "12.5 ": the unit follows directly */
 char *gls_format_rate(double v, char *buffer, size_t size);
 /* Seconds as "0.12 s", "12.3 s", "2:05" or "1:02:05". */
 char *gls_format_duration(double seconds, char *buffer, size_t size);
 /* The shortest decimal that reads back as the same double. */
 char *gls_format_double(double v, char *buffer, size_t size);
 
-/* Numbers that are valid. */
+/* A range of valid numbers. */
 typedef struct gls_range {
     double min, max; /* INFINITY: no bound */
-    bool min_open;   /* min itself is not valid */
+    bool min_open;   /* min itself is excluded */
 } gls_range;
-/* Whether it is valid as a number of single precision, too, which is what devices calculate with. */
+/* Whether value lies in the range, also after rounding to single precision, in which devices compute. */
 bool gls_range_has(const gls_range *range, double value);
-/* Whether single precision has a number as large. */
+/* Whether the value fits into single precision. */
 bool gls_is_single(double value);
 #define GLS_SINGLE_TEXT "from -3.4e+38 to 3.4e+38"
-/* "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. unit: NULL or "": none. */
+/* Describes a range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. unit: NULL or "" for
+ * none. */
 void gls_range_text(const gls_range *range, const char *unit, char *buffer, size_t size);
 
-/* --- Numbers and words as parameters give them: complete, and independent of the locale. */
+/* --- Parsing numbers and words from options: the whole text must be valid, and the locale does not matter. */
 
-/* A finite decimal number. */
+/* Parses a finite decimal number. Returns false for any other text. */
 bool gls_parse_double(const char *text, double *value);
-/* A whole number from 0 to 2^64 - 1, digits only. */
+/* Parses a whole number from 0 to 2^64 - 1, digits only. */
 bool gls_parse_uint64(const char *text, uint64_t *value);
 
-/* The word at this place of "a|b|c"; "" behind the last. buffer holds it; returns buffer. */
+/* Stores in buffer the word number `place`, from 0, of a list "a|b|c"; "" behind the last word. Returns buffer. */
 const char *gls_choice_word(const char *choices, int place, char *buffer, size_t size);
-/* The place of the first length characters of word in choices, or -1. */
+/* Position of a word of `length` characters in the list, or -1. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 
-/* Options that join names, such as LABELS:FILE or IMAGE,IMAGE. A backslash takes the separator or backslash behind it
- * for a letter of the name: "a\\:b.nii:out.csv" is a:b.nii and out.csv. */
+/* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a separator or backslash
+ * makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
 
-/* The first and the last separator of text that is no letter of a name; NULL: there is none. */
+/* The first and the last separator of text that is not part of a name; NULL: none. */
 const char *gls_names_first(const char *text, char separator);
 const char *gls_names_last(const char *text, char separator);
-/* As strsep(): the next name, whose backslashes are taken out of *rest; NULL: there is no more. */
+/* Cuts the next name off *rest, like strsep(), and removes in place the backslashes that escape. NULL: no more
+ * names. */
 char *gls_names_next(char **rest, char separator);
-/* A copy of the n letters at text without these backslashes; from malloc, NULL where memory ran out. */
+/* Copies the n characters at text, leaving out the backslashes that escape. From malloc; NULL: out of memory. */
 char *gls_names_copy(const char *text, size_t n);
 
-/* The value of a variable of the environment that only tests set: NULL in builds without GLS_TESTS, where no variable
- * can make a driver fail or a check pass. */
+/* Value of an environment variable that only tests set. NULL in builds without GLS_TESTS, so that no variable can make
+ * a driver fail or a check pass in a release. */
 const char *gls_test_variable(const char *name);
 
 #endif

@@ -1,3 +1,4 @@
+/* Reads, writes and copies the value of an option in the struct that its row points into. */
 #include "util/option.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Options as rows of a table: what an option is called, takes and means, and where its value lies in a struct. From a
- * row come the parser's checks, the help, the manual and the entry of a sidecar. */
+/* Options as rows of a table. A row says how an option is called, what it takes, what it means, and where its value
+ * lies in a struct. The parser, the help, the manual and the sidecars all read these rows. */
 #ifndef GLS_UTIL_OPTION_H
 #define GLS_UTIL_OPTION_H
 
@@ -12,52 +12,53 @@
 
 #include "util/numbers.h"
 
-/* What an option takes, and the C type of its value. */
+/* What an option takes on the command line, and the C type of its value. */
 typedef enum gls_kind {
-    GLS_KIND_FLAG,    /* nothing: bool */
-    GLS_KIND_COUNT,   /* nothing, may be repeated: int */
+    GLS_KIND_FLAG,    /* no argument: bool */
+    GLS_KIND_COUNT,   /* no argument, may be repeated: int, the number of repetitions */
     GLS_KIND_INT,     /* int */
     GLS_KIND_UINT64,  /* uint64_t */
     GLS_KIND_SEED,    /* a number or "random": uint64_t */
     GLS_KIND_DOUBLE,  /* double */
-    GLS_KIND_LENGTH,  /* a number with an optional suffix vox or mm: double, and a bool at mm_offset that is true for mm
-                       */
-    GLS_KIND_NUMBERS, /* several numbers, apart or with commas: gls_numbers */
-    GLS_KIND_STRINGS, /* one each time it is given: gls_strings */
-    GLS_KIND_STRING,  /* const char *, NULL where not given */
-    GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the word's place in the list */
+    GLS_KIND_LENGTH,  /* a number with an optional suffix vox or mm: double, and a bool at mm_offset that is true for
+                        mm */
+    GLS_KIND_NUMBERS, /* several numbers, separated by blanks or commas: gls_numbers */
+    GLS_KIND_STRINGS, /* one argument each time the option is given: gls_strings */
+    GLS_KIND_STRING,  /* const char *, NULL if not given */
+    GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the position of the word */
 } gls_kind;
 
 typedef struct gls_option {
-    const char *group; /* heading in the help; options of a group are neighbours */
+    const char *group; /* heading in the help; options of one group stand together */
     const char *name;  /* without dashes; NULL ends a table */
-    char letter;       /* short form, 0: none */
+    char letter;       /* short form; 0: none */
     gls_kind kind;
-    const char *metavar; /* GLS_KIND_CHOICE: NULL, or a word in place of a list of choices that is too long for a line;
-                            GLS_KIND_STRING: [FILE.html] may be left out, which gives ""; a number: so may [L=0.1],
-                            which gives 0.1; GLS_KIND_STRINGS: LABEL ... takes all words up to the next option, if it
-                            stands behind the arguments */
-    const char *unit;    /* shown with range and default; NULL: none */
-    gls_range range;     /* of numbers; of a length in mm */
+    const char *metavar; /* placeholder of the argument in the help. GLS_KIND_CHOICE: NULL lists the choices; set a word
+                            if the list is too long for a line. Brackets mark an optional argument: [FILE.html] gives ""
+                            without one, [L=0.1] gives 0.1. GLS_KIND_STRINGS: "LABEL ..." takes all words up to the next
+                            option, if the option stands behind the arguments */
+    const char *unit;    /* unit of range and default in the help; NULL: none */
+    gls_range range;     /* valid numbers; of a length, in mm */
     int min_values, max_values; /* GLS_KIND_NUMBERS */
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
     const char *choices;        /* GLS_KIND_CHOICE: "a|b|c" */
-    /* Of the value in the struct of the options, and of the unit of a length; mm_offset 0: it is always in mm there. */
+    /* Where the value lies in the struct, and, for a length, the bool that says mm. mm_offset 0: the length is always
+     * in mm. */
     size_t offset, mm_offset;
-    const char *default_text; /* in place of the initial value; "" shows no default */
+    const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;
-    /* of the rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/params.h */
+    /* only rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/params.h */
     unsigned owner;
     int role, user;
 } gls_option;
 
-/* A length as the struct of a command has it. */
+/* A length as the struct of a command stores it. */
 typedef struct gls_length {
     double value;
-    bool mm; /* else voxels */
+    bool mm; /* true: mm, false: voxels */
 } gls_length;
 
-/* The type of a value in a struct that is made of rows. */
+/* C type of each kind of value, for structs that are made from rows. */
 #define GLS_ROW_FLAG bool
 #define GLS_ROW_COUNT int
 #define GLS_ROW_INT int
@@ -70,7 +71,7 @@ typedef struct gls_length {
 #define GLS_ROW_NUMBERS gls_numbers
 #define GLS_ROW_CHOICE int
 
-/* Ranges of rows. A list of numbers has at least least of them and at most most, whole ones only where whole. */
+/* Ranges for rows. GLS_VALUES: a list of numbers, from `least` to `most` of them, whole numbers only if `whole`. */
 #define GLS_ANY (-INFINITY, INFINITY, false)
 #define GLS_AT_LEAST(low) (low, INFINITY, false)
 #define GLS_MORE_THAN(low) (low, INFINITY, true)
@@ -82,22 +83,23 @@ typedef struct gls_length {
 #define GLS_OPTION_RANGE_OF(low, high, open, least, most, whole, ...) \
     .range = {low, high, open}, .min_values = least, .max_values = most, .integral = whole
 
-/* A row: where its value and its flag for mm lie, then what a user sees. */
+/* Initialiser of a gls_option: offsets of the value and of its flag for mm, then what a user sees. */
 #define GLS_OPTION_AT(offset_, mm_offset_, group_, type, name_, letter_, metavar_, unit_, range_, default_text_,    \
                       choices_, help_)                                                                              \
     .group = group_, .name = name_, .letter = letter_, .kind = GLS_KIND_##type, .metavar = metavar_, .unit = unit_, \
     GLS_OPTION_RANGE range_, .choices = choices_, .offset = offset_, .mm_offset = mm_offset_,                       \
     .default_text = default_text_, .help = help_
-/* A row whose value is a member of the struct OPTION_OWNER. The array has a size only if the type is the row's. */
+/* Initialiser of a row whose value is the member `field` of the struct OPTION_OWNER. The array of size -1 makes the
+ * compiler refuse a member of another type than the row's. */
 #define GLS_OPTION(group, type, field, ...)                                                                           \
     {                                                                                                                 \
         GLS_OPTION_AT(offsetof(OPTION_OWNER, field) +                                                                 \
                           0 * sizeof(char[sizeof(((OPTION_OWNER *)NULL)->field) == sizeof(GLS_ROW_##type) ? 1 : -1]), \
                       offsetof(OPTION_OWNER, field) + offsetof(gls_length, mm), group, type, __VA_ARGS__)             \
     }
-/* Options of commands are files of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range, default,
- * default_text, choices, help), as in glslines/params.def. What such a row becomes in a table, in a struct, and in the
- * struct's initial value: */
+/* A command keeps its options in a file of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range,
+ * default, default_text, choices, help), as in glslines/params.def. The macros below turn a row into an entry of a
+ * table, a member of a struct, and the initial value of that member. */
 #define GLS_OPTION_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
     GLS_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
@@ -111,26 +113,26 @@ typedef struct gls_length {
         .n = 0      \
     }
 
-/* Rows up to the one that ends the table. */
+/* Number of rows before the end of the table. */
 size_t gls_options_count(const gls_option *table);
-/* NULL: there is none of this name. */
+/* The row of this name; NULL: none. */
 const gls_option *gls_options_find(const gls_option *table, const char *name);
-/* "max-angle" in degrees -> "max_angle_degrees" */
+/* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
-/* Whether the value is a number with a range. */
+/* Whether the value is one number that has a range. */
 bool gls_option_is_number(const gls_option *option);
-/* Whether the option has a value on the command line. */
+/* Whether the option takes an argument on the command line. */
 bool gls_option_takes_value(const gls_option *option);
 
-/* A value that is one number: its place of a choice, 0 of what is none. mm: of a length. */
+/* A value as one number: of a choice, its position; of other values without a number, 0. mm: only for a length. */
 typedef struct gls_option_number {
     double value;
     bool mm;
 } gls_option_number;
 gls_option_number gls_option_get_number(const gls_option *option, const void *options);
-/* Changes nothing where the value is no number. */
+/* Stores a number; does nothing if the value is not a number. */
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number);
-/* Copies the value from one struct to another. */
+/* Copies the value of this option from one struct to another. */
 void gls_option_copy(const gls_option *option, void *to, const void *from);
 
 #endif

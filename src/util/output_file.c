@@ -1,5 +1,5 @@
-/* Outputs: files that appear under their names only when they are complete, several together or none, and never in
- * place of something that is no regular file. */
+/* Writes files that appear under their names only when they are complete, several together or none, and never in place
+ * of something that is not a regular file. */
 #include "util/output_file.h"
 
 #include <errno.h>
@@ -33,13 +33,13 @@ gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *gr
     return status;
 }
 
-/* "dir/name" -> "dir/", "name" -> "": what goes before another name in the same directory. */
+/* Length of the folder part of a path with its slash: "dir/name" -> 4, "name" -> 0. */
 static int directory_length(const char *path)
 {
     return (int)(gls_file_name(path) - path);
 }
 
-/* A name beside path that nothing else uses at the same time. NULL: no memory. */
+/* A name beside path that no other process uses. NULL: out of memory. */
 static char *temporary_name(const char *path, unsigned attempt)
 {
     struct timespec now;
@@ -47,15 +47,15 @@ static char *temporary_name(const char *path, unsigned attempt)
     int dir = directory_length(path);
     char *name = NULL;
     uint64_t unique = (uint64_t)now.tv_nsec * 2654435761u + (uint64_t)now.tv_sec + attempt;
-    /* the final name is cut so that the temporary one never exceeds NAME_MAX */
+    /* the final name is shortened so that the temporary name never exceeds NAME_MAX */
     if (asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
                  (unsigned long long)(unique & 0xffffffffffu)) < 0)
         return NULL;
     return name;
 }
 
-/* A nameless file in the directory of path, or -1 where the file system cannot. A name is given later through /proc, so
- * that must be there too. */
+/* Opens a nameless file in the folder of path; -1 if the file system has no such files. The file gets its name later
+ * through /proc, so /proc must exist, too. */
 static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
@@ -70,7 +70,7 @@ static int open_nameless(const char *path)
 #endif
 }
 
-/* A file under a temporary name; -1 with errno set. */
+/* Opens a file under a temporary name. Returns -1 and sets errno on failure. */
 static int open_named(const char *path, char **name)
 {
     for (unsigned attempt = 0; attempt < 100; attempt++) {
@@ -90,8 +90,8 @@ static int open_named(const char *path, char **name)
     return -1;
 }
 
-/* Whether a name stands for a descriptor, as /dev/stdout does: others may be writing to its file, which would lose its
- * name to the new one. */
+/* Whether a path stands for a descriptor, like /dev/stdout. Other programs may be writing to the file behind it, and
+ * replacing it would take its name away. */
 static bool is_descriptor(const char *path)
 {
     char at[PATH_MAX], to[PATH_MAX], next[PATH_MAX];
@@ -113,7 +113,7 @@ static bool is_descriptor(const char *path)
     return false;
 }
 
-/* Checks what stands under the final name and stores its permissions; *replaced tells whether there is anything. */
+/* Checks what the final name leads to and stores the permissions for the new file. *replaced: whether a file exists. */
 static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
 {
     struct stat st;
@@ -217,13 +217,13 @@ gls_status gls_output_truncate(gls_output *output, uint64_t bytes)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
-/* Moves name to path, where nothing may stand unless overwrite. 0 or -1 with errno set. */
+/* Renames a file to path; an existing file is an error unless overwrite. Returns 0, or -1 with errno set. */
 static int move_file(const char *name, const char *path, bool overwrite)
 {
     if (overwrite) return rename(name, path);
     if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return -1;
-    /* file systems without that flag */
+    /* the file system does not know RENAME_NOREPLACE */
     struct stat st;
     if (lstat(path, &st) == 0) {
         errno = EEXIST;
@@ -241,7 +241,8 @@ gls_status gls_output_offer(gls_output *output, const char *second, bool *took)
     return output->second ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
 }
 
-/* Gives the file a second name that nothing else has: a hard link to it through what. NULL with errno set. */
+/* Gives a file a second, unused name by a hard link; `what` is the path or descriptor to link from. Returns NULL and
+ * sets errno on failure. */
 static char *link_beside(const char *what, const char *path)
 {
     int reason = ENOMEM;
@@ -257,10 +258,10 @@ static char *link_beside(const char *what, const char *path)
     return NULL;
 }
 
-/* What stood under the name of an output. */
+/* The file that an output replaces. */
 typedef struct replaced_file {
     bool present;
-    char *kept; /* its second name, by which it can be put back; NULL where the file system has no links */
+    char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
 } replaced_file;
 
 static int name_file_once(gls_output *output, replaced_file *old)
@@ -300,8 +301,8 @@ static int name_file(gls_output *output, replaced_file *old)
     return name_file_once(output, old);
 }
 
-/* The names in the file's folder reach the disk. What cannot be synchronised (some network file systems) is no fault.
- */
+/* Waits until the names in the folder of a file are on the disk. Network file systems that cannot synchronise folders
+ * cause no error. */
 static int synchronise_folder(const char *path)
 {
     int dir = directory_length(path);
@@ -320,7 +321,8 @@ gls_status gls_output_sync_names(const char *path)
     return gls_fail(GLS_ERR_OUTPUT, "%s: its folder cannot be written: %s", path, strerror(errno));
 }
 
-/* All data are on the disk before any name is given, so that a crash of the machine leaves no name without its data. */
+/* Waits until all data are on the disk. Names are given only afterwards, so that a crash of the machine leaves no name
+ * without data. */
 static gls_status synchronise(gls_output *output)
 {
     if (fsync(output->fd) == 0 || errno == EINVAL || errno == EROFS) return GLS_OK;
@@ -439,7 +441,7 @@ gls_status gls_output_scratch(const gls_output *output, int *fd)
     return GLS_OK;
 }
 
-/* --- outputs against each other ------------------------------------------- */
+/* --- no two outputs under the same name ------------------------------------------- */
 
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others)
 {

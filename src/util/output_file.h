@@ -4,89 +4,92 @@
 
 #include <glslines/common.h>
 
-/* --- Outputs: files that appear under their names only when they are complete, several together or none, and never in place of something that is no regular file or of an input. Every file that the program writes goes through these. */
+/* --- Outputs: a file appears under its name only when it is complete, several files appear together or not at all, and
+ * nothing but a regular file that is no input is ever replaced. Every file that the program writes goes through these
+ * functions. */
 
 struct gls_output_group;
 
-/* A file in the making. It has no name, or a temporary one in the same directory where the file system knows no
- * nameless files, until it is committed. */
+/* A file that is being written. Until it is committed it has no name; on file systems without nameless files it has a
+ * temporary name in the same folder. */
 typedef struct gls_output {
     int fd;
     char *path;        /* final name; a symbolic link to a file is followed */
     char *temporary;   /* NULL while the file has no name */
-    char *second;      /* name that it gets where a file has appeared under path meanwhile; NULL: that is an error */
-    bool *took_second; /* set then; with second */
+    char *second;      /* name to use if another file has appeared under path meanwhile; NULL: that is an error */
+    bool *took_second; /* set when the file gets its second name */
     bool overwrite;
-    uint64_t unsent;                /* bytes that were written since the disk was last asked to take them */
-    struct gls_output_group *group; /* with which it is committed; NULL: by itself */
+    uint64_t unsent;                /* bytes written since the disk was last asked to take them */
+    struct gls_output_group *group; /* the group with which the file is committed; NULL: alone */
 } gls_output;
 
-/* A value for outputs that are not open: gls_output_discard() accepts it. */
+/* Value of an output that is not open. gls_output_discard() accepts it. */
 #define GLS_OUTPUT_NONE ((gls_output){.fd = -1})
 
-/* Files that belong together: each waits, complete, until all get their names. All zero is an empty group. */
+/* Files that belong together: complete files wait in the group until all get their names. All zero is an empty
+ * group. */
 typedef struct gls_output_group {
     size_t n, capacity;
     gls_output *output;
 } gls_output_group;
 
-/* Whether path may be written: GLS_ERR_OUTPUT if it is one of the other outputs (the same file under any name; NULL
- * entries count for nothing), exists and is not to be overwritten, or is no regular file. */
+/* Checks that path may be written. GLS_ERR_OUTPUT if it is one of the other outputs (under any name; NULL entries are
+ * skipped), if it exists and overwrite is false, or if it is not a regular file. */
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others);
 
-/* Permissions: those of the file that is replaced, else as the umask says. GLS_ERR_OUTPUT names the file and the
- * reason: exists already, no such directory, permission, no regular file. On failure output is as after
- * gls_output_discard(). */
+/* Opens a new file with the permissions of the file that it replaces, else those of the umask. GLS_ERR_OUTPUT names the
+ * file and the reason: it exists, the folder does not exist, no permission, not a regular file. After a failure output
+ * is as after gls_output_discard(). */
 gls_status gls_output_create(const char *path, bool overwrite, gls_output *output);
-/* Lets output take the name second if path is taken when it is committed. *took is set then, and must last till then.
- */
+/* Allows the name `second` if path is taken when the file is committed; *took is set then and must live until then. */
 gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
-/* Whether this is the output that gets the name path. */
+/* Whether path is the final name of this output. */
 bool gls_output_is(const gls_output *output, const char *path);
-/* Appends, or replaces what stands at offset without moving the end at which is appended. */
+/* gls_output_write() appends. gls_output_write_at() overwrites at offset; the position for appending stays. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);
-/* Leaves room for so many bytes at the end, for gls_output_write_at(): at *offset. */
+/* Reserves bytes at the end for a later gls_output_write_at(); *offset: where they begin. */
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset);
-/* Cuts the file; the next write is appended there. */
+/* Shortens the file to `bytes`; the next write appends there. */
 gls_status gls_output_truncate(gls_output *output, uint64_t bytes);
-/* Bytes so far. */
+/* Number of bytes written so far. */
 uint64_t gls_output_size(const gls_output *output);
-/* Gives the file its name, or, in a group, leaves it to the group, with its data on the disk. Whatever happens, output
- * is then as after gls_output_discard(). */
+/* Waits until the data are on the disk and gives the file its name, or hands the complete file to its group. On success
+ * and failure alike output is then as after gls_output_discard(). */
 gls_status gls_output_commit(gls_output *output);
-/* Removes the unfinished file. Harmless when there is none. */
+/* Removes the unfinished file. Accepts an output that is not open. */
 void gls_output_discard(gls_output *output);
 
-/* Gives all n files their names: their data reach the disk first, then the names; if one cannot be had, none is left
- * and what was replaced is back. All are then as after gls_output_discard(). */
+/* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
+ * files are restored. All outputs are then as after gls_output_discard(). */
 gls_status gls_outputs_commit(gls_output *outputs, size_t n);
-/* The same for what waits in the group, which is empty afterwards. */
+/* Commits all files of the group, like gls_outputs_commit(). The group is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
-/* The file that came last into the group gets its name first. */
+/* Makes the file that joined the group last the first to get its name. */
 void gls_output_group_lead(gls_output_group *group);
 void gls_output_group_discard(gls_output_group *group);
 
-/* The names in the folder in which path lies reach the disk; GLS_ERR_OUTPUT. */
+/* Waits until the names in the folder of path are on the disk. GLS_ERR_OUTPUT on failure. */
 gls_status gls_output_sync_names(const char *path);
 
-/* Opens a nameless file for scratch data in the directory of the output; it vanishes when closed. */
+/* Opens a nameless scratch file in the folder of the output; the file vanishes when fd is closed. */
 gls_status gls_output_scratch(const gls_output *output, int *fd);
 
-/* A whole file at once, in group unless that is NULL; an existing file is an error unless overwrite. */
+/* Writes a whole file, as part of the group unless group is NULL. An existing file is an error unless overwrite. */
 gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes);
 
-/* --- What the library notes down for its next run, in the user's cache folder. */
+/* --- Files in the user's cache folder, by which one run of the library leaves results for the next. */
 
-/* The path of a note of this kind, a folder, and key; with make the folder is made. False: the user has no such folder,
- * or it is another user's, as under sudo and in a folder that all may write. */
+/* Path of the cached file with this key in the subfolder `kind`. make: creates the folders. Returns false if the user
+ * has no cache folder, or if the folder belongs to another user, as it may under sudo. */
 bool gls_kept_path(const char *kind, uint64_t key, bool make, char *path, size_t size);
-/* The same of a note that has a name of its own. */
+/* Path of the cached file with this name. Otherwise like gls_kept_path(). */
 bool gls_kept_file(const char *name, bool make, char *path, size_t size);
 
-/* Whether a regular file stands at path, and no link to one. own: of this user. */
+/* Whether path is a regular file, not a symbolic link. own: the file must belong to this user. */
 bool gls_kept_is_file(const char *path, bool own);
-/* Writes a note in place of an older one. GLS_ERR_OUTPUT: what stands there is something else, and stays. */
+/* Writes a cached file, replacing an older one. GLS_ERR_OUTPUT: path is something else than a regular file of this
+ * user, and stays. */
 gls_status gls_kept_write(const char *path, const void *data, size_t bytes);
 
 #endif

@@ -1,25 +1,26 @@
+/* A pool of threads that share the items of a job: whoever is free takes the next items. */
 #include "util/threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-
 typedef struct job {
     gls_parallel_task task;
     void *user;
     size_t n, grain;
     atomic_size_t next;
-    int seats, taken, busy; /* threads that may take part, that did, and that do beside the caller */
-    pthread_cond_t left;    /* busy is 0 */
+    int seats, taken, busy; /* seats: threads that may take part; taken: threads that have taken part; busy: threads at
+                               work beside the caller */
+    pthread_cond_t left;    /* signalled when busy becomes 0 */
     struct job *following;
 } job;
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t posted;
-    job *jobs;             /* those with items left, the newest first */
-    int n_workers, wanted; /* wanted: helpers of all jobs */
+    job *jobs;             /* jobs with items left, the newest first */
+    int n_workers, wanted; /* wanted: helpers that all jobs together could use */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
 
 static void renew(void)
@@ -31,7 +32,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-static _Thread_local bool inside; /* a task */
+static _Thread_local bool inside; /* whether the thread is inside a task */
 
 static void take_part(job *j, int thread)
 {
@@ -44,7 +45,7 @@ static void take_part(job *j, int thread)
     inside = false;
 }
 
-/* One that has items and a seat left; NULL: none. With the lock held. */
+/* The newest job with items and a free seat; NULL: none. Call with the lock held. */
 static job *find_job(void)
 {
     job *j = pool.jobs;
@@ -72,7 +73,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void start_workers(int n)
 {
     pthread_t thread;
@@ -94,7 +95,7 @@ static void post(job *j)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Waits for those who take part. */
+/* Removes the job from the list and waits for the threads that work on it. */
 static void withdraw(job *j)
 {
     pthread_mutex_lock(&pool.lock);

@@ -1,3 +1,4 @@
+/* Parses numbers, words of lists, and names that a separator joins. */
 #include "util/numbers.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 bool gls_parse_double(const char *text, double *value)
 {
-    /* gls_strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant */
+    /* gls_strtod() also accepts blanks, hexadecimal numbers, "nan" and "inf", which are errors here */
     if (!*text || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
     char *end;
     errno = 0;
@@ -50,7 +51,7 @@ int gls_choice_find(const char *choices, const char *word, size_t length)
     return -1;
 }
 
-/* Whether a backslash stands at text that takes the letter behind it. */
+/* Whether text is a backslash that makes the next character part of a name. */
 static bool is_taken(const char *text)
 {
     return text[0] == '\\' && text[1] && strchr(",:=\\", text[1]);

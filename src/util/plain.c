@@ -1,3 +1,4 @@
+/* Numbers and letters as in the C locale: strtod() and the family of printf() with points in numbers. */
 #include "util/text.h"
 
 #include <pthread.h>

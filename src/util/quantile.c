@@ -1,3 +1,4 @@
+/* Quantiles, medians and sorting. */
 #include "util/maths.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tables in CSV and TSV: quotes fields when writing, cuts records into fields when reading. */
 #include "util/text_tables.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 
 #include "util/text.h"
 
-/* Takes over the field, which is UTF-8. */
+/* Appends a field and frees it. The field is valid UTF-8. */
 static void append_field(gls_text *out, gls_text *field, char separator)
 {
     char *text = gls_text_take(field);
@@ -35,7 +36,7 @@ void gls_field_show(gls_text *out, const char *field, char separator)
     append_field(out, &text, separator);
 }
 
-/* The quote that ends what begins with a quote; NULL: there is none. */
+/* The quote that ends the quoted text at the start of field; NULL: none. */
 static const char *find_end(const char *field)
 {
     const char *at = field + 1;
@@ -60,13 +61,13 @@ gls_records gls_records_begin(char *text, char separator)
     return (gls_records){.rest = marked ? text + 3 : text, .separator = separator};
 }
 
-/* Moves what stands between the quotes to the start of the field, and returns how long it is. */
+/* Moves the text between the quotes to the start of field. Returns its length. */
 static size_t take_quoted(char *field, const char *end)
 {
     char *to = field;
     for (const char *from = field + 1; from < end; from++) {
         *to++ = *from;
-        from += *from == '"'; /* the second of two */
+        from += *from == '"'; /* a quote inside a quoted field is written twice */
     }
     return (size_t)(to - field);
 }
@@ -78,7 +79,7 @@ char *gls_field_unquote(char *field)
     return end ? field : NULL;
 }
 
-/* Cuts a field off; *last: it was the last of its record. */
+/* Cuts the next field off. *last: it was the last field of its record. */
 static char *cut_field(gls_records *r, bool *last)
 {
     const char ends[] = {r->separator, '\n', '\0'};
@@ -89,7 +90,7 @@ static char *cut_field(gls_records *r, bool *last)
         for (const char *c = field; c < to; c++) r->next += *c == '\n';
         from = end + 1;
     }
-    /* behind the quotes, or all of a field without: as it is */
+    /* the text behind the quotes, or an unquoted field, is taken as it is */
     const size_t n = strcspn(from, ends);
     memmove(to, from, n);
     to += n;

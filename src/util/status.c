@@ -1,3 +1,4 @@
+/* Error messages by thread, and names of status codes. */
 #include "util/status.h"
 
 #include <stdarg.h>

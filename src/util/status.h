@@ -7,53 +7,54 @@
 #include <glslines/common.h>
 #include <glslines/log.h>
 
-/* --- Errors inside the library: the layer that detects one stores its text. */
+/* --- Errors. The function that detects an error stores its message; callers pass the status on. */
 
-/* Of a message: room for two names of files of any length that the system allows, and what is the matter with them. */
+/* Size of a message: enough for two file names of any length that the system allows, and a reason. */
 #define GLS_MESSAGE_BYTES 9216
 
-/* Stores a one-line message for gls_last_error() and returns status. */
+/* Stores a message of one line for gls_last_error(). Returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether memory ran out, so that the same with less of it may do. */
+/* Whether memory of the host or of a device ran out, so that a smaller attempt may succeed. */
 bool gls_status_is_memory(gls_status status);
 
-/* Validation of arguments at the public boundary: returns GLS_ERR_ARGUMENT from the calling function, naming it and the
- * condition. */
+/* Checks an argument of a public function: returns GLS_ERR_ARGUMENT from the calling function, with a message that
+ * names the function and the condition. */
 #define GLS_REQUIRE(condition)                                                                        \
     do {                                                                                              \
         if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition); \
     } while (0)
 
-/* The same for what a gradient table has to point to. */
+/* Checks that a gradient table has all its arrays. */
 #define GLS_REQUIRE_TABLE(gradients) GLS_REQUIRE((gradients)->bval && (gradients)->bvec && (gradients)->is_b0)
 
-/* The same for options: NULL, or what their default function of this version made. */
+/* Checks that options are NULL or come from the default function of this version of the library. */
 #define GLS_REQUIRE_SIZE(options)                                                                                    \
     do {                                                                                                             \
         if ((options) && (options)->size != sizeof *(options))                                                       \
             return gls_fail(GLS_ERR_ARGUMENT, "%s: " #options " were not made by their default function", __func__); \
     } while (0)
 
-/* --- Messages inside the library; see <glslines/log.h>. */
+/* --- Log messages; see <glslines/log.h>. */
 
+/* Sends one line to the callback of the host, if it asked for this level. */
 void gls_log(gls_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether a line of this level would reach anyone: for text that is costly to make. */
+/* Whether anyone would receive a message of this level. Ask before composing a costly message. */
 bool gls_log_enabled(gls_log_level level);
 
-/* While muted, info lines of the calling thread are dropped: for work on data that the library made itself. Calls nest.
- */
+/* While muted, messages of the level info from the calling thread are dropped: for work on data that the library made
+ * itself. Calls nest. */
 void gls_log_mute_info(bool mute);
 
-/* Warnings of all threads, kept while a collection is open: for files that say how they were made. */
+/* Warnings of all threads between begin and end, for files that record how they were made. */
 typedef struct gls_warnings {
     char **line;
     size_t n;
     struct gls_warnings *next;
 } gls_warnings;
 void gls_warnings_begin(gls_warnings *warnings);
-/* Ends the collection and frees its lines; harmless where it was not begun. */
+/* Ends the collection and frees its lines. Does nothing if the collection was not begun. */
 void gls_warnings_end(gls_warnings *warnings);
 
 #endif

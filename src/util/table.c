@@ -1,3 +1,4 @@
+/* Parses numeric text tables: b-values, gradient vectors, seeds, directions. */
 #include "util/text_tables.h"
 #include "util/file.h"
 #include "util/text.h"
@@ -51,7 +52,7 @@ static gls_status not_a_number(const parser *s, const char *token, size_t n)
                     m < n ? "..." : "");
 }
 
-/* A decimal number or one of the words, nothing else that strtod would take (hexadecimal, "nan(...)"). */
+/* Parses a decimal number, "nan" or "inf". Other forms that strtod() accepts are errors: hexadecimal, "nan(...)". */
 static bool parse_number(const char *token, size_t n, double *value)
 {
     static const char *const words[] = {"nan", "inf", "infinity"};
@@ -60,13 +61,13 @@ static bool parse_number(const char *token, size_t n, double *value)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         word |= strlen(words[i]) == n - sign && !gls_case_compare_n(token + sign, words[i], n - sign);
     if (!word && strspn(token, "0123456789+-.eE") < n) return false;
-    /* the token is followed by a separator or NUL, where strtod must stop */
+    /* the separator or NUL behind the token must stop strtod() */
     char *stop;
     *value = gls_strtod(token, &stop);
     return stop == token + n;
 }
 
-/* Parses one line up to its end; the row's numbers are appended. */
+/* Parses one line and appends its numbers to the table. */
 static gls_status parse_line(parser *s)
 {
     size_t before = s->n;

@@ -1,3 +1,4 @@
+/* Growing text, and escapes of text that comes from outside the program. */
 #include "util/text.h"
 
 #include <stdarg.h>
@@ -73,14 +74,14 @@ size_t gls_utf8_bytes(const char *text)
     if (c[0] >= 0xf0 && c[0] < 0xf5) n = 4;
     for (size_t i = 1; i < n; i++)
         if ((c[i] & 0xc0) != 0x80) return 0;
-    /* longer than they need to be, halves of pairs of UTF-16, beyond U+10FFFF */
+    /* overlong forms, surrogates of UTF-16, and code points beyond U+10FFFF are not UTF-8 */
     if ((n == 3 && c[0] == 0xe0 && c[1] < 0xa0) || (n == 3 && c[0] == 0xed && c[1] > 0x9f) ||
         (n == 4 && c[0] == 0xf0 && c[1] < 0x90) || (n == 4 && c[0] == 0xf4 && c[1] > 0x8f))
         return 0;
     return n;
 }
 
-/* Number of the character of n bytes. */
+/* Code point of the UTF-8 character of n bytes. */
 static uint32_t code_point(const char *text, size_t n)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -89,7 +90,7 @@ static uint32_t code_point(const char *text, size_t n)
     return code;
 }
 
-/* Of characters beyond ASCII. */
+/* Whether a character beyond ASCII is invisible or changes the direction of text, so that it must be escaped. */
 static bool is_hidden(uint32_t code)
 {
     const bool controls = code <= 0x9f, turns = code == 0x61c || (code >= 0x200e && code <= 0x200f) ||
@@ -148,7 +149,8 @@ static int hex_digit(char c)
     return gls_is_digit(c) ? c - '0' : c - 'a' + 10;
 }
 
-/* Bytes from 0x80 on, and a backslash before what would look like one of them. */
+/* Whether text begins with an escape \xHH that gls_utf8_encode() writes: for a byte from 0x80 on, or for the backslash
+ * of a text that looks like such an escape. */
 bool gls_utf8_is_escape(const char *text)
 {
     const bool has_byte = text[0] == '\\' && text[1] == 'x' && gls_is_hex(text[2]) && gls_is_hex(text[3]) &&

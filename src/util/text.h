@@ -8,14 +8,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* --- Numbers and letters as the C locale has them, whatever locale the calling program has set: points in numbers; blanks, digits, letters and their case of ASCII alone. Elsewhere in the library the functions of the C library that ask the locale are not called (test/check_source.sh). */
+/* --- The C locale: points in numbers, and only ASCII characters count as blanks, digits and letters, whatever locale
+ * the calling program has set. The library calls no function of the C library that depends on the locale except through
+ * these (test/check_source.sh). */
 
-/* The C locale for the calling thread, until gls_plain_leave() gives back the one before. Threads that are started in
- * between do not inherit it. */
+/* Sets the C locale for the calling thread, until gls_plain_leave() restores the one before. Threads that are started
+ * in between do not inherit it. */
 locale_t gls_plain_enter(void);
 void gls_plain_leave(locale_t before);
 
-/* strtod() and printf()'s family. */
+/* strtod() and the family of printf(), in the C locale. */
 double gls_strtod(const char *text, char **end);
 int gls_snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int gls_vsnprintf(char *text, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
@@ -23,7 +25,7 @@ int gls_vasprintf(char **text, const char *format, va_list args) __attribute__((
 int gls_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int gls_fprintf(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A byte, or EOF. */
+/* Classes of characters. c: a byte or EOF. */
 static inline bool gls_is_space(int c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -59,15 +61,16 @@ static inline bool gls_is_hex(int c)
     return gls_is_digit(c) || (gls_to_lower(c) >= 'a' && gls_to_lower(c) <= 'f');
 }
 
-/* strcasecmp() and strncasecmp(). */
+/* strcasecmp() and strncasecmp() for ASCII. */
 int gls_case_compare(const char *a, const char *b);
 int gls_case_compare_n(const char *a, const char *b, size_t n);
-/* The first place of part in text, in any case; NULL: none. */
+/* First occurrence of part in text, whatever its case; NULL: none. */
 char *gls_case_find(const char *text, const char *part);
-/* Whether name is longer than suffix and ends with it, in any case. */
+/* Whether name ends with suffix, whatever its case, and is longer than it. */
 bool gls_case_ends(const char *name, const char *suffix);
 
-/* --- A growing text. Appends after a failed allocation do nothing; the failure shows in gls_text_take(). */
+/* --- A growing text. If memory runs out, later appends do nothing and gls_text_take() returns NULL. All zero is an
+ * empty text. */
 
 typedef struct gls_text {
     char *data;
@@ -75,41 +78,44 @@ typedef struct gls_text {
     bool failed;
 } gls_text;
 
+/* Appends `length` bytes; gls_text_puts(): a string; gls_text_printf(): formatted text, in the C locale. */
 void gls_text_append(gls_text *text, const char *data, size_t length);
 void gls_text_puts(gls_text *text, const char *string);
 void gls_text_printf(gls_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The text, to be freed by the caller, or NULL if memory ran out; the object is empty afterwards. */
+/* Returns the text, which the caller frees, or NULL if memory ran out. The object is empty afterwards. */
 char *gls_text_take(gls_text *text);
+/* Frees the text. The object is empty afterwards. */
 void gls_text_finish(gls_text *text);
-/* A copy of string from malloc, NULL if memory ran out. */
+/* Copy of a string from malloc; NULL: out of memory. */
 char *gls_text_copy(const char *string);
 
-/* --- Text that comes from outside: names of files, groups and columns, keys and values of headers. */
+/* --- Text from outside the program: names of files, groups and columns, keys and values of headers. It may contain any
+ * bytes, and is escaped before it is shown or stored. */
 
-/* Room for the escape of one character, and its end. */
+/* Size of the escape of one character, with its NUL. */
 #define GLS_ESCAPE_BYTES 8
 
-/* Bytes of the character of UTF-8 at the start of text; 0: there is none. */
+/* Number of bytes of the UTF-8 character at the start of text; 0: no valid character. */
 size_t gls_utf8_bytes(const char *text);
 
-/* Bytes that the next character of a text takes: at least 1. escape gets what is shown in its place: \x1b for a control
- * character or a byte that is no UTF-8, \u202e for a character beyond ASCII that controls the terminal, turns the
- * direction of text, ends a line or is the mark of byte order; "" where the character is shown as it is. */
+/* Number of bytes of the next character, at least 1. escape gets the text to show in its place: \x1b for a control
+ * character or a byte that is not UTF-8; \u202e for a character beyond ASCII that controls the terminal, changes the
+ * direction of text, ends a line or is a byte order mark; "" if the character can be shown as it is. */
 size_t gls_escape_next(const char *text, char escape[GLS_ESCAPE_BYTES]);
 
-/* Writes text with escapes, size bytes at most with the end; what does not fit is left out. A backslash stays as it is,
- * so that a text that was escaped before does not change. */
+/* Writes text with escapes, at most size bytes with the NUL; the rest is left out. Backslashes stay, so that escaping
+ * twice gives the same text. */
 void gls_escape(const char *text, char *shown, size_t size);
-/* Appends a name, or another text of one line, with escapes. */
+/* Appends a text of one line, such as a name, with escapes. */
 void gls_text_show(gls_text *out, const char *text);
-/* The same of a text that has control characters of its own: those in kept, such as "\n\t", stay. */
+/* Like gls_text_show(), but leaves the control characters in kept, such as "\n\t", as they are. */
 void gls_text_show_lines(gls_text *out, const char *text, const char *kept);
 
-/* Files that must be UTF-8, as JSON and tables are, have bytes that are no UTF-8 as \xHH. Appends text so. */
+/* Appends text for a file that must be UTF-8, such as JSON or a table: bytes that are not UTF-8 become \xHH. */
 void gls_utf8_encode(gls_text *out, const char *text);
-/* What gls_utf8_encode() made of a text becomes that text again, in place; any other text stays as it is. */
+/* Reverses gls_utf8_encode(), in place. Any other text stays as it is. */
 void gls_utf8_decode(char *text);
-/* Whether a backslash at text begins what gls_utf8_decode() would take for a byte. */
+/* Whether text begins with an escape that gls_utf8_decode() would turn into a byte. */
 bool gls_utf8_is_escape(const char *text);
 
 #endif

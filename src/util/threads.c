@@ -1,5 +1,5 @@
-/* The number of threads: OpenMP, OpenBLAS and the software renderer each count the machine's processors, and a
- * container that may use two of 64 would be slowed down by 64 threads that wait for each other. */
+/* The number of threads. OpenMP, OpenBLAS and the software renderer each count the processors of the machine; a
+ * container that may use two of 64 processors would be slowed down by 64 threads that wait for each other. */
 #include "util/threads.h"
 
 #include <math.h>
@@ -27,14 +27,14 @@ static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
     if (limits->cpus == 0 || cpus < limits->cpus) limits->cpus = cpus;
 }
 
-/* Version 1 writes a number near 2^63 for none. */
+/* Version 1 of control groups writes a number near 2^63 for no limit. */
 static void take_smaller_memory(gls_cgroup *limits, unsigned long long bytes)
 {
     if (bytes == 0 || bytes >= 1ull << 60) return;
     if (limits->memory_bytes == 0 || bytes < limits->memory_bytes) limits->memory_bytes = bytes;
 }
 
-/* The first line of a file of a group. */
+/* Reads the first line of a file of a control group. */
 static bool read_setting(const char *folder, const char *name, char *line, int size)
 {
     char path[4300];
@@ -59,7 +59,7 @@ static void read_group(const char *folder, gls_cgroup *limits)
         take_smaller_memory(limits, strtoull(line, NULL, 10));
 }
 
-/* The group, then its parents up to the root of the hierarchy. */
+/* Reads the limits of the group and of its parents up to the root of the hierarchy; group is cut. */
 static void read_groups(const char *hierarchy, char *group, gls_cgroup *limits)
 {
     char folder[4200];
@@ -78,7 +78,7 @@ gls_cgroup gls_cgroup_read(const char *groups, const char *root)
     char line[4200], hierarchy[256];
     FILE *file = fopen(groups, "r");
     while (file && fgets(line, sizeof line, file)) {
-        /* "0::/group", or "4:cpu,cpuacct:/group" of version 1 */
+        /* version 2: "0::/group"; version 1: "4:cpu,cpuacct:/group" */
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group) continue;
@@ -126,7 +126,7 @@ gls_status gls_set_threads(int n)
     atomic_store(&chosen, n);
     gls_threads_apply();
     gls_blas_set_threads(n);
-    /* Mesa reads it when it makes its first software device, which has at most 32 threads */
+    /* Mesa reads the variable when it creates its first software device; it uses at most 32 threads */
     setenv("LP_NUM_THREADS", text, !free_choice);
     return GLS_OK;
 }
@@ -140,7 +140,7 @@ void gls_threads_apply(void)
 #if GLS_CPU_HAS_LEVELS
 #include <cpuid.h>
 
-/* The compiler's question, with the answer of the operating system; gcc 12 does not ask for F16C by that name. */
+/* Asks the processor and the operating system. gcc 12 cannot ask for F16C by name, so cpuid is read for it. */
 static gls_cpu ask(void)
 {
     unsigned a, b, c, d;
@@ -155,7 +155,8 @@ static gls_cpu ask(void)
 
 gls_cpu gls_cpu_level(void)
 {
-    /* kept, since on virtual machines every such question leaves the guest; threads that ask at once agree */
+    /* The answer is kept, because on virtual machines cpuid leaves the guest. Threads that ask at the same time get the
+     * same answer. */
     static _Atomic int known;
     if (known == 0) known = 1 + (int)ask();
     return (gls_cpu)(known - 1);

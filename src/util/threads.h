@@ -10,52 +10,58 @@
 
 #include <glslines/common.h>
 
-/* --- How many threads the library takes. */
+/* --- Number of threads. */
 
-/* What control groups (containers, systemd, Slurm) allow this process. */
+/* Limits that control groups (containers, systemd, Slurm) set for this process. */
 typedef struct gls_cgroup {
-    double cpus;           /* time of that many CPUs; 0: no limit */
+    double cpus;           /* CPU time, in CPUs; 0: no limit */
     uint64_t memory_bytes; /* 0: no limit */
 } gls_cgroup;
 
-/* The tightest limits among the group of this process and its parents, version 2 or 1. groups is /proc/self/cgroup,
- * root where the hierarchies are mounted. */
+/* Reads the tightest limits of the group of this process and its parents, in version 2 or 1. groups: /proc/self/cgroup;
+ * root: where the hierarchies are mounted. */
 gls_cgroup gls_cgroup_read(const char *groups, const char *root);
-/* Of this process, read once. */
+/* Limits of this process, read once. */
 const gls_cgroup *gls_cgroup_limits(void);
 
-/* On a thread that the library starts: OpenMP keeps the number by thread. */
+/* Sets the chosen number of OpenMP threads for the calling thread. Call it on each thread that the library starts,
+ * because OpenMP keeps the number by thread. */
 void gls_threads_apply(void);
 
-/* --- Work on many items by several threads of the process, beside threads that read and write. * OpenMP's threads meet at the end of each loop and wait there busily, which takes the processors from the threads beside them. Here whoever is free takes the next items, the caller among them; a thread that comes late finds nothing left. */
+/* --- Work on many items by several threads, beside threads that read and write. OpenMP's threads meet at the end of
+ * each loop and wait there busily, which takes processors from the threads beside them. Here each free thread takes the
+ * next items, the caller included, and a thread that comes late finds nothing left. */
 
-/* Items from .. until - 1; no two calls at the same time have the same thread, 0 .. n_threads - 1. */
+/* Works on items from .. until - 1. thread: 0 .. n_threads - 1; no two calls at the same time get the same number. */
 typedef void (*gls_parallel_task)(void *user, int thread, size_t from, size_t until);
 
-/* Calls task until items 0 .. n - 1 are done, `grain` of them at a time, by n_threads threads at most. Calls from
- * several threads at the same time each get their threads; calls within calls are done by their callers alone. */
+/* Calls task for items 0 .. n - 1, `grain` items at a time, on at most n_threads threads. Calls from several threads at
+ * the same time each get their own helpers; a call from inside a task runs on the calling thread alone. */
 void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task, void *user);
 
-/* --- A copy of the process that fork() makes has one thread: locks that others held there stay held, and work that they had stays undone, unless they are renewed. */
+/* --- Locks after fork(). The copy of a process has one thread: locks that other threads held stay locked, and their
+ * work stays unfinished, unless both are reset. */
 
-/* The function is called in every copy before anything else. It may only set what the copy has of its own. */
+/* Registers a function that every copy of the process calls first. It may only reset variables of its own file. */
 #define GLS_IN_COPIES(function)                                         \
     __attribute__((constructor)) static void function##_in_copies(void) \
     {                                                                   \
         pthread_atfork(NULL, NULL, function);                           \
     }
 
-/* --- Which of the instruction sets that kernels on the CPU are written for this processor has: the one place that asks. */
+/* --- Instruction sets: which of the sets that CPU kernels are written for does this processor have? All code asks
+ * here. */
 
-/* Each level has the instructions of those before it. On other processors than x86-64 there is only the first. */
+/* Each level includes the instructions of the levels before it. Processors other than x86-64 have only the first. */
 typedef enum gls_cpu {
-    GLS_CPU_PLAIN,  /* what the compiler may use without asking */
+    GLS_CPU_PLAIN,  /* whatever the compiler may use by default */
     GLS_CPU_AVX2,   /* AVX2, FMA and F16C */
     GLS_CPU_AVX512, /* AVX-512 F, DQ, VL and BW */
     GLS_CPU_LEVELS
 } gls_cpu;
 
-/* For functions compiled for a level, at file scope; and a table of them with a place for each level. */
+/* GLS_TARGET_...: attribute of a function that is compiled for a level. GLS_CPU_VARIANTS(name): table of the functions
+ * name_plain, name_avx2 ..., one for each level. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define GLS_CPU_HAS_LEVELS 1
 #define GLS_CPU_VARIANTS(name)                   \
@@ -72,55 +78,55 @@ typedef enum gls_cpu {
     }
 #endif
 
-/* The highest level of this processor; it is found out once. Any thread. */
+/* Highest level of this processor. May be called from any thread. */
 gls_cpu gls_cpu_level(void);
 
-/* --- Work in a process of its own, where it may crash or hang: what it writes is read line by line, for a limited time. */
+/* --- Child processes, for work that may crash or hang: the parent reads their output line by line for a limited
+ * time. */
 
 typedef struct gls_child {
     pid_t pid;
-    int fd; /* its lines come out here */
+    int fd; /* reading end of the pipe to which the child writes */
 } gls_child;
 
-/* A copy of this process that calls work, which writes lines to fd, and ends with it. Nothing of this process is closed
- * or finished there; it leaves no core file, writes nothing to standard output, and with quiet nothing to standard
- * error either. False, with errno: there is none. */
+/* Forks. The child calls work(user, fd), which writes lines to fd, and ends. In the child no exit handler of the parent
+ * runs, no core file is left, nothing goes to standard output, and with quiet nothing to standard error. Returns false
+ * and sets errno if no process can be started. */
 bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int fd), void *user);
-/* This program anew, with these arguments and this environment; its lines are its standard output and error. */
+/* Starts this program again with these arguments and this environment. Its lines are its standard output and error.
+ * Returns false and sets errno on failure. */
 bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *environment);
 
-/* How it ended: by itself with a code, by a signal, or because its time was over. */
+/* How the child ended: with an exit code, by a signal, or because its time was over. */
 typedef struct gls_child_end {
     bool late;
-    int signal, code; /* 0 where it was not that */
+    int signal, code; /* 0 if not applicable */
 } gls_child_end;
 
-/* Gets each line without its end; true: the time begins anew. */
+/* Receives each line without its line end. Return true to restart the time limit. */
 typedef bool (*gls_child_line)(void *user, const char *line);
-/* Reads until the child ends or has used up its seconds, and leaves no process behind. Every child that was started
- * needs this. */
+/* Reads lines until the child ends or its seconds are over, kills it in the second case, and waits for it. Call this
+ * once for every child. */
 gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line line, void *user);
 
-/* --- OpenBLAS: whether there is memory for it, and its threads. Its functions are in util/lapack.h. */
+/* --- OpenBLAS: whether memory suffices for it, and its number of threads. Its functions are in util/lapack.h. */
 
-/* Before the first call of BLAS or LAPACK by some piece of work, which loads it: GLS_ERR_MEMORY with the limit and what
- * is wanted, if the limit on the address space leaves too little for OpenBLAS on all threads: it would wait for ever.
- * GLS_ERR_UNSUPPORTED: there is no such library. */
+/* Loads OpenBLAS. Call it before work that uses BLAS or LAPACK. GLS_ERR_MEMORY: the limit on the address space is too
+ * small for OpenBLAS on all threads, which would wait for ever; the message names the limit and the need.
+ * GLS_ERR_UNSUPPORTED: the library is missing. what: names the work in messages. */
 gls_status gls_blas_check(const char *what);
 
-/* Threads of products of matrices, from now on or from when OpenBLAS is loaded. */
+/* Sets the number of threads for matrix products, now or when OpenBLAS is loaded. */
 void gls_blas_set_threads(int n);
-/* What OpenBLAS says of itself; NULL where nothing has used it. */
+/* Configuration string of OpenBLAS; NULL if it was not loaded. */
 const char *gls_blas_config(void);
 
-/* Between the two OpenBLAS computes on one thread: with several of them its sums depend on their number. What is fitted
- * is small, so that the fit takes no longer. Pairs nest, and may be open on several threads; what was set before comes
- * back after the last. The setting is the process's: meanwhile the calling program's own OpenBLAS has one thread, too,
- * if it is the same library. */
+/* Between begin and end OpenBLAS computes on one thread, so that its sums do not depend on the number of threads; small
+ * problems take no longer. Pairs nest and may be open on several threads; the last end restores the number before. The
+ * setting holds for the process: if the calling program uses the same OpenBLAS, it has one thread meanwhile, too. */
 void gls_blas_begin(void);
 void gls_blas_end(void);
-/* The threads of OpenMP for a parallel region: those inside of a pair name them, as OpenMP's own number may be 1 there.
- */
+/* Number of OpenMP threads for a parallel region. Use it inside begin and end, where OpenMP's own number may be 1. */
 int gls_blas_team(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names and sizes of types. */
+/* Names and sizes of the types of columns and arrays. */
 #include <glslines/type.h>
 
 static const struct {

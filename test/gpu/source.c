@@ -61,11 +61,12 @@ static void prelude_and_definitions(void **state)
     free(text);
     const gls_define subgroups = {.name = GLS_DEFINE_SUBGROUPS, .value = "1"};
     text = compose(&(gls_prelude){false, 430, 0, true, false}, "void main()\n{\n}", NULL, 0);
-    assert_string_equal(text, "#version 430 core\n#define main gls_kernel // the last lines have main()\n"
-                              "void main()\n{\n}\n#undef main\n"
-                              "layout(binding = 0, offset = 0) uniform atomic_uint gls_finished_groups;\n"
-                              "void main()\n{\n    gls_kernel();\n"
-                              "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_finished_groups);\n}\n");
+    assert_string_equal(text,
+                        "#version 430 core\n#define main gls_kernel // the last lines have main()\n"
+                        "void main()\n{\n}\n#undef main\n"
+                        "layout(binding = 0, offset = 0) uniform atomic_uint gls_finished_groups;\n"
+                        "void main()\n{\n    gls_kernel();\n"
+                        "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_finished_groups);\n}\n");
     free(text);
     text = compose(&(gls_prelude){false, 430, 0xff, false, false}, "x\n", &subgroups, 1);
     static const char *const extensions[] = {"basic", "vote", "ballot", "shuffle", "arithmetic"};
