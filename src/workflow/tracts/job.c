@@ -75,9 +75,25 @@ static gls_status add_output(gls_tract_job *job, const char *path)
     return status ? status : gls_tract_job_adds(job, path);
 }
 
-gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path)
+gls_status gls_tract_job_writes_json(gls_tract_job *job, const char *path)
 {
-    return path ? add_output(job, path) : GLS_OK;
+    return path && *path ? add_output(job, path) : GLS_OK;
+}
+
+gls_status gls_tract_job_put_json(gls_tract_job *job, const char *path)
+{
+    char *text = path ? gls_json_print(job->root) : NULL;
+    if (!path) return GLS_OK;
+    if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = GLS_OK;
+    if (*path) {
+        status = gls_sidecar_write(path, job->options.force, &job->group, text);
+    } else {
+        free(job->printed);
+        if (asprintf(&job->printed, "%s\n", text) < 0) job->printed = NULL;
+    }
+    free(text);
+    return status;
 }
 
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)

@@ -50,8 +50,10 @@ gls_status gls_tract_job_protects(gls_tract_job *job, const char *path);
 gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n);
 /* Checks where an output goes (NULL: there is none), after all inputs are noted; the first one gets the sidecar. */
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
-/* The same of an output that is itself what a sidecar would be: it gets none. */
-gls_status gls_tract_job_writes_alone(gls_tract_job *job, const char *path);
+/* The same of the file of --json, which gets no sidecar; NULL: there is none, "": it is printed. */
+gls_status gls_tract_job_writes_json(gls_tract_job *job, const char *path);
+/* Writes the root there, or makes it what is printed. */
+gls_status gls_tract_job_put_json(gls_tract_job *job, const char *path);
 /* Takes an output that is checked already among those that no other may be. */
 gls_status gls_tract_job_adds(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
