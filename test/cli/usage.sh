@@ -186,6 +186,9 @@ fails 2 "no input files; usage: glslines track" track
 fails 2 "no input files" track $nothing -o sub-01.trx --nseeds 1000
 fails 2 --phantom track "$dwi" --phantom
 fails 2 --phantom track --phantom --sh "$dwi" --fa "$mask" --roi "$roi"
+for input in sh odf peaks; do
+    fails 2 "--phantom and --$input are both inputs of a run: leave one of them out" track --phantom --$input "$dwi"
+done
 fails 2 a.xyz track --phantom -o a.xyz
 fails 2 tracks track --phantom -o tracks
 fails 2 --shape phantom d --shape 40 52
