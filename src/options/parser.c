@@ -457,6 +457,9 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
             if (!read_long(&p, argument)) return false;
         } else if (!only_positionals && argument[0] == '-' && argument[1]) {
             if (!read_letters(&p, argument)) return false;
+        } else if (!*argument) {
+            return fail(&p, "%s: argument %d is empty: is it a variable of the shell that is not set?", command->name,
+                        arguments->n_positionals + 1);
         } else if (arguments->n_positionals == command->max_positionals) {
             return fail(&p, "unexpected argument '%s'; usage: glslines %s %s", argument, command->name,
                         command->synopsis);

@@ -84,6 +84,11 @@ grep -q '^seeds: 7 ' "$work/stderr" || note "--nseeds 5 --nseeds 7: not 7"
 for option in nseeds dg; do
     grep -q -e "^--$option: given twice; the last one holds" "$work/stderr" || note "--$option twice: not said"
 done
+# an empty argument, such as an unset variable in quotes, is no file
+for words in "peaks" "info" "track" "convert a.tck" "density a.tck" "merge" "fit" "report" "render" "connectome a.tck"; do
+    # shellcheck disable=SC2086
+    fails 2 "is empty" $words ""
+done
 # --json: the same in all commands that have it
 for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $work/json.tck" \
     "score $work/json.tck --against $work/json.tck --template $mask"; do
