@@ -6,7 +6,6 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "util/trace.h"
-#include "workflow/job_outputs.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"
 #include "workflow/sidecar.h"
@@ -48,12 +47,10 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     int code = track_options_check(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;
-    const gls_illustrations illustrations = {run->report, run->picture};
+    const gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json};
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
-    if (!status && run->trace) status = gls_job_check_beside(job, run->trace);
-    if (!status && run->json && *run->json) status = gls_job_check_beside(job, run->json);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)
         code = plan(job, run);

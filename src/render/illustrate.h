@@ -1,4 +1,4 @@
-/* The report and the picture that a run of tracking makes of its output. */
+/* The report and the picture that a run of tracking makes of its output, and what else the program writes beside it. */
 #ifndef GLS_RENDER_ILLUSTRATE_H
 #define GLS_RENDER_ILLUSTRATE_H
 
@@ -6,6 +6,7 @@
 
 typedef struct gls_illustrations {
     const char *report, *picture; /* files; NULL: none; report "": beside the output */
+    const char *trace, *json;     /* files that the caller writes; NULL: none; json "": printed */
 } gls_illustrations;
 
 /* Opens the job, once it is known that they can be written, or, where it was done before, that they are there. */

@@ -35,7 +35,8 @@
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
-    if (files && o->phantom) return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files");
+    if (o->dwi && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");

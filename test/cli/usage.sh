@@ -111,6 +111,13 @@ for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $wor
     rm "$work/told.json"
 done
 fails 2 "--json: has no effect with --check" devices --check --json
+# what the program writes beside the outputs of a run is none of them, nor of each other
+fails 4 "is the same file as another output" track --phantom -o a.trx --report --trace a.html
+fails 4 "is the same file as another output" track --phantom -o a.trx --picture b.png --trace b.png
+fails 4 "is the same file as another output" track --phantom -o a.trx --trace a.json
+fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --json a.json
+fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --trace b.json --json b.json
+fails 2 "instead of input files, such as report.txt" track --phantom --report report.txt
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
 # a file may have such a name
 printf '20 26 19\n' > "$work/7"
