@@ -127,6 +127,9 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
 
 gls_status gls_tract_job_commit(gls_tract_job *job)
 {
+    if (job->go_on && !job->go_on(NULL, 1))
+        return job->n_outputs == 0 ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
+                                   : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", job->output[0]);
     gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - job->begun)) / 1e3);
     gls_sidecar_add_warnings(job->root, &job->warnings);
