@@ -22,17 +22,21 @@ says "SH order"
 expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
 
 # a signal while peaks are found: no output, and no success (SIGINT is ignored in the background of a script)
-"$tool" peaks fod_sh.nii.gz -o late.nii.gz -q > stdout 2> stderr &
-sleep 0.3
-if kill -TERM $! 2> kill.txt; then
-    checks=$((checks + 1))
-    wait $!
-    code=$?
-    [ $code -eq 143 ] || note "peaks that were told to end: exit code $code, not 143"
-    [ ! -e late.nii.gz ] && [ ! -e late.json ] || note "peaks that were told to end wrote their output"
-else
-    echo "peaks ended before the signal"
-fi
+for words in "peaks fod_sh.nii.gz -o late.nii.gz" "fixels fod_sh.nii.gz late"; do
+    # shellcheck disable=SC2086
+    "$tool" $words -q > stdout 2> stderr &
+    sleep 0.3
+    if kill -TERM $! 2> kill.txt; then
+        checks=$((checks + 1))
+        wait $!
+        code=$?
+        [ $code -eq 143 ] || note "$words: told to end: exit code $code, not 143"
+        [ -z "$(ls -d late* 2> ls.txt)" ] || note "$words: told to end left $(echo late*)"
+    else
+        echo "$words: ended before the signal"
+        rm -r late*
+    fi
+done
 
 track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 400"
 # shellcheck disable=SC2086
