@@ -50,7 +50,7 @@ double gls_fod_share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
-    uint64_t there = 0, unlike = 0;
+    uint64_t there = 0, unlike = 0, turned[2] = {0};
     for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
         const double first = (double)sh->data[v];
         double square = 0;
@@ -60,8 +60,12 @@ double gls_fod_share_unlike(const gls_image *sh)
         }
         if (!isfinite(first) || !isfinite(square) || (first == 0 && square == 0)) continue;
         there++;
-        unlike += (first <= 0 && square > first * first) || square > 4 * (2 * l + 1) * first * first;
+        if (square > 4 * (2 * l + 1) * first * first)
+            unlike++;
+        else if (square > first * first)
+            turned[first > 0]++;
     }
+    unlike += turned[0] < turned[1] ? turned[0] : turned[1];
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }
 
@@ -91,10 +95,11 @@ gls_status gls_fod_check(const gls_image *sh, const char *name)
 {
     const double unlike = gls_fod_share_unlike(sh);
     if (unlike > MOST_UNLIKE)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is negative, or too "
-                        "small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
-                        name, 100 * unlike);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "
+            "too small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
+            name, 100 * unlike);
     if (looks_like_tensor(sh))
         gls_log(GLS_LOG_WARNING,
                 "%s: may be an image of tensors: three of its six volumes are positive everywhere; SH coefficients of "
