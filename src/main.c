@@ -26,33 +26,10 @@ static const cmd_command *find_command(const char *name)
     return NULL;
 }
 
-/* Commands of other programs, and words for what is an option here. */
-static const struct {
-    const char *word, *here;
-} elsewhere[] = {
-    {"completions", "help --format bash (or zsh, fish)"},
-    {"completion", "help --format bash (or zsh, fish)"},
-    {"tckgen", "track"},
-    {"dwi2fod", "fit"},
-    {"dwi2response", "response"},
-    {"dwi2tensor", "fit"},
-    {"fod2fixel", "fixels"},
-    {"tck2connectome", "connectome"},
-    {"tckconvert", "convert"},
-    {"tckedit", "edit"},
-    {"tckinfo", "info"},
-    {"tckmap", "density"},
-    {"tcksample", "sample"},
-    {"tcksift", "weights"},
-    {"tcksift2", "weights"},
-    {"tckstats", "stats"},
-};
-
 static int unknown_command(const char *name)
 {
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (strcmp(elsewhere[i].word, name) == 0)
-            return cmd_error(CMD_EXIT_USAGE, "unknown command '%s'; here it is 'glslines %s'", name, elsewhere[i].here);
+    const char *here = cmd_bridge_command(name);
+    if (here) return cmd_error(CMD_EXIT_USAGE, "unknown command '%s'; here it is 'glslines %s'", name, here);
     const char *words[CMD_MAX_OPTIONS];
     size_t n = 0;
     for (const cmd_command *const *c = cmd_commands; *c; c++) words[n++] = (*c)->name;

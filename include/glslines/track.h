@@ -139,7 +139,8 @@ GLS_API gls_track_params gls_track_params_default(void);
  * of their volume. Those above are the defaults of GPUStreamlines for any getter. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
 /* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and without their
- * sign those that are negative) by voxel, mm. */
+ * sign those that are negative) by voxel, mm. The step_size of GLS_DG_EUDX is in mm already, as DIPY's, unless it is
+ * negative. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);

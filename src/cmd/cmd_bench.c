@@ -58,9 +58,9 @@ static const gls_option measure_rows[] = {
                "Write no file: streamlines are read back and dropped."),
     GLS_OPTION(MEASURED, FLAG, o.no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
-    GLS_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
-               "Write all results to this file: versions, device, host, command line, and the values of each "
-               "repetition."),
+    GLS_OPTION(OUTPUT, STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
+               "All results as JSON, with versions, device, host, command line, and the values of each repetition: in "
+               "FILE.json, or without it on standard output in place of the table."),
     GLS_OPTION(
         OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
         "Write a timeline of all runs to this file: what each thread and each GPU did when, by seeds, as JSON for "
@@ -81,15 +81,6 @@ static void set_defaults(void *values)
                                              .o.repeat = 5};
 }
 
-static int write_json(const bench_run *run, const char *path, bool force)
-{
-    char *text = bench_json_text(run);
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", path);
-    gls_status status = gls_sidecar_write(path, force, NULL, text);
-    free(text);
-    return status ? cmd_error_status(status) : CMD_EXIT_OK;
-}
-
 static int measure(const bench_values *v)
 {
     cmd_progress progress = {.quiet_lines = true};
@@ -100,8 +91,8 @@ static int measure(const bench_values *v)
     gls_status status = bench_measure_all(run, &v->o, &monitor);
     if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->force);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
-    if (!code && v->json) code = write_json(run, v->json, v->force);
-    if (!code) bench_print(run);
+    if (!code && v->json) code = cmd_json_to(v->json, v->force, bench_json_text(run));
+    if (!code && (!v->json || *v->json)) bench_print(run);
     bench_finish(run);
     free(run);
     return code;
@@ -116,7 +107,7 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     int code = model_options_check(&v->o.model, arguments);
     gls_inputs inputs = {0};
     gls_status status = code ? GLS_OK : gls_model_inputs(&v->o.model, &inputs);
-    if (!status && !code && v->json) status = gls_place_check(v->json, v->force, &inputs, NULL, 0);
+    if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->force, &inputs, NULL, 0);
     if (!status && !code && v->trace) status = gls_place_check(v->trace, v->force, &inputs, &v->json, 1);
     gls_inputs_finish(&inputs);
     if (!status && !code) status = bench_options_choose(&v->o, v->shape, v->dg, v->mapping, v->device);

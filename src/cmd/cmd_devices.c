@@ -17,7 +17,8 @@
 typedef struct devices_options {
     cmd_common common;
     check_options how; /* the device, and what --check does with it */
-    bool doctor, json, check;
+    const char *json;
+    bool doctor, check, force;
 } devices_options;
 #define OPTION_OWNER devices_options
 
@@ -26,8 +27,12 @@ static const gls_option table[] = {
                "OpenGL or OpenGL ES. auto takes OpenGL where a device offers both."),
     GLS_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also say what was looked for, what is missing and how to fix it."),
-    GLS_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Print the list as JSON; sizes are in bytes. With --doctor, also what that says."),
+    GLS_OPTION(
+        "Output", STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
+        "What is printed, as JSON with sizes in bytes: in FILE.json, or without it on standard output in place of "
+        "the text."),
+    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Overwrite an existing FILE of --json."),
     GLS_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),
@@ -60,9 +65,8 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
             free(text);
             text = gls_json_print(report);
         }
-        code = cmd_print(text);
-        putchar('\n');
-        return code;
+        code = cmd_json_to(o->json, o->force, text);
+        if (code || !*o->json) return code;
     }
     code = report ? cmd_print(gls_doctor_search_text(report)) : CMD_EXIT_OK;
     if (report) puts("\nDevices:");
@@ -78,6 +82,8 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     size_t n = 0;
     (void)command;
     (void)arguments;
+    if (o->json && (o->how.only || o->check))
+        return cmd_error(CMD_EXIT_USAGE, "--json: has no effect with --check and --variant; they print a table");
     if (o->how.only || o->check) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));
     cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
     gls_status status = gls_device_list(o->how.api, &list, &n, report ? gls_doctor_finding : NULL, report);
@@ -100,7 +106,7 @@ static const char *const examples[] = {
 
 const cmd_command command_devices = {
     .name = "devices",
-    .synopsis = "[--doctor] [--json] [--api auto|gl|gles]",
+    .synopsis = "[--doctor] [--json [FILE.json]] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "

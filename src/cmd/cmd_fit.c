@@ -83,7 +83,6 @@ const cmd_command command_fit = {
              {.table = output_rows, .at = offsetof(fit_values, fit)}},
     .aliases = model_option_aliases,
     .examples = examples,
-    .hints = &cmd_bridge,
     .values_size = sizeof(fit_values),
     .set_defaults = set_defaults,
     .run = run_fit,

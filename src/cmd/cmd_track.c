@@ -6,18 +6,17 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "util/clock.h"
-#include "workflow/job_outputs.h"
 #include "workflow/job_text.h"
 #include "workflow/plan.h"
 #include "workflow/sidecar.h"
 
-static int plan(gls_job *job, bool json)
+static int plan(gls_job *job, const gls_run_options *run)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    if (status) return cmd_error_status(status);
-    int code = cmd_print(json ? gls_job_plan_json(job, &memory) : gls_job_plan_text(job, &memory));
-    if (!code && json) putchar('\n');
+    char *json = !status && run->json ? gls_job_plan_json(job, &memory) : NULL;
+    int code = status ? cmd_error_status(status) : cmd_json_to(run->json, run->job.force, json);
+    if (!code && (!run->json || *run->json)) code = cmd_print(gls_job_plan_text(job, &memory));
     return code;
 }
 
@@ -48,14 +47,13 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     int code = track_options_check(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;
-    const gls_illustrations illustrations = {run->report, run->picture};
+    const gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json};
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
-    if (!status && run->trace) status = gls_job_check_beside(job, run->trace);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)
-        code = plan(job, run->json);
+        code = plan(job, run);
     else if (!status && !skipped)
         status = track(job, run, &illustrations);
     if (status) code = cmd_error_status(status);
@@ -115,7 +113,6 @@ const cmd_command command_track = {
     .rows = {{.table = gls_params, .at = offsetof(track_options, run)}},
     .aliases = model_option_aliases,
     .examples = examples,
-    .hints = &cmd_bridge,
     .values_size = sizeof(track_options),
     .set_defaults = track_options_default,
     .run = run_track,

@@ -10,6 +10,7 @@
 
 #include "util/text.h"
 #include "util/status.h"
+#include "workflow/sidecar.h"
 
 cmd_exit cmd_exit_from_status(gls_status status)
 {
@@ -187,6 +188,20 @@ int cmd_print(char *text)
     free(all);
     free(text);
     return all ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+}
+
+int cmd_json_to(const char *path, bool force, char *text)
+{
+    if (!path) return CMD_EXIT_OK;
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    if (!*path) {
+        int code = cmd_print(text);
+        putchar('\n');
+        return code;
+    }
+    gls_status status = gls_sidecar_write(path, force, NULL, text);
+    free(text);
+    return cmd_finish(status);
 }
 
 void cmd_warn(const char *format, ...)

@@ -46,6 +46,8 @@ int cmd_finish(gls_status status);
 /* Prints a text from malloc to standard output and frees it; NULL: memory ran out. What could steer a terminal is
  * escaped, but for tabs and ends of lines: names in the text have theirs escaped where they enter it. */
 int cmd_print(char *text);
+/* Where --json has JSON, which it frees: in a file, or printed if path is ""; NULL: nowhere. Returns the exit code. */
+int cmd_json_to(const char *path, bool force, char *text);
 /* "glslines: warning: TEXT". */
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line for the user, silenced by -q. */

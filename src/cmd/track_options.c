@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "util/status.h"
 #include "workflow/devices.h"
 
 void track_options_default(void *values)
@@ -126,15 +125,6 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-/* Names of devices that are another program's. */
-static void take_device(gls_job_options *o)
-{
-    const char *word = cmd_bridge.word("device", o->device);
-    if (!word) return;
-    gls_log(GLS_LOG_INFO, "--device %s: %s", o->device, cmd_bridge.value("device", o->device));
-    o->device = word;
-}
-
 /* GPUStreamlines' default model depends on the getter. */
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
@@ -186,7 +176,6 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    take_device(o);
     take_model(o, arguments);
     settle(o, arguments);
     code = check_getter(o, arguments);

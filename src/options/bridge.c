@@ -1,4 +1,5 @@
-/* Options and words of other programs, and what stands for them here: whoever types one out of habit is told. */
+/* Commands, options and words of other programs, and what stands for them here: whoever types one out of habit is told.
+ */
 #include "options/options.h"
 
 #include <stdio.h>
@@ -7,10 +8,52 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* Names without dashes, for `glslines track` and `fit`. The table in src/doc/coming-from.md is made of these rows. */
+/* Programs, words that are commands elsewhere, and the command that does their work here. */
 static const struct {
+    const char *program, *command;
+} programs[] = {
+    {"completions", "help --format bash (or zsh, fish)"},
+    {"completion", "help --format bash (or zsh, fish)"},
+    {"tckgen", "track"},
+    {"dwi2fod", "fit"},
+    {"dwi2response", "response"},
+    {"dwi2tensor", "fit"},
+    {"fod2fixel", "fixels"},
+    {"sh2peaks", "peaks"},
+    {"tck2connectome", "connectome"},
+    {"tckconvert", "convert"},
+    {"tckedit", "edit"},
+    {"tckinfo", "info"},
+    {"tckmap", "density"},
+    {"tcksample", "sample"},
+    {"tcksift", "weights"},
+    {"tcksift2", "weights"},
+    {"tckstats", "stats"},
+    {"dipy_track", "track"},
+    {"dipy_fit_csd", "fit"},
+    {"dipy_fit_csa", "fit"},
+    {"dipy_fit_opdt", "fit"},
+    {"dipy_buan_profiles", "profile"},
+    {"dipy_convert_tractogram", "convert"},
+    {"dipy_info", "info"},
+    {"scil_tracking_local", "track"},
+    {"scil_frf_ssst", "response"},
+    {"scil_fodf_ssst", "fit"},
+    {"scil_tractogram_filter_by_length", "edit"},
+    {"scil_tractogram_filter_by_roi", "edit"},
+    {"scil_tractogram_resample_nb_points", "edit"},
+    {"scil_tractogram_compute_density_map", "density"},
+    {"run_gpu_streamlines.py", "track"},
+    {"trekker", "track"},
+};
+
+/* Options of these programs, without dashes. A row is told in the command of its program, and in each other command
+ * that has the option which the row names first. Program MRtrix3: in all commands. The table in src/doc/coming-from.md
+ * is made of these rows. */
+typedef struct option_row {
     const char *program, *option, *here;
-} rows[] = {
+} option_row;
+static const option_row rows[] = {
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
     {"tckgen", "seeds", "--nseeds N"},
@@ -25,12 +68,52 @@ static const struct {
     {"tckgen", "fslgrad", "the arguments BVAL and BVEC"},
     {"tckgen", "grad", "the arguments BVAL and BVEC"},
     {"tckgen", "rk4", "--rk4, with --dg tensordet and tensorprob"},
-    {"tckgen", "config", "nothing: every setting is an option"},
-    {"tckgen", "info", "-v"},
-    {"tckgen", "debug", "-vv"},
+    {"MRtrix3", "config", "nothing: every setting is an option"},
+    {"MRtrix3", "info", "-v"},
+    {"MRtrix3", "debug", "-vv"},
+    {"dwi2fod", "fslgrad", "the arguments BVAL and BVEC"},
+    {"dwi2fod", "grad", "the arguments BVAL and BVEC"},
     {"dwi2fod", "lmax", "--sh-order L"},
     {"dwi2fod", "shells", "--shells B"},
     {"dwi2fod", "directions", "--csd-directions FILE"},
+    {"dwi2response", "fslgrad", "the arguments BVAL and BVEC"},
+    {"dwi2response", "grad", "the arguments BVAL and BVEC"},
+    {"dwi2response", "voxels", "nothing: PREFIX_voxels.nii.gz is always written"},
+    {"dwi2response", "number", "--voxels N"},
+    {"dwi2response", "fa", "--fa-threshold X"},
+    {"dwi2response", "sfwm", "--wm-percent P"},
+    {"dwi2response", "gm", "--gm-percent P"},
+    {"dwi2response", "csf", "--csf-percent P"},
+    {"dwi2response", "wm_algo", "--wm-algorithm WORD"},
+    {"tckedit", "mask", "--crop REGION"},
+    {"tckedit", "ends_only", "--endpoints"},
+    {"tckedit", "maxweight", "--max-weight W"},
+    {"tckedit", "minweight", "--min-weight W"},
+    {"tckedit", "tck_weights_in", "--weights FILE"},
+    {"tckmap", "vox", "--voxel-size X [Y Z]"},
+    {"tckmap", "precise", "--mapping precise"},
+    {"tckmap", "ends_only", "--mapping ends"},
+    {"tck2connectome", "assignment_end_voxels", "--assign end"},
+    {"tck2connectome", "assignment_radial_search", "--assign radial:R"},
+    {"tck2connectome", "assignment_reverse_search", "--assign reverse:R"},
+    {"tck2connectome", "assignment_forward_search", "--assign forward:R"},
+    {"tck2connectome", "assignment_all_voxels", "--assign all"},
+    {"tck2connectome", "scale_length", "--scale length"},
+    {"tck2connectome", "scale_invlength", "--scale invlength"},
+    {"tck2connectome", "scale_invnodevol", "--scale invnodevol"},
+    {"tck2connectome", "out_assignments", "--assignments FILE"},
+    {"tcksample", "nointerp", "--interp nearest"},
+    {"tcksample", "precise", "--by voxel"},
+    {"tcksample", "use_tdi_fraction", "--fraction"},
+    {"tckstats", "output", "nothing: the table has all statistics"},
+    {"tcksift2", "no_dilate_lut", "--no-dilate"},
+    {"tcksift2", "fd_thresh", "--fd-threshold X"},
+    {"tcksift2", "out_mu", "--mu FILE"},
+    {"tcksift2", "out_coeffs", "--coeffs"},
+    {"tcksift2", "linear", "--method linear"},
+    {"fod2fixel", "fmls_integral", "--fixel-integral X"},
+    {"fod2fixel", "fmls_peak_value", "--fixel-peak X"},
+    {"sh2peaks", "num", "--number N"},
     {"dipy_track", "stopping_thr", "--fa-threshold X"},
     {"dipy_track", "stopping_path", "--fa IMAGE"},
     {"dipy_track", "seeding_path", "--roi IMAGE"},
@@ -40,6 +123,10 @@ static const struct {
     {"dipy_track", "seed_buffer_fraction", "--chunk-size N"},
     {"dipy_track", "out_tractogram", "-o FILE"},
     {"dipy_track", "save_seeds", "unneeded: TRX files always hold the seeds"},
+    {"dipy_track", "minlen", "--min-length MM"},
+    {"dipy_track", "maxlen", "--max-length MM"},
+    {"dipy_track", "sphere_name", "--sphere NAME"},
+    {"dipy_track", "pam_files", "--sh FILE (or --odf FILE, --peaks FILE)"},
     {"dipy_track", "nbr_threads", "--nthreads N, of the CPU: a GPU does the work"},
     {"scil_tracking_local", "npv", "--seeds-per-voxel N"},
     {"scil_tracking_local", "nt", "--nseeds N"},
@@ -62,6 +149,17 @@ static const struct {
     {"dipy_track_pft", "pft_front", "--pft-front MM"},
     {"dipy_track_pft", "pft_count", "--pft-particles N"},
     {"dipy_track_pft", "pft_max_trial", "--pft-trials N"},
+    {"scil_tracking_local", "max_length", "--max-length MM"},
+    {"scil_tractogram_filter_by_length", "minL", "--min-length MM"},
+    {"scil_tractogram_filter_by_length", "maxL", "--max-length MM"},
+    {"scil_tractogram_filter_by_roi", "drawn_roi", "--include REGION (or --include-end, --exclude ...)"},
+    {"scil_tractogram_filter_by_roi", "bdo", "--include REGION; a region is an image, a sphere or a mesh"},
+    {"scil_tractogram_resample_nb_points", "nb_pts_per_streamline", "--points N"},
+    {"scil_frf_ssst", "fa_thresh", "--fa-threshold X"},
+    {"dipy_fit_csd", "sh_order_max", "--sh-order L"},
+    {"dipy_fit_csd", "fa_thr", "--response-fa X"},
+    {"dipy_fit_csd", "roi_radii", "--response-radius R"},
+    {"dipy_fit_csd", "frf", "--response FILE"},
     {"run_gpu_streamlines.py", "use-fast-write", "unneeded: files are written while tracking goes on"},
     {"run_gpu_streamlines.py", "sampling-density", "--seeds-per-voxel: N^3 for its N along each axis"},
     {"trekker", "stepSize", "--ptt-substep (see 'glslines help parallel-transport')"},
@@ -93,6 +191,8 @@ static const value_row values[] = {
     {"select", "0", NULL, "--nseeds N without --select: all streamlines of N seeds"},
     {"roi", "x,y,z,r", NULL, "--seed-sphere x,y,z,r; --roi names an image"},
     {"fa", "number", NULL, "--fa-threshold X; --fa names an image"},
+    {"template", "number", NULL, "--voxel-size X; --template names an image"},
+    {"ids", "number", NULL, "--number N for the first N streamlines, or --skip K; --ids names a file of indices"},
     {"response", "number", NULL, "--response-voxels N or --response-fa X; --response names a file"},
     {"device", "metal", "gpu", "taken as gpu; OpenGL drives every GPU, but macOS has no OpenGL compute shaders"},
     {"device", "cuda", "gpu", "taken as gpu; OpenGL drives NVIDIA's GPUs, too"},
@@ -126,13 +226,6 @@ static const value_row values[] = {
     {"preset", "mrtrix-ifod1", NULL, "--preset tckgen --dg ifod1"},
 };
 
-static const char *option_here(const char *name)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].option, name) == 0) return rows[i].here;
-    return NULL;
-}
-
 /* How many numbers with commas between them value is, 0: it is something else. */
 static int count_numbers(const char *value)
 {
@@ -159,16 +252,56 @@ static const value_row *find_value(const char *option, const char *value)
     return NULL;
 }
 
-static const char *value_here(const char *option, const char *value)
+const char *cmd_bridge_command(const char *program)
 {
-    const value_row *row = find_value(option, value);
-    return row ? row->here : NULL;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i].program, program) == 0) return programs[i].command;
+    return NULL;
 }
 
-static const char *word_here(const char *option, const char *value)
+/* The length of the name of the first option of ours in a text, from *name on; 0: there is none. */
+static size_t first_option(const char *text, const char **name)
+{
+    const char *dashes = strstr(text, "--");
+    *name = dashes ? dashes + 2 : "";
+    return strspn(*name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+}
+
+static bool names_option_of(const cmd_table *table, const char *text)
+{
+    const char *name;
+    const size_t n = first_option(text, &name);
+    for (size_t i = 0; n > 0 && i < table->n; i++)
+        if (strncmp(table->option[i].name, name, n) == 0 && !table->option[i].name[n]) return true;
+    return false;
+}
+
+cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name)
+{
+    cmd_bridged found = {.here = NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].option, name) != 0) continue;
+        const char *of = cmd_bridge_command(rows[i].program);
+        if (!of || strcmp(of, command) == 0) return (cmd_bridged){rows[i].here, command};
+        const bool other = !found.command || strcmp(found.command, command) != 0;
+        if (names_option_of(table, rows[i].here) && other)
+            found = (cmd_bridged){rows[i].here, command};
+        else if (!found.here)
+            found = (cmd_bridged){rows[i].here, of};
+    }
+    return found;
+}
+
+const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value)
+{
+    const value_row *row = find_value(option, value);
+    const char *name;
+    /* what names another option is told where that option is */
+    return row && (first_option(row->here, &name) == 0 || names_option_of(table, row->here)) ? row->here : NULL;
+}
+
+const char *cmd_bridge_word(const char *option, const char *value)
 {
     const value_row *row = find_value(option, value);
     return row ? row->word : NULL;
 }
-
-const cmd_hints cmd_bridge = {option_here, value_here, word_here};

@@ -56,15 +56,6 @@ typedef struct cmd_arguments {
     char **argv;
 } cmd_arguments;
 
-/* What stands here for options of other programs and for their values; NULL: nothing does. An option whose text starts
- * with "unneeded: " is a flag that is left out without harm. word is the value of a choice that a value of theirs is
- * taken for, NULL where value() is said in an error. */
-typedef struct cmd_hints {
-    const char *(*option)(const char *name);
-    const char *(*value)(const char *option, const char *value);
-    const char *(*word)(const char *option, const char *value);
-} cmd_hints;
-
 /* Rows of a command, and where the struct that they fill lies in its values. */
 typedef struct cmd_rows {
     const gls_option *table; /* NULL ends the list */
@@ -86,7 +77,6 @@ struct cmd_command {
     const char *const *aliases;         /* pairs of another name and an option's, NULL-terminated: taken, not listed;
                                            NULL: none */
     const char *const *examples;        /* pairs of what and command line, NULL-terminated */
-    const cmd_hints *hints;             /* NULL: none */
     const void *work;                   /* what run() needs to know of this command; NULL: nothing */
     size_t values_size;                 /* of the struct that starts with cmd_common; at most CMD_MAX_VALUES */
     void (*set_defaults)(void *values); /* on a zeroed struct */
@@ -117,8 +107,18 @@ bool cmd_options_random(const cmd_arguments *arguments, const char *name);
 /* An entry for each option of the command, its unit in the key. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
-/* Options and words of other programs for `glslines track` and `fit`, each with its counterpart here. */
-extern const cmd_hints cmd_bridge;
+/* The command here that does the work of another program; NULL: none. */
+const char *cmd_bridge_command(const char *program);
+/* What stands here for an option of another program, and in which command: this one, or, where its table has nothing of
+ * the kind, another. A text that starts with "unneeded: " is that of a flag that is left out without harm, one that
+ * starts with "nothing: " that of an option without a counterpart. */
+typedef struct cmd_bridged {
+    const char *here, *command; /* NULL: no such option is known */
+} cmd_bridged;
+cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
+/* What is said of a value of another program, NULL: nothing; the word that it is taken for, NULL: it is refused. */
+const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
+const char *cmd_bridge_word(const char *option, const char *value);
 /* Warns of each variable of the environment whose name begins with GLSLINES_ and that the program does not know. */
 void cmd_environment_check(void);
 

@@ -115,11 +115,10 @@ static int find_in_lower_case(const char *choices, const char *text)
 static bool set_choice(parser *p, const gls_option *option, const char *text, int *field)
 {
     int place = gls_choice_find(option->choices, text, strlen(text));
-    const cmd_hints *hints = p->command->hints;
-    const char *word = place < 0 && hints ? hints->word(option->name, text) : NULL;
-    if (word) {
-        place = gls_choice_find(option->choices, word, strlen(word));
-        note(p, "--%s %s: %s", option->name, text, hints->value(option->name, text));
+    const char *word = place < 0 ? cmd_bridge_word(option->name, text) : NULL;
+    const char *here = cmd_bridge_value(&p->arguments->table, option->name, text);
+    if (word && (place = gls_choice_find(option->choices, word, strlen(word))) >= 0) {
+        note(p, "--%s %s: %s", option->name, text, here);
     } else if (place < 0 && (place = find_in_lower_case(option->choices, text)) >= 0) {
         char found[64];
         note(p, "--%s %s: taken as %s", option->name, text,
@@ -140,8 +139,7 @@ static bool set_choice(parser *p, const gls_option *option, const char *text, in
         }
     }
     list[used] = '\0';
-    const char *here = hints ? hints->value(option->name, text) : NULL;
-    if (here) return fail(p, "--%s: unknown value '%s'; here it is %s", option->name, text, here);
+    if (here && !word) return fail(p, "--%s: unknown value '%s'; here it is %s", option->name, text, here);
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
 
@@ -320,16 +318,31 @@ static bool takes_words(const parser *p, const gls_option *option)
     return p->arguments->n_positionals >= named;
 }
 
-/* A value that means another option here, such as the number of tckgen's -seeds: fails with a word of it. A file of
- * this name is meant. */
-static bool is_another_programs(parser *p, const gls_option *option, const char *text)
+/* A value of another program: its word here; or NULL, after a failure that tells which option it means here, such as
+ * the number of tckgen's -seeds. A file of this name is meant. */
+static const char *translated(parser *p, const gls_option *option, const char *text)
 {
-    const cmd_hints *hints = p->command->hints;
-    if (option->kind == GLS_KIND_CHOICE || !hints || hints->word(option->name, text)) return false;
-    const char *here = hints->value(option->name, text);
-    if (!here || access(text, F_OK) == 0) return false;
-    fail(p, "--%s %s: here it is %s", option->name, text, here);
-    return true;
+    const char *here = cmd_bridge_value(&p->arguments->table, option->name, text);
+    const char *word = cmd_bridge_word(option->name, text);
+    if (option->kind == GLS_KIND_CHOICE || !here || access(text, F_OK) == 0) return text;
+    if (word) note(p, "--%s %s: %s", option->name, text, here);
+    if (!word) fail(p, "--%s %s: here it is %s", option->name, text, here);
+    return word;
+}
+
+/* Of an option that was given before. A setting is replaced, as by whoever puts his own behind those of a script; a
+ * file, a name or a list that would be left out without a word is an error. */
+static bool may_come_again(parser *p, const gls_option *option)
+{
+    switch (option->kind) {
+    case GLS_KIND_FLAG:
+    case GLS_KIND_COUNT:
+    case GLS_KIND_STRINGS: return true;
+    case GLS_KIND_STRING: return fail(p, "--%s: given twice; it takes one value", option->name);
+    case GLS_KIND_NUMBERS:
+        return fail(p, "--%s: given twice; give all its values at once, with commas between them", option->name);
+    default: note(p, "--%s: given twice; the last one holds", option->name); return true;
+    }
 }
 
 /* The value of an option: what follows '=' or the letter, else the next argument. */
@@ -337,6 +350,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
 {
     const gls_option *option = option_at(p, index);
     const char *text = attached;
+    if (p->arguments->given[index] && !may_come_again(p, option)) return false;
     p->arguments->given[index] = true;
     if (!gls_option_takes_value(option)) {
         if (attached) return fail(p, "--%s: takes no value", option->name);
@@ -355,7 +369,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
             return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
         text = p->argv[p->next++];
     }
-    if (is_another_programs(p, option, text)) return false;
+    if (!(text = translated(p, option, text))) return false;
     if (!set_value(p, index, text)) return false;
     while (takes_words(p, option) && p->next < p->argc && p->argv[p->next][0] != '-')
         if (!set_value(p, index, p->argv[p->next++])) return false;
@@ -365,9 +379,9 @@ static bool read_option(parser *p, size_t index, const char *attached)
 /* An option that is another program's, or nearly one of ours. */
 static bool unknown(parser *p, const char *dashes, const char *name)
 {
-    const char *words[CMD_MAX_OPTIONS + 8];
-    const cmd_hints *hints = p->command->hints;
-    const char *here = hints ? hints->option(name) : NULL;
+    const char *words[CMD_MAX_OPTIONS + 8], *own = p->command->name;
+    const cmd_bridged known = cmd_bridge_option(own, &p->arguments->table, name);
+    const char *here = known.here && strcmp(known.command, own) == 0 ? known.here : NULL;
     char buffer[64];
     const char *ours = dashed(name, buffer, sizeof buffer);
     const size_t found = find_option(p, ours);
@@ -384,7 +398,9 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const char *near = cmd_nearest(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
-    return fail(p, "unknown option %s%s; 'glslines %s --help' lists all", dashes, name, p->command->name);
+    if (known.here && strstr(known.here, "--"))
+        return fail(p, "unknown option %s%s; in 'glslines %s' it is %s", dashes, name, known.command, known.here);
+    return fail(p, "unknown option %s%s; 'glslines %s --help' lists all", dashes, name, own);
 }
 
 static bool read_long(parser *p, const char *argument)
@@ -400,10 +416,9 @@ static bool read_long(parser *p, const char *argument)
 /* Whether a name is that of an option, here or in another program: -output is no -o utput. */
 static bool is_word(const parser *p, const char *name)
 {
-    const cmd_hints *hints = p->command->hints;
     char buffer[64];
     return find_option(p, dashed(name, buffer, sizeof buffer)) < p->arguments->table.n ||
-           (hints && hints->option(name));
+           cmd_bridge_option(p->command->name, &p->arguments->table, name).here;
 }
 
 /* "-v", "-vq", "-ofile": letters without values may share a dash. */
@@ -441,6 +456,9 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
             if (!read_long(&p, argument)) return false;
         } else if (!only_positionals && argument[0] == '-' && argument[1]) {
             if (!read_letters(&p, argument)) return false;
+        } else if (!*argument) {
+            return fail(&p, "%s: argument %d is empty: is it a variable of the shell that is not set?", command->name,
+                        arguments->n_positionals + 1);
         } else if (arguments->n_positionals == command->max_positionals) {
             return fail(&p, "unexpected argument '%s'; usage: glslines %s %s", argument, command->name,
                         command->synopsis);

@@ -24,13 +24,16 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     gls_status status = GLS_OK;
     if (o->picture && !gls_case_ends(o->picture, ".png"))
         return gls_fail(GLS_ERR_ARGUMENT, "--picture %s: the name of a picture ends in .png", o->picture);
-    if (o->picture) status = gls_job_check_beside(job, o->picture);
-    if (status || !o->report) return status;
-    char *beside = *o->report ? NULL : gls_report_name(job->output);
-    if (!*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    const char *path = beside ? beside : o->report;
-    status = gls_job_check_beside(job, path);
-    if (!status && o->picture) status = gls_output_check(path, true, (const char *const *)&o->picture, 1);
+    char *beside = o->report && !*o->report ? gls_report_name(job->output) : NULL;
+    if (o->report && !*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    const char *all[] = {o->picture, beside ? beside : o->report, o->trace, o->json}, *path[4];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {
+        if (!all[i] || !*all[i]) continue;
+        status = gls_job_check_beside(job, all[i]);
+        if (!status) status = gls_output_check(all[i], true, path, n);
+        path[n++] = all[i];
+    }
     free(beside);
     return status;
 }

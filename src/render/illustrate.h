@@ -6,10 +6,11 @@
 
 #include "workflow/dataset.h"
 
-/* --- Report and picture of one run. */
+/* --- Report and picture of one run, and what else the program writes beside it. */
 
 typedef struct gls_illustrations {
     const char *report, *picture; /* file names; NULL: none; report "": beside the output */
+    const char *trace, *json;     /* files that the caller writes; NULL: none; json "": printed */
 } gls_illustrations;
 
 /* Opens the job, after checking that report and picture can be written, or, if the job is skipped as done, that they

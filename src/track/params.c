@@ -35,7 +35,7 @@ void gls_track_params_lengths(gls_track_params *p, double voxel)
 
 void gls_track_params_scale(gls_track_params *p, double voxel)
 {
-    if (p->step_size > 0) p->step_size *= voxel;
+    if (p->step_size > 0 && p->dg != GLS_DG_EUDX) p->step_size *= voxel;
     gls_track_params_lengths(p, voxel);
     p->probe_length *= voxel;
     p->ptt_substep *= voxel;

@@ -407,8 +407,18 @@ gls_status gls_output_group_commit(gls_output_group *group)
 void gls_output_group_discard(gls_output_group *group)
 {
     while (group->n > 0) gls_output_discard(&group->output[--group->n]);
+    if (group->folder) rmdir(group->folder);
+    free(group->folder);
     free(group->output);
     *group = (gls_output_group){0};
+}
+
+gls_status gls_output_group_make_folder(gls_output_group *group, const char *path)
+{
+    const bool made = mkdir(path, 0777) == 0;
+    if (!made && errno != EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+    if (made && !group->folder) group->folder = strdup(path);
+    return GLS_OK;
 }
 
 uint64_t gls_output_size(const gls_output *output)

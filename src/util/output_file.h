@@ -31,6 +31,7 @@ typedef struct gls_output {
 typedef struct gls_output_group {
     size_t n, capacity;
     gls_output *output;
+    char *folder; /* that was made for them; NULL: none */
 } gls_output_group;
 
 /* Checks that path may be written. GLS_ERR_OUTPUT if it is one of the other outputs (under any name; NULL entries are
@@ -67,7 +68,10 @@ gls_status gls_outputs_commit(gls_output *outputs, size_t n);
 gls_status gls_output_group_commit(gls_output_group *group);
 /* Makes the file that joined the group last the first to get its name. */
 void gls_output_group_lead(gls_output_group *group);
+/* Its folder goes, too, unless there are files in it. */
 void gls_output_group_discard(gls_output_group *group);
+/* Makes the folder in which its files are to lie, if it is not there; GLS_ERR_OUTPUT. */
+gls_status gls_output_group_make_folder(gls_output_group *group, const char *path);
 
 /* Waits until the names in the folder of path are on the disk. GLS_ERR_OUTPUT on failure. */
 gls_status gls_output_sync_names(const char *path);

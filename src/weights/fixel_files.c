@@ -1,9 +1,7 @@
 /* Fixel directories: what MRtrix3 reads as fixel images. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "image/formats.h"
 #include "util/status.h"
@@ -59,9 +57,8 @@ gls_status gls_fixels_put(const gls_fixels *f, const char *directory, const gls_
                           bool overwrite, gls_output_group *group)
 {
     gls_grid grid;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", directory, strerror(errno));
-    gls_status status = list_grid(f->n, 1, &grid);
+    gls_status status = gls_output_group_make_folder(group, directory);
+    if (!status) status = list_grid(f->n, 1, &grid);
     for (size_t i = 0; i < n && !status; i++)
         status = write_one(directory, values[i].name, overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, values[i].value);
     if (!status) status = write_directions(f, directory, overwrite, group);

@@ -131,13 +131,24 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.dark);
 }
 
+/* What to try where there was no direction to go on in: by what the getter and its directions come from. */
+static const char *advise_directions(const gls_job_options *o)
+{
+    if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";
+    if (gls_getter_ends_itself(o->track.dg) && o->sh)
+        return "raise --max-angle or lower --cutoff; check --sh-basis and --sh-frame";
+    if (gls_getter_ends_itself(o->track.dg))
+        return "raise --max-angle or lower --cutoff; check b-vectors and --bvec-frame";
+    return "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame";
+}
+
 /* What most halves ended at, and what to try. */
 static void explain_ends(const gls_job *job)
 {
-    static const char *const advice[GLS_END_COUNT] = {
+    const char *const advice[GLS_END_COUNT] = {
         [GLS_END_STOP_MAP] = "lower --fa-threshold, or seed where the stop map is above it",
         [GLS_END_OUTSIDE] = "the seeds lie at the border of the images",
-        [GLS_END_NO_DIRECTION] = "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame",
+        [GLS_END_NO_DIRECTION] = advise_directions(&job->options),
         [GLS_END_MASK] = "the seeds lie at the border of the mask; --mask-stop interpolated is more lenient",
         [GLS_END_EXCLUDE] = "the region of --exclude surrounds the seeds",
         [GLS_END_STOP_REGION] = "the region of --stop-at surrounds the seeds",

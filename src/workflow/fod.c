@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <glslines/odf.h>
+#include <glslines/sh.h>
 
 #include "util/clock.h"
 #include "util/numbers.h"
@@ -37,6 +38,75 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
     return most > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
 }
 
+/* --- whether coefficients are coefficients --- */
+
+#define MOST_UNLIKE 0.5 /* images of peaks have 0.6 and more, ODFs by the OPDT of high b-values up to 0.25, FODs 0 */
+
+/* The first coefficient, the integral, is positive, or else it and all others are small; and the norm of the
+ * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as that of a single direction. Twice of it is
+ * allowed: bases scale some by sqrt(2), and noise makes small lobes negative. */
+double gls_fod_share_unlike(const gls_image *sh)
+{
+    const size_t voxels = gls_grid_voxels(&sh->grid);
+    const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
+    uint64_t there = 0, unlike = 0, turned[2] = {0};
+    for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
+        const double first = (double)sh->data[v];
+        double square = 0;
+        for (int m = 1; m <= 2 * l + 1; m++) {
+            const double c = (double)sh->data[(size_t)m * voxels + v];
+            square += c * c;
+        }
+        if (!isfinite(first) || !isfinite(square) || (first == 0 && square == 0)) continue;
+        there++;
+        if (square > 4 * (2 * l + 1) * first * first)
+            unlike++;
+        else if (square > first * first)
+            turned[first > 0]++;
+    }
+    unlike += turned[0] < turned[1] ? turned[0] : turned[1];
+    return there > 0 ? (double)unlike / (double)there : (double)NAN;
+}
+
+/* Six volumes of which three are positive everywhere, and alike in size: those of the diagonal. */
+static bool looks_like_tensor(const gls_image *image)
+{
+    const size_t voxels = gls_grid_voxels(&image->grid);
+    double sum[6] = {0};
+    uint64_t positive[6] = {0}, there = 0;
+    for (size_t v = 0; v < voxels && image->n_volumes == 6; v++) {
+        const float first = image->data[v];
+        if (!isfinite(first) || first == 0) continue;
+        there++;
+        for (size_t k = 0; k < 6; k++) {
+            const float x = image->data[k * voxels + v];
+            positive[k] += x > 0;
+            sum[k] += isfinite(x) ? (double)x : 0;
+        }
+    }
+    int diagonal = 0;
+    for (int k = 0; k < 6 && there > 0; k++)
+        diagonal += (double)positive[k] > 0.99 * (double)there && sum[k] > sum[0] / 3 && sum[k] < sum[0] * 3;
+    return diagonal == 3;
+}
+
+gls_status gls_fod_check(const gls_image *sh, const char *name)
+{
+    const double unlike = gls_fod_share_unlike(sh);
+    if (unlike > MOST_UNLIKE)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "
+            "too small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
+            name, 100 * unlike);
+    if (looks_like_tensor(sh))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be an image of tensors: three of its six volumes are positive everywhere; SH coefficients of "
+                "FODs are asked for, which 'glslines fit' makes",
+                name);
+    return GLS_OK;
+}
+
 gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     double start = gls_clock_seconds();
@@ -67,6 +137,7 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
                           "%s: has %zu volumes: no number of even SH coefficients up to order %d (6, 15, 28, 45, 66 "
                           "...)",
                           o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
+    if (!status) status = gls_fod_check(sh, o->sh);
     if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))
         status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
     if (!status) status = gls_fod_segment(o, converted ? converted : sh, fod);

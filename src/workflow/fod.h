@@ -21,6 +21,12 @@ typedef struct gls_fod {
     gls_image *mask, *scale; /* of what each voxel counts, and of its densities; NULL: 1 */
 } gls_fod;
 
+/* The share of voxels, of those that are not 0, in which the first volume of SH coefficients cannot be that of an ODF;
+ * NAN: there are no voxels. */
+double gls_fod_share_unlike(const gls_image *sh);
+/* GLS_ERR_INPUT where an image that was given for SH coefficients holds something else, such as peaks; warns of doubt.
+ */
+gls_status gls_fod_check(const gls_image *sh, const char *name);
 /* To be finished whatever comes. */
 gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
 /* The same from an image of tournier07 coefficients in scanner axes. */

@@ -34,7 +34,8 @@
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
-    if (files && o->phantom) return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files");
+    if (o->dwi && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");
@@ -44,6 +45,8 @@ static gls_status check_source(const gls_job_options *o)
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = gls_directions_option(o);
+    if (odf && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
         return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");

@@ -12,8 +12,8 @@
 /* The options of a run as the command line has them: what the library is told, and what the program alone does. */
 typedef struct gls_run_options {
     gls_job_options job;
-    const char *report, *picture, *trace;
-    bool dry_run, json;
+    const char *report, *picture, *trace, *json;
+    bool dry_run;
 } gls_run_options;
 
 /* The rows of glslines/params.def; offsets are those of gls_run_options, and so of gls_job_options. */

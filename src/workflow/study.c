@@ -9,6 +9,7 @@
 #include "util/clock.h"
 #include "workflow/anatomy.h"
 #include "workflow/cache.h"
+#include "workflow/fod.h"
 #include "workflow/params.h"
 #include "util/status.h"
 #include "util/numbers.h"
@@ -230,8 +231,10 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
-        status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
-                                          input->sphere, &odf, &input->odf);
+        status = gls_fod_check(input->odf_image, options->sh);
+        if (!status)
+            status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
+                                              input->sphere, &odf, &input->odf);
     } else if (options->odf) {
         status = source_of_amplitudes(input, options, &odf);
     } else {

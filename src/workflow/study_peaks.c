@@ -1,8 +1,10 @@
 #include "workflow/study.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <glslines/peaks.h>
+#include <glslines/sh.h>
 
 #include "image/formats.h"
 #include "util/clock.h"
@@ -10,6 +12,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/fod.h"
 #include "workflow/params.h"
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
@@ -53,6 +56,12 @@ static gls_status add_file(gls_study *study, const gls_job_options *o, int i)
     gls_image *image = NULL;
     gls_status status = check_name(path);
     if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    /* 6, 15 and 45 volumes may be both */
+    if (!status && gls_sh_order(image->n_volumes) > 0 && gls_fod_share_unlike(image) < 0.02)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
+                "everywhere; --sh FILE reads them",
+                path, image->n_volumes);
     /* vectors along the scanner axes do not change with the axes of the voxels */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
     if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
@@ -81,11 +90,20 @@ static gls_status add_values(gls_study *study, const gls_job_options *o)
                     n_peaks);
 }
 
+static gls_status require_peak(const gls_image *peaks, const char *path)
+{
+    const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(peaks->data[i]) && peaks->data[i] != 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: has no peak: all values are 0 or no numbers", path);
+}
+
 gls_status gls_study_read_peaks(gls_study *study, const gls_job_options *o)
 {
     gls_status status = GLS_OK;
     for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(study, o, i);
     if (!status) status = add_values(study, o);
+    if (!status) status = require_peak(study->odf_image, o->peaks.value[0]);
     if (!status)
         gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
                 o->peaks.n > 1 ? " and others" : "", study->odf_image->n_volumes / 3,

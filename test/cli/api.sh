@@ -124,6 +124,27 @@ PYTHON
         grep -q "\"${dg}4\":.*\"single\"" checked.json || note "the test of $dg on softpipe is not kept: $(cat checked.json)"
     done
     unset GLSLINES_CHECKED
+    # what other commands compute there has the bytes that it has elsewhere; a fit that does not fit is the CPU's, which is said
+    "$tool" phantom soft --shape 16 16 16 --voxel-size 8 --bvals 1000 3000 --directions 30 --force -q || note "exit code $?: phantom"
+    fit="fit soft/dwi.nii.gz soft/dwi.bval soft/dwi.bvec soft/mask.nii.gz --model msmt --sh-order 4 --force -q"
+    # shellcheck disable=SC2086
+    GALLIUM_DRIVER=softpipe "$tool" $fit fit_softpipe --fit-device softpipe 2> stderr || note "exit code $?: fit on softpipe"
+    grep -q 'multi-tissue deconvolution: by the CPU: softpipe' stderr || note "the fit on softpipe is not told"
+    # shellcheck disable=SC2086
+    "$tool" $fit fit_cpu || note "exit code $?: fit"
+    boot="--dg boot --mapping single --sphere small --nseeds 20 --max-length 20 --sidecar none --force -q"
+    for renderer in softpipe llvmpipe; do
+        export GALLIUM_DRIVER=$renderer
+        # shellcheck disable=SC2086
+        "$tool" track --phantom $boot --device $renderer -o boot_$renderer.tck || note "exit code $?: boot on $renderer"
+        "$tool" weights llvmpipe.tck fit_softpipe_wm.nii.gz --max-iters 5 --min-iters 3 --device $renderer -o $renderer.txt --force -q ||
+            note "exit code $?: weights on $renderer"
+        "$tool" render llvmpipe.tck --device $renderer --tile 80x80 -o $renderer.png --force -q || note "exit code $?: render on $renderer"
+    done
+    unset GALLIUM_DRIVER
+    for kind in txt png; do cmp softpipe.$kind llvmpipe.$kind || note "softpipe computes otherwise: $kind"; done
+    cmp boot_softpipe.tck boot_llvmpipe.tck || note "softpipe tracks otherwise: boot"
+    cmp fit_softpipe_wm.nii.gz fit_cpu_wm.nii.gz || note "the fit of the CPU in place of softpipe differs"
 else
     echo "no softpipe"
 fi

@@ -207,7 +207,7 @@ says "header       2 streamlines"
 
 # --- inputs are never overwritten ---
 expect 4 info apart.tck --json apart.json --force
-expect 4 info ends.trx --json head.nii --reference head.nii --force
+expect 4 info ends.trx --json=head.nii --reference head.nii --force
 expect 4 stats ends.trx --output head.nii --reference head.nii --force
 cp apart.json apart.copy
 expect 0 edit apart.tck apart.trx --reference head.nii --force # its sidecar is apart.trx.json

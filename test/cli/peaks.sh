@@ -21,6 +21,23 @@ expect 3 peaks data/dwi.nii.gz -o none.nii.gz
 says "SH order"
 expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
 
+# a signal while peaks are found: no output, and no success (SIGINT is ignored in the background of a script)
+for words in "peaks fod_sh.nii.gz -o late.nii.gz" "fixels fod_sh.nii.gz late"; do
+    # shellcheck disable=SC2086
+    "$tool" $words -q > stdout 2> stderr &
+    sleep 0.3
+    if kill -TERM $! 2> kill.txt; then
+        checks=$((checks + 1))
+        wait $!
+        code=$?
+        [ $code -eq 143 ] || note "$words: told to end: exit code $code, not 143"
+        [ -z "$(ls -d late* 2> ls.txt)" ] || note "$words: told to end left $(echo late*)"
+    else
+        echo "$words: ended before the signal"
+        rm -r late*
+    fi
+done
+
 track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 400"
 # shellcheck disable=SC2086
 {
@@ -44,6 +61,38 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     cp peaks.nii.gz peaks.pam5
     expect 3 $track --peaks peaks.pam5 -o x.tck
     says "pam_to_niftis"
+
+    # images of peaks that have as many volumes as SH coefficients, and the other way round
+    for n in 2 3 5 12; do
+        expect 0 peaks fod_sh.nii.gz -o of_$n.nii.gz --number $n -q
+        expect 3 $track --sh of_$n.nii.gz --dg ifod2 -o x.tck
+        says "of_$n.nii.gz: holds no SH coefficients"
+    done
+    for words in "peaks of_2.nii.gz -o x.nii.gz" "fixels of_5.nii.gz x" "weights x.tck of_5.nii.gz -o x.txt"; do
+        [ -e x.tck ] || expect 0 $track --peaks one.nii.gz -o x.tck
+        expect 3 $words
+        says "'glslines track --peaks FILE'"
+    done
+    rm x.*
+    expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz low --model csd --sh-order 4 -q
+    expect 0 $track --peaks low_sh.nii.gz -o doubt.tck
+    says "low_sh.nii.gz: may hold SH coefficients instead of peaks"
+    expect 0 $track --sh fod_tensor.nii.gz --dg ifod2 -o doubt.tck --force
+    says "fod_tensor.nii.gz: may be an image of tensors"
+    for model in csd opdt csa; do
+        expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz true --model $model --force -q
+        expect 0 peaks true_sh.nii.gz -o true.nii.gz --number 5 --force -q
+        [ ! -s stderr ] || note "coefficients of $model are doubted"
+        expect 0 $track --sh true_sh.nii.gz --dg ifod2 -o true.tck --force -q
+        ! grep "may " stderr || note "coefficients of $model are doubted"
+        expect 0 $track --peaks true.nii.gz -o true.tck --force -q
+        ! grep "may " stderr || note "peaks of $model are doubted"
+    done
+    expect 0 peaks fod_sh.nii.gz -o nothing.nii.gz --threshold 1000
+    expect 3 $track --peaks nothing.nii.gz -o x.tck
+    says "nothing.nii.gz: has no peak: all values are 0"
+    expect 0 $track --peaks peaks.nii.gz --max-angle 1 --min-length 90 -o steep.tck
+    says "lower --cutoff; check --peaks-frame"
 
     for dg in fact eudx; do
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html

@@ -220,7 +220,7 @@ for name, far in (("near", 100), ("km", 1e9), ("float", 3e38)):
         f.write(b"".join(struct.pack("<3f", *p) for p in points))
 END
 for name in near km float; do
-    expect 0 render $name.tck -o $name.png --fit 100 --views superior --tile 200x200 --no-labels --occlusion 0 --color '#ffffff' "$@" --force
+    expect 0 render $name.tck -o $name.png --fit 100 --views superior --no-labels --occlusion 0 --color '#ffffff' "$@" --force
 done
 is "$(python3 "$look" same near.png near.png)" same near.png km.png
 

@@ -87,7 +87,7 @@ ln "$o/mask.img" "$o/p.png"
 stays "$o/p.png" render "$work/pair.trx" --image "$o/mask.hdr" -o "$o/p.png"
 stays "$o/mask.img" report "$work/pair.trx" --image "$o/mask.hdr" -o "$o/mask.img"
 echo "0.0015 0.0003 0.0003 1000" >"$work/bad/response.txt"
-stays "$work/bad/response.txt" bench --model csd --response "$work/bad/response.txt" --json "$work/bad/response.txt" -q
+stays "$work/bad/response.txt" bench --model csd --response "$work/bad/response.txt" --json="$work/bad/response.txt" -q
 rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png" "$work/bad/response.txt"
 [ "$(cat "$work"/own/* "$work/pair.trx" | cksum)" = "$sum" ] || note "a part of an input was changed"
 [ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
@@ -96,9 +96,9 @@ ln -s nowhere "$work/out/soft"
 for node in fifo soft /dev/null; do
     run track $files $few -o a.trx --sidecar $node --force
     one_line 4 "$node"
-    run score --json $node --force --nseeds 10 -q
+    run score --json=$node --force --nseeds 10 -q
     one_line 4 "$node"
-    run bench --json $node --force -q
+    run bench --json=$node --force -q
     one_line 4 "$node"
 done
 [ -p "$work/out/fifo" ] && [ -L "$work/out/soft" ] && [ -c /dev/null ] || note "a special file was replaced"

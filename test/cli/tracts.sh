@@ -711,7 +711,7 @@ for option in "--sample no.nii" "--segment no.tsv" "--profile no.tsv:no.csv" "--
     [ ! -e no.trx ] || note "$option: an output in spite of it"
 done
 for name in b c d; do
-    expect 4 score t.trx --truth named.json --json named_$name.nii.gz --force
+    expect 4 score t.trx --truth named.json --json=named_$name.nii.gz --force
     says "named_$name.nii.gz: is an input"
 done
 expect 4 track "$@" -o kept.trx --profile named.tsv:named_a.nii.gz --force

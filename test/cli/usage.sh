@@ -45,13 +45,82 @@ taken 'direction  *nulldist1' --dg NullDist1
 fails 2 "--model: not with --dg tensordet, which fits no model" track --phantom --dg tensordet --model csd
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
-bridged --fa fit --stopping_path x.nii.gz
+fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.nii.gz
 # values that mean another option here
 bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000
 bridged "--nseeds N without --select" track --phantom --select 0
 bridged "--seed-sphere x,y,z,r" track "$dwi" --roi 1,2,-3,4.5
 bridged "--fa-threshold X" track --phantom --fa 0.2
 bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
+bridged "--voxel-size X" density t.tck d.nii --template 2
+bridged "--number N" edit t.tck u.tck --ids 100
+# in every command: what its own counterpart takes, then what has the option that is meant, then where the option is
+bridged "--crop REGION" edit t.tck u.tck -mask m.nii
+bridged "--endpoints" edit t.tck u.tck -ends_only
+bridged "--mapping ends" density t.tck -ends_only
+bridged "--by voxel" sample t.tck fa.nii -precise
+bridged "--voxel-size" density t.tck -vox 2
+bridged "--assign radial:R" connectome t.tck l.nii c.csv -assignment_radial_search 4
+bridged "--mu FILE" weights t.tck fod.nii -out_mu mu.txt
+bridged "--number N" peaks fod.nii -num 3
+bridged "BVAL and BVEC" response d.nii r -fslgrad a b
+bridged "--max-angle" edit t.tck u.tck -angle 45
+bridged "--fa-threshold" response d.nii r -fa 0.2
+bridged "--sh-order" fit d.nii f --sh_order_max 8
+bridged peaks sh2peaks fod.nii
+fails 2 "unknown option -output; it is not needed here" stats t.tck -output mean
+fails 2 "in 'glslines track' it is --seeds-per-voxel N" edit t.tck u.tck --npv 3
+fails 2 "in 'glslines connectome' it is --scale invlength" stats t.tck -scale_invlength
+checks=$((checks + 1))
+"$tool" render t.tck --device numba -o "$work/none.png" > "$work/stdout" 2> "$work/stderr" && note "a picture of nothing"
+grep -q '^--device numba: taken as cpu' "$work/stderr" || note "render: --device numba is not said"
+# an option that names one file, or takes a list at once, is given once, in every command; of settings the last one
+# holds, which is said; options that may be repeated go on
+fails 2 "--crop: given twice" edit t.tck u.tck --crop a.nii --crop b.nii
+fails 2 "--reference: given twice" info t.tck --reference a.nii --reference=b.nii
+fails 2 "--output: given twice" track --phantom -o a.trx --output b.trx
+fails 2 "--shells: given twice; give all its values at once" fit "$dwi" f --shells 1000 --shells 2000
+fails 2 "--report: given twice" track --phantom --report --report b.html
+succeeds track --phantom --include 20,26,19,9 --include 25,26,19,9 --dry-run --dry-run -qq
+succeeds track --phantom --nseeds 5 --dg det --nseeds 7 --model csd --dg prob --dry-run
+grep -q '^seeds: 7 ' "$work/stderr" || note "--nseeds 5 --nseeds 7: not 7"
+for option in nseeds dg; do
+    grep -q -e "^--$option: given twice; the last one holds" "$work/stderr" || note "--$option twice: not said"
+done
+# an empty argument, such as an unset variable in quotes, is no file
+for words in "peaks" "info" "track" "convert a.tck" "density a.tck" "merge" "fit" "report" "render" "connectome a.tck"; do
+    # shellcheck disable=SC2086
+    fails 2 "is empty" $words ""
+done
+# --json: the same in all commands that have it
+for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $work/json.tck" \
+    "score $work/json.tck --against $work/json.tck --template $mask"; do
+    [ -e "$work/json.tck" ] || "$tool" track --phantom --nseeds 20 -o "$work/json.tck" -q || note "no tractogram"
+    # shellcheck disable=SC2086
+    succeeds $words -q
+    cp "$work/stdout" "$work/text"
+    # shellcheck disable=SC2086
+    succeeds $words -q --json
+    require python3 -m json.tool "$work/stdout" "$work/printed.json"
+    # shellcheck disable=SC2086
+    succeeds $words -q --json "$work/told.json"
+    require python3 -m json.tool "$work/told.json" "$work/written.json"
+    [ "${words%% *}" = track ] || require cmp "$work/stdout" "$work/text"
+    [ "${words%% *}" != devices ] || require cmp "$work/printed.json" "$work/written.json"
+    # shellcheck disable=SC2086
+    fails 4 told.json $words -q --json "$work/told.json"
+    # shellcheck disable=SC2086
+    succeeds $words -q --json "$work/told.json" --force
+    rm "$work/told.json"
+done
+fails 2 "--json: has no effect with --check" devices --check --json
+# what the program writes beside the outputs of a run is none of them, nor of each other
+fails 4 "is the same file as another output" track --phantom -o a.trx --report --trace a.html
+fails 4 "is the same file as another output" track --phantom -o a.trx --picture b.png --trace b.png
+fails 4 "is the same file as another output" track --phantom -o a.trx --trace a.json
+fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --json a.json
+fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --trace b.json --json b.json
+fails 2 "instead of input files, such as report.txt" track --phantom --report report.txt
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
 # a file may have such a name
 printf '20 26 19\n' > "$work/7"
@@ -139,6 +208,9 @@ fails 2 "no input files; usage: glslines track" track
 fails 2 "no input files" track $nothing -o sub-01.trx --nseeds 1000
 fails 2 --phantom track "$dwi" --phantom
 fails 2 --phantom track --phantom --sh "$dwi" --fa "$mask" --roi "$roi"
+for input in sh odf peaks; do
+    fails 2 "--phantom and --$input are both inputs of a run: leave one of them out" track --phantom --$input "$dwi"
+done
 fails 2 a.xyz track --phantom -o a.xyz
 fails 2 tracks track --phantom -o tracks
 fails 2 --shape phantom d --shape 40 52

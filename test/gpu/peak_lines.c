@@ -182,6 +182,34 @@ static void towards(void **state)
     scene_destroy(&s);
 }
 
+/* Streamlines start along the peak that is nearest to the direction that is given, not along the direction. */
+static void along_the_peak(void **state)
+{
+    (void)state;
+    static const gls_direction_getter getters[] = {GLS_DG_FACT, GLS_DG_EUDX};
+    scene s;
+    scene_create(&s);
+    gls_seeds *seeds = NULL;
+    const double at[1][3] = {{5.4, 7.3, 5.4}};
+    const size_t n = gls_grid_voxels(&s.stop->grid), voxel = 5 + 17 * (7 + 14 * 5);
+    assert_ok(gls_seeds_create_list(at, 1, GLS_SEEDS_VOXEL, &s.stop->grid, &seeds));
+    for (size_t g = 0; g < 2; g++) {
+        collection c, far;
+        gls_track_params p = params_of(getters[g], 5);
+        p.seed_unidirectional = true;
+        for (size_t a = 0; a < 3; a++) p.seed_direction[a] = (double)s.peaks->data[(3 * (voxel % 2) + a) * n + voxel];
+        run_device(device, &s, &p, seeds, &c);
+        p.seed_direction[2] += 0.6 * fabs(p.seed_direction[0]);
+        run_device(device, &s, &p, seeds, &far);
+        assert_true(c.n == 1 && c.n_points > 4);
+        assert_int_equal(same_lines(&c, &far), 1);
+        collection_finish(&c);
+        collection_finish(&far);
+    }
+    gls_seeds_destroy(seeds);
+    scene_destroy(&s);
+}
+
 static void same_bytes(void **state)
 {
     (void)state;
@@ -238,8 +266,9 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fact),    cmocka_unit_test(eudx),       cmocka_unit_test(groups),
-        cmocka_unit_test(towards), cmocka_unit_test(same_bytes), cmocka_unit_test(bad_input),
+        cmocka_unit_test(fact),      cmocka_unit_test(eudx),           cmocka_unit_test(groups),
+        cmocka_unit_test(towards),   cmocka_unit_test(along_the_peak), cmocka_unit_test(same_bytes),
+        cmocka_unit_test(bad_input),
     };
     return gpu_run_tests(tests, NULL, NULL, &device);
 }

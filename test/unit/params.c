@@ -127,6 +127,13 @@ static void test_lengths(void **state)
     mm = gls_track_params_default_for(GLS_DG_SDSTREAM);
     gls_track_params_scale(&mm, 2);
     assert_true(mm.step_size == 0.2 && mm.min_length == 10 && mm.max_length == 200 && mm.probe_length == 1);
+    /* the step of eudx is in mm for the library as for a run */
+    mm = gls_track_params_default_for(GLS_DG_EUDX);
+    gls_track_params_scale(&mm, 2);
+    assert_true(mm.step_size == 0.5 && mm.min_length == 2 && mm.max_length == 500);
+    mm.step_size = -0.5;
+    gls_track_params_scale(&mm, 2);
+    assert_true(mm.step_size == 1);
 }
 
 static void test_keys(void **state)

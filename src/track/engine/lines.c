@@ -36,6 +36,7 @@ static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
     double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
     bool found = false;
     uint32_t chosen = 0;
+    if (t->plan.getter->towards) return true;
     /* a getter that starts anywhere starts there */
     if (t->plan.getter->own_start) {
         vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});

@@ -56,6 +56,7 @@ typedef struct gls_getter {
      * forward half's first step again. */
     bool framed;
     bool own_start;     /* initial directions are directions (see glsl/base/packed.glsl), not vertices of the sphere */
+    bool towards;       /* with seed_direction they are what streamlines start along; else that direction itself is */
     bool deterministic; /* no step is drawn */
     bool own_end;       /* it ends halves itself: without a stop map of the user's own they go through all voxels */
     bool one_lane; /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */

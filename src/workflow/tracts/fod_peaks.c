@@ -8,6 +8,7 @@
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "workflow/fod.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
 #include "workflow/tracts/tracts.h"
@@ -32,6 +33,7 @@ static gls_status find(const gls_peaks_cli *o, const char *path, gls_image **pea
     gls_image *sh = NULL;
     char text[32];
     gls_status status = gls_image_read(path, GLS_IMAGE_4D, &sh);
+    if (!status) status = gls_fod_check(sh, path);
     if (!status)
         status =
             gls_peaks_of_sh(sh, path, model.sh_basis, gls_model_frame(&model), (size_t)o->number, o->threshold, peaks);

@@ -299,15 +299,11 @@ gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *c
     job->counts = NULL;
     for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(&job->run, file[i]);
     if (!status) status = gls_run_reads(&job->run, job->options.reference);
-    if (!status) status = gls_run_writes(&job->run, o->json);
+    if (!status) status = gls_tract_job_writes_json(job, o->json);
     cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
     for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
-    if (!status && o->json) {
-        char *json = gls_json_print(job->root);
-        status = gls_sidecar_write(o->json, job->run.force, &job->run.group, json);
-        free(json);
-    }
     job->printed = gls_text_take(&text);
+    if (!status) status = gls_tract_job_put_json(job, o->json);
     if (!status && invalid && o->check) job->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
     return status;
 }

@@ -54,6 +54,27 @@ void gls_tract_job_lists_output(gls_tract_job *job, const char *path)
     cJSON_AddItemToArray(list, cJSON_CreateString(path));
 }
 
+gls_status gls_tract_job_writes_json(gls_tract_job *job, const char *path)
+{
+    return path && *path ? gls_run_writes(&job->run, path) : GLS_OK;
+}
+
+gls_status gls_tract_job_put_json(gls_tract_job *job, const char *path)
+{
+    char *text = path ? gls_json_print(job->root) : NULL;
+    if (!path) return GLS_OK;
+    if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = GLS_OK;
+    if (*path) {
+        status = gls_sidecar_write(path, job->run.force, &job->run.group, text);
+    } else {
+        free(job->printed);
+        if (asprintf(&job->printed, "%s\n", text) < 0) job->printed = NULL;
+    }
+    free(text);
+    return status;
+}
+
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
 {
     if (!path) return GLS_OK;
@@ -83,6 +104,10 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
 
 gls_status gls_tract_job_commit(gls_tract_job *job)
 {
+    if (job->go_on && !job->go_on(NULL, 1))
+        return job->run.n_outputs == 0
+                   ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
+                   : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", job->run.output[0]);
     gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - job->run.begun)) / 1e3);
     gls_status status = gls_run_commit(&job->run, job->root);

@@ -38,6 +38,10 @@ gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
 /* The line in the sidecar alone. */
 void gls_tract_job_lists_input(gls_tract_job *job, const char *path);
 void gls_tract_job_lists_output(gls_tract_job *job, const char *path);
+/* Notes the file of --json, which gets no sidecar; NULL: none, "": the text is printed. */
+gls_status gls_tract_job_writes_json(gls_tract_job *job, const char *path);
+/* Writes the root of the sidecar to that file, or makes it the text that is printed. */
+gls_status gls_tract_job_put_json(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
 void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Gives all files in the group their names, the sidecar among them. */

@@ -321,13 +321,9 @@ gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *
     const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
                                   job->options.reference};
     for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status) status = gls_run_writes(&job->run, o->json);
+    if (!status) status = gls_tract_job_writes_json(job, o->json);
     if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
-    if (status || !o->json) return status;
-    char *text = gls_json_print(job->root);
-    status = gls_sidecar_write(o->json, job->run.force, &job->run.group, text);
-    free(text);
-    return status;
+    return status ? status : gls_tract_job_put_json(job, o->json);
 }
 
 gls_score_cli gls_score_cli_default(void)
