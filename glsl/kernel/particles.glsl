@@ -145,7 +145,8 @@ bool any_particle_goes(uint base)
 // The particle behind k that goes on, in this step or the next one; FILTER_TURN of it, or 0: the run is over.
 uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 {
-    for (;;) {
+    bool over = false;
+    while (!over) {
         for (k++; k < N_PARTICLES; k++) {
             uint at = particle_word(base, k) + PARTICLE_STATE, stand = pool[at];
             if (particle_goes(stand)) return steps | step << FILTER_STEP_SHIFT | k << FILTER_PARTICLE_SHIFT;
@@ -154,9 +155,10 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
         }
         end_filter_step(h, base, step);
         step++;
-        if (step == steps || !any_particle_goes(base)) return 0u;
+        over = step == steps || !any_particle_goes(base);
         k = 0xffffffffu;
     }
+    return 0u;
 }
 
 // The half takes the place of a particle that goes on.

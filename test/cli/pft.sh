@@ -65,13 +65,34 @@ for how in "--chunk-size 7" "--device llvmpipe --ngpus 2 --chunk-size 40" "--map
     succeeds track $chance $how -o again.tck --force -q
     require cmp "$work/out/again.tck" "$f/one.tck"
 done
+# as on a GPU: halves stay on the device to their end, and rounds are begun ahead
+export GLSLINES_FORCE_LIMITS=software=0
+succeeds track $chance --mapping group -o again.tck --force -q
+require cmp "$work/out/again.tck" "$f/one.tck"
+unset GLSLINES_FORCE_LIMITS
 clean
 for part in 1 2 3; do succeeds track $chance --shard "$part/3" -o "$f/part.tck" -q; done
 succeeds merge -o "$f/merged.tck" "$f"/part_shard-?of3.tck
 require cmp "$f/merged.tck" "$f/one.tck"
 succeeds track $chance --pft-trials 1 -o trials.tck -q
 cmp -s "$work/out/trials.tck" "$f/one.tck" && note "one trial is as good as twenty"
-succeeds track $chance --select 20 --density density.nii --dry-run
+clean
+# the first twenty of them, and their map
+succeeds track $chance --select 20 --density density.nii -o twenty.tck -q
+[ "$(grep -ac '^count: 0*20$' "$work/out/twenty.tck")" -eq 1 ] || note "not 20 streamlines with --select 20"
+require test -s "$work/out/density.nii"
+clean
+# a run that was killed goes on
+(
+    cd "$work/out" || exit
+    "$tool" track $chance --chunk-size 10 -o one.tck --resume -q 2>/dev/null &
+    while kill -0 $! 2>/dev/null && ! [ -s one.tck.resume ]; do sleep 0.05; done
+    kill -KILL $!
+    wait $! 2>/dev/null
+)
+require test -s "$work/out/one.tck.resume"
+succeeds track $chance --chunk-size 10 -o one.tck --resume -q
+require cmp "$work/out/one.tck" "$f/one.tck"
 clean
 
 fails 2 "needs --act FILE" track $scene --dg prob --pft
