@@ -11,7 +11,7 @@ const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, F
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
 // Of the word of a step: its vertex, VERTEX_FLIPPED, and the particle's parent
 const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 24u;
-const uint N_PARTICLES = uint(PARTICLES), MOST_BACK = uint(FILTER_BACK), MOST_FRONT = uint(FILTER_FRONT),
+const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
@@ -22,7 +22,7 @@ uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)]
 uint way_word(uint base, uint step, uint particle) { return base + step * N_PARTICLES + particle; }
 uint particle_word(uint base, uint particle)
 {
-    return base + (MOST_BACK + MOST_FRONT) * N_PARTICLES + particle * FILTER_STATE;
+    return base + (MAX_BACK + MAX_FRONT) * N_PARTICLES + particle * FILTER_STATE;
 }
 const uint PARTICLE_VERTEX = 3u, PARTICLE_WEIGHT = 4u, PARTICLE_STATE = 5u;
 
@@ -271,8 +271,8 @@ bool take_store(inout Half h)
 // step stays: the other half began from it. False if the half has ended.
 bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
 {
-    uint n = points_at_end(h, outcome), back = min(n, MOST_BACK), left = params.max_steps - n;
-    uint front = min(MOST_FRONT, left > back + 1u ? left - back - 1u : 0u), end = GUIDE_GO_ON;
+    uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;
+    uint front = min(MAX_FRONT, left > back + 1u ? left - back - 1u : 0u), end = GUIDE_GO_ON;
     bool stored = true;
     if (outcome == DIRECTION_FOUND) {
         if (back == 1u) end = guide_taken(q, n, h.memory);
