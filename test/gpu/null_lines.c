@@ -35,18 +35,31 @@ static gls_track_params params_of(gls_direction_getter dg)
     return p;
 }
 
+/* Some seeds lie outside of the grid; all others start. */
 static void run_device(gls_device *d, const gls_track_params *p, collection *c)
 {
     gls_image *stop = open_map();
     gls_seeds *seeds = seeds_on(&stop->grid, N_SEEDS);
-    track_once(d, p, &(gls_track_input){.stop_map = stop}, seeds, c);
+    const gls_track_result result = track_once(d, p, &(gls_track_input){.stop_map = stop}, seeds, c);
+    size_t inside = 0;
+    for (uint32_t i = 0; i < N_SEEDS; i++) {
+        float at[1][3];
+        bool in = true;
+        gls_seeds_get(seeds, i, 1, at);
+        for (int a = 0; a < 3; a++) in = in && at[0][a] >= -0.5f && at[0][a] < (float)stop->grid.dim[a] - 0.5f;
+        inside += in;
+    }
+    assert_true(inside > N_SEEDS / 2);
+    assert_int_equal(result.directions, inside);
+    assert_int_equal(c->n, inside);
     gls_seeds_destroy(seeds);
     gls_image_destroy(stop);
 }
 
+/* In mm; points are voxels. */
 static void difference(const float a[3], const float b[3], double d[3])
 {
-    for (int i = 0; i < 3; i++) d[i] = (double)b[i] - (double)a[i];
+    for (int i = 0; i < 3; i++) d[i] = ((double)b[i] - (double)a[i]) * (double[3]){2, 1.6, 2.5}[i];
 }
 
 static double dot(const double a[3], const double b[3])
@@ -84,7 +97,6 @@ static void steps(void **state)
         gls_track_params p = params_of(GLS_DG_NULLDIST1);
         p.max_angle = angles[i];
         run_device(device, &p, &c);
-        assert_int_equal(c.n, N_SEEDS);
         tenths(&c, cos(angles[i] * acos(-1.0) / 180), share, &n);
         print_message("nulldist1, %g degrees: %zu angles; below the middle %.4f\n", angles[i], n, share[4]);
         assert_true(n > 4000);
@@ -104,7 +116,6 @@ static void arcs(void **state)
     p.step_size = 1;
     p.max_angle = 45;
     run_device(device, &p, &c);
-    assert_int_equal(c.n, N_SEEDS);
     const double half = 22.5 * acos(-1.0) / 180;
     double shortest = 2, longest = 0;
     for (size_t l = 0; l < c.n; l++)
@@ -127,9 +138,7 @@ static void seeds_alone(void **state)
     collection c;
     gls_track_params p = params_of(GLS_DG_SEEDTEST);
     run_device(device, &p, &c);
-    assert_int_equal(c.n, N_SEEDS);
-    assert_int_equal(c.n_points, N_SEEDS);
-    for (size_t i = 0; i < c.n; i++) assert_int_equal(c.seed_index[i], i);
+    assert_int_equal(c.n_points, c.n);
     collection_finish(&c);
 }
 
