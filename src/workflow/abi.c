@@ -48,6 +48,9 @@ static void add_constants(cJSON *root)
 #undef VALUE
 #undef STRUCT
 #undef FIELD
+#define GETTER(value, word) cJSON_AddNumberToObject(constants, #value, value);
+    GLS_GETTERS(GETTER)
+#undef GETTER
     cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
 #define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
 #include <glslines/regions.def>
