@@ -1,7 +1,7 @@
 // Direction getters along the main axis of a tensor (Basser et al. 2000): signals are interpolated, then the tensor is
-// fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP the signals of each voxel are those of a
-// wild bootstrap, the measured ones plus or minus the residuals of the voxel's own fit (Jones 2008): signs are bits of
-// random numbers that are counted by voxel, so that a voxel has the same ones all along a streamline.
+// fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP the signals of each voxel are those of
+// a wild bootstrap, the measured ones plus or minus the residuals of the voxel's own fit (Jones 2008): signs are bits
+// of random numbers that are counted by voxel, so that a voxel has the same ones all along a streamline.
 //
 // The field has a tile for four volumes; the channel behind the last volume is 1 where a voxel has any signal. For the
 // bootstrap a tile of residuals follows each of them.
@@ -25,7 +25,8 @@ ivec3 texel_of(vec3 voxel)
     return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
 }
 
-#define TEXEL(i, t) ((t) * int(VOLUME_STRIP_WIDTH))
+// Tile t beside the first of its texture.
+ivec3 tile_offset(int t) { return ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0); }
 
 // Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
 bool has_signal(vec3 p)
@@ -36,7 +37,7 @@ bool has_signal(vec3 p)
     float any_signal = 0.0;
 #define TILES(i, n_tiles, first)                                                                                  \
     if (place >= first / 4 && place < first / 4 + n_tiles)                                                        \
-        any_signal = texelFetch(volume[i], texel + ivec3((place - first / 4) * int(VOLUME_STRIP_WIDTH), 0, 0), 0)[TENSOR_VOLUMES % 4];
+        any_signal = texelFetch(volume[i], texel + tile_offset(place - first / 4), 0)[TENSOR_VOLUMES % 4];
 #include <tile_loops>
 #undef TILES
     return any_signal > 0.0;
@@ -106,7 +107,7 @@ Tensor tensor_at(vec3 p, Draw draw)
     for (int k = 0; k < 8; k++) {                                                                                 \
         ivec3 high = ivec3(k & 1, k >> 1 & 1, k >> 2);                                                            \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
-        vec4 r = texelFetch(volume[i], c.texel + c.further * high + ivec3((t + 1) * int(VOLUME_STRIP_WIDTH), 0, 0), 0); \
+        vec4 r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                     \
         uvec4 flip = (signs[k] >> uint(quad % 32)) << 31;                                                         \
         s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
     }

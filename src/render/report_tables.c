@@ -420,14 +420,20 @@ void gls_report_methods(const gls_report *r, gls_text *out)
         gls_text_puts(out, ", in orientation distributions from ");
         gls_html_puts(out, in_words(model));
     }
-    gls_text_printf(out,
-                    ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps, and %s of %g. Of %.0f "
-                    "initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
-                    "for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly rows=\"12\">",
+    gls_text_printf(out, ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps",
                     gls_report_number(r, "counts/seeds"), gls_report_number(r, "parameters/step_size_mm"),
-                    gls_report_number(r, "parameters/max_angle_degrees"),
-                    by_map ? "a stop threshold" : "a cutoff of amplitudes",
-                    gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff"),
+                    gls_report_number(r, "parameters/max_angle_degrees"));
+    const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
+    const bool of_fa = strncmp(dg, "tensor", 6) == 0;
+    if (!isnan(threshold)) /* those that look at no data have none */
+        gls_text_printf(out, ", and %s of %g",
+                        by_map  ? "a stop threshold"
+                        : of_fa ? "a cutoff of FA"
+                                : "a cutoff of amplitudes",
+                        threshold);
+    gls_text_printf(out,
+                    ". Of %.0f initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
+                    "for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly rows=\"12\">",
                     gls_report_number(r, "counts/directions"), gls_report_number(r, "counts/streamlines"),
                     r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm"));
     gls_text bibtex = {0};

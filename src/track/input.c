@@ -1,4 +1,6 @@
 /* The input of a tracker: what every direction getter needs, and its own. */
+#include <stdio.h>
+
 #include "image/region_set.h"
 #include "image/tissue_image.h"
 #include "track/check.h"
@@ -75,4 +77,38 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         if (status != GLS_OK) return status;
     }
     return gls_getter_of(params)->check(params, input);
+}
+
+/* --- facts of the rows of getters --- */
+
+static const gls_getter *row_of(gls_direction_getter dg)
+{
+    return gls_getter_of(&(gls_track_params){.dg = dg});
+}
+
+bool gls_getter_is_deterministic(gls_direction_getter dg)
+{
+    return row_of(dg)->deterministic;
+}
+
+double gls_getter_act_cutoff(gls_direction_getter dg)
+{
+    return row_of(dg)->act_cutoff;
+}
+
+bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
+{
+    return row_of(dg)->has >> user & 1;
+}
+
+const char *gls_getters_with(gls_param_user user, char *text, size_t size)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++)
+        if (gls_getter_has((gls_direction_getter)dg, user) && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     row_of((gls_direction_getter)dg)->name);
+    if (user == GLS_FOR_CUTOFF && used < size) snprintf(text + used, size - used, ", and prob, det of FODs");
+    return text;
 }

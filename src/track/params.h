@@ -55,34 +55,6 @@ typedef enum gls_param_role {
     GLS_ROLE_OUTPUT    /* names or kind of the files that are written */
 } gls_param_role;
 
-/* Who has a parameter; for others it had no part in the result. */
-typedef enum gls_param_user {
-    GLS_FOR_ALL,
-    GLS_FOR_BOOT,
-    GLS_FOR_PROB_DET,
-    GLS_FOR_PTT,
-    GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
-    GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
-    GLS_FOR_STARTS,   /* the same, fact and eudx: several streamlines may start from a seed */
-    GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
-    GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
-    GLS_FOR_IFOD,     /* ifod1, ifod2 */
-    GLS_FOR_IFOD2,
-    GLS_FOR_RK4,             /* tensordet, tensorprob */
-    GLS_FOR_FIT,             /* a model is fitted */
-    GLS_FOR_QBALL,           /* opdt or csa is fitted */
-    GLS_FOR_CSD,             /* csd is fitted */
-    GLS_FOR_MSMT,            /* msmt is fitted */
-    GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
-    GLS_FOR_ODF,             /* ODFs are given */
-    GLS_FOR_PEAK_FILES,      /* peaks are given */
-    GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
-    GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
-    GLS_FOR_SEED_LIST,       /* seeds are given */
-    GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
-    GLS_FOR_TISSUE,          /* there is an image of tissue */
-    GLS_FOR_PFT              /* particle filtering */
-} gls_param_user;
 /* Whether no step of a getter is drawn. */
 bool gls_getter_is_deterministic(gls_direction_getter dg);
 /* The default of fod_cutoff with --act; 0: the same as without. */

@@ -83,6 +83,35 @@ typedef struct gls_length {
 #define GLS_OPTION_RANGE_OF(low, high, open, least, most, whole, ...) \
     .range = {low, high, open}, .min_values = least, .max_values = most, .integral = whole
 
+/* Who has a parameter; for others it had no part in the result. */
+typedef enum gls_param_user {
+    GLS_FOR_ALL,
+    GLS_FOR_BOOT,
+    GLS_FOR_PROB_DET,
+    GLS_FOR_PTT,
+    GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
+    GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
+    GLS_FOR_STARTS,   /* the same, fact and eudx: several streamlines may start from a seed */
+    GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
+    GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
+    GLS_FOR_IFOD,     /* ifod1, ifod2 */
+    GLS_FOR_IFOD2,
+    GLS_FOR_RK4,             /* tensordet, tensorprob */
+    GLS_FOR_FIT,             /* a model is fitted */
+    GLS_FOR_QBALL,           /* opdt or csa is fitted */
+    GLS_FOR_CSD,             /* csd is fitted */
+    GLS_FOR_MSMT,            /* msmt is fitted */
+    GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
+    GLS_FOR_ODF,             /* ODFs are given */
+    GLS_FOR_PEAK_FILES,      /* peaks are given */
+    GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
+    GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
+    GLS_FOR_SEED_LIST,       /* seeds are given */
+    GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
+    GLS_FOR_TISSUE,          /* there is an image of tissue */
+    GLS_FOR_PFT              /* particle filtering */
+} gls_param_user;
+
 /* Initialiser of a gls_option: offsets of the value and of its flag for mm, then what a user sees. */
 #define GLS_OPTION_AT(offset_, mm_offset_, group_, type, name_, letter_, metavar_, unit_, range_, default_text_,    \
                       choices_, help_)                                                                              \

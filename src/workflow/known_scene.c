@@ -32,7 +32,6 @@ const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
     {"tensorprob", GLS_DG_TENSORPROB, 8},
     {"nulldist1", GLS_DG_NULLDIST1, 8},
     {"nulldist2", GLS_DG_NULLDIST2, 8},
-    {"closest", GLS_DG_CLOSEST, 8},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)

@@ -12,7 +12,7 @@ typedef struct gls_known_variant {
     gls_direction_getter dg;
     int sh_order;
 } gls_known_variant;
-#define GLS_KNOWN_VARIANTS 17
+#define GLS_KNOWN_VARIANTS 16
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
 /* A streamline: for the half that goes back from the seed and the one that goes forward, how many points it has for

@@ -97,7 +97,8 @@ gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, in
     if (gls_renderer_is_known(info)) return GLS_OK;
     gls_checked_name(dg, sh_order, name, sizeof name);
     while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
-    if (v == GLS_KNOWN_VARIANTS) return GLS_OK; /* seedtest makes no step that could go wrong */
+    if (v == GLS_KNOWN_VARIANTS)
+        return GLS_OK; /* one of which nothing is known: closest, or seedtest, which makes no step */
     *mapping = gls_checked_mapping(info, dg, sh_order);
     if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
     status = find_mapping(device, v, mapping);

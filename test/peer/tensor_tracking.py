@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tensors against MRtrix3: tensordet against tckgen's Tensor_Det streamline by streamline, and from random seeds; tensorprob, whose bootstrap is drawn,
-against two runs of Tensor_Prob.
+against two runs of Tensor_Prob; nulldist1 and nulldist2, which look at no data, against two of NullDist1 and NullDist2; seedtest.
 
 Usage: tensor_tracking.py GLSLINES WORK [--seeds N]
 The series is the phantom's; then the same on a grid whose voxels have three different sides and whose axes are turned."""
@@ -9,17 +9,20 @@ import os
 import shutil
 import sys
 
-from checks import outcome, run, turned
-from tracked import by_seed, compare, compare_chance
+import numpy as np
+
+from checks import check, outcome, run, turned
+from tracked import by_seed, compare, compare_chance, lines_of
 
 
 class Case:
     def __init__(self, name, dwi, mask, roi, table, work):
         self.name, self.dwi, self.mask, self.roi, self.table, self.at = name, dwi, mask, roi, table, os.path.join(work, name + "_")
+        self.peer_image = dwi
 
     def tckgen(self, algorithm, path, *options, seed="1"):
         bval, bvec = self.table
-        run("tckgen", self.dwi, path, "-force", "-algorithm", algorithm, "-fslgrad", bvec, bval, "-mask", self.mask, "-select", 0, "-nthreads", 0, *options,
+        run("tckgen", self.peer_image, path, "-force", "-algorithm", algorithm, "-fslgrad", bvec, bval, "-mask", self.mask, "-select", 0, "-nthreads", 0, *options,
             MRTRIX_RNG_SEED=seed)
 
     def glslines(self, getter, path, *options):
@@ -38,12 +41,21 @@ def equal(case, cutoff, rk4=False):
     compare(f"{case.name} tensordet{' by Runge and Kutta' if rk4 else ''}, cutoff {cutoff}", by_seed(ours), by_seed(theirs), 0.98, 0.01, 0.01)
 
 
-def chance(case, getter, algorithm, n):
+def chance(case, getter, algorithm, n, of_density=0.03):
     paths = [f"{case.at}{getter}_{number}.tck" for number in (1, 2, 3)]
     for number in (1, 2):
         case.tckgen(algorithm, paths[number - 1], "-seed_image", case.roi, "-seeds", n, seed=str(number))
     case.glslines(getter, paths[2], "--nseeds", n)
-    compare_chance(f"{case.name} {getter}", paths[:2], paths[2], n, case.mask)
+    compare_chance(f"{case.name} {getter}", paths[:2], paths[2], n, case.mask, of_density)
+
+
+def seeds_alone(case):
+    """Each seed is a streamline of one point."""
+    theirs, ours = case.at + "seeds_peer.tck", case.at + "seeds.tck"
+    case.tckgen("SeedTest", theirs, "-seed_grid_per_voxel", case.roi, 1)
+    case.glslines("seedtest", ours, "--seed-grid", 1)
+    points = [sorted(tuple(np.round(line[0], 3)) for line in lines_of(path) if len(line) == 1) for path in (theirs, ours)]
+    check(points[0] == points[1] and len(points[0]) > 1000, f"{case.name} seedtest: {len(points[1])} seeds, the peer's {len(points[0])}")
 
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -66,5 +78,13 @@ for case in cases:
     equal(case, 0.1, True)
     chance(case, "tensordet", "Tensor_Det", arguments.seeds)
     chance(case, "tensorprob", "Tensor_Prob", arguments.seeds)
+    chance(case, "nulldist1", "NullDist1", arguments.seeds // 2)
+    seeds_alone(case)
 equal(cases[0], 0.3)
+# the peer's arcs take an image of spherical harmonics, at which they do not look
+prefix = os.path.join(arguments.work, "fod")
+run(tool, "fit", files[0], *table, files[1], prefix, "--model", "csd", "--sh-order", 6, "--force", "-q")
+fods = Case("phantom", *files, table, arguments.work)
+fods.peer_image = prefix + "_sh.nii.gz"
+chance(fods, "nulldist2", "NullDist2", arguments.seeds // 2)
 sys.exit(outcome())

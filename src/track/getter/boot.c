@@ -10,7 +10,7 @@
 #include "track/getter/boot_parts.h"
 #include "track/shader/defines.h"
 #include "track/shader/rows.h"
-#include "track/params.h"
+#include "util/option.h"
 #include "util/status.h"
 
 /* --- The field of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals,

@@ -41,7 +41,7 @@ typedef struct gls_model {
     double scale;       /* units of the field for one of the input, for cutoffs; 0: there are none */
 } gls_model;
 
-/* Of a getter's row, for which it includes track/params.h. */
+/* Of a getter's row, for which it includes util/option.h. */
 #define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
 /* Those of getters whose directions are vertices of a sphere, and of getters of FODs. */
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))

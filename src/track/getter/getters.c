@@ -1,10 +1,7 @@
 /* The table of direction getters: a row for each. */
 #include "track/getter/getters.h"
 
-#include <stdio.h>
-
 #include "track/getter/odf_field.h"
-#include "track/params.h"
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)
@@ -40,30 +37,4 @@ bool gls_getter_ends_itself(gls_direction_getter dg)
 gls_getter_source gls_getter_source_of(gls_direction_getter dg)
 {
     return (unsigned)dg < GLS_DG_COUNT ? getters[dg]->source : GLS_FROM_ODF;
-}
-
-bool gls_getter_is_deterministic(gls_direction_getter dg)
-{
-    return getters[dg]->deterministic;
-}
-
-double gls_getter_act_cutoff(gls_direction_getter dg)
-{
-    return getters[dg]->act_cutoff;
-}
-
-bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
-{
-    return getters[dg]->has >> user & 1;
-}
-
-const char *gls_getters_with(gls_param_user user, char *text, size_t size)
-{
-    size_t used = 0;
-    *text = '\0';
-    for (int dg = 0; dg < GLS_DG_COUNT; dg++)
-        if (gls_getter_has((gls_direction_getter)dg, user) && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", getters[dg]->name);
-    if (user == GLS_FOR_CUTOFF && used < size) snprintf(text + used, size - used, ", and prob, det of FODs");
-    return text;
 }

@@ -2,7 +2,7 @@
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
 #include "track/getter/sh_field.h"
-#include "track/params.h"
+#include "util/option.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "track/field/textures.h"
-#include "track/params.h"
+#include "util/option.h"
 #include "util/status.h"
 
 #define MAXIMUM 1024.0f /* the largest amplitude is brought to this, well inside half floats */

@@ -7,7 +7,7 @@
 #include "dwi/odf_parts.h"
 #include "track/field/textures.h"
 #include "track/shader/rows.h"
-#include "track/params.h"
+#include "util/option.h"
 
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
 {

@@ -8,7 +8,7 @@
 #include "track/field/cells.h"
 #include "track/field/textures.h"
 #include "track/getter/ptt_tables.h"
-#include "track/params.h"
+#include "util/option.h"
 #include "util/status.h"
 
 /* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a

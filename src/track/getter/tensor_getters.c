@@ -8,7 +8,7 @@
 
 #include "dwi/tensor_plan.h"
 #include "track/field/textures.h"
-#include "track/params.h"
+#include "util/option.h"
 #include "util/status.h"
 
 #define MAXIMUM 1024.0f        /* the largest signal is brought to this, well inside half floats */
