@@ -120,7 +120,7 @@ cd /phantom
 for device in /dev/dri/renderD128 llvmpipe; do
     name=\$(basename \$device)
     echo "GUEST tracking on \$device"
-    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device \$device --nseeds $seeds -o /tmp/\$name.trx 2>&1
+    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device \$device --model opdt --nseeds $seeds -o /tmp/\$name.trx 2>&1
     echo "GUEST status \$name \$?"
     echo "GUEST hash \$name \$(sha256sum < /tmp/\$name.trx)"
     echo "GUEST count \$name \$(tr -d '[:space:]' < /tmp/\$name.json | sed 's/.*"streamlines":\([0-9]*\).*/\1/')"
