@@ -119,6 +119,17 @@ class Commands(unittest.TestCase):
         glslines.convert(s.lines, path("c.tck"), force=True)
         self.assertTrue(np.array_equal(glslines.load(path("c.tck")).points, s.lines.points))
 
+    def test_bids(self):
+        """A data set of the phantom, tracked by options of `track`; its own are those of `glslines bids`."""
+        files = glslines.phantom(path("data"), bids="01", shape=[18, 20, 18], force=True)
+        self.assertIn("dataset_description.json", files)
+        glslines.bids(path("data"), path("out"), participant_label="01", no_report=True, force=True,
+                      track={"nseeds": 50, "model": "opdt", "device": "llvmpipe"})
+        found = [name for _, _, names in os.walk(path("out")) for name in names if name.endswith(".trx")]
+        self.assertEqual(len(found), 1)
+        with self.assertRaises(glslines.ArgumentError):
+            glslines.bids(path("data"), path("out"), track={"nseed": 50})
+
     def test_other_programs(self):
         """Tractograms of nibabel, DIPY and trx-python go in; points come out as views."""
         from trx.trx_file_memmap import load

@@ -234,6 +234,15 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     return read(target)
 
 
+def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
+    """`glslines bids`, with the options of track behind its own."""
+    places = [_safe(values["bids_dir"]), _safe(values["out_dir"]), values["level"]]
+    track = values["track"] or {}
+    behind = _program.words_of(track, {name: name.replace("_", "-") for name in track})
+    own = {name: values[name] for name in names}
+    return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind)
+
+
 def _listed(path: str, folder: Folder) -> Files:
     files = Files.__new__(Files)
     files.paths = {name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)

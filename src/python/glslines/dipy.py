@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
-from dipy.tracking import stopping_criterion as _criteria
+from dipy.tracking import stopping_criterion as _criteria  # type: ignore[attr-defined, import-not-found, unused-ignore]
 from numpy.typing import ArrayLike, NDArray
 
 from .devices import Device
