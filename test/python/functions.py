@@ -4,9 +4,11 @@ errors, progress, threads.
     functions.py PROGRAM WORK_FOLDER"""
 
 import concurrent.futures
+import copy
 import filecmp
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import unittest
@@ -97,6 +99,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(fits["response_wm"].ndim, 2)
         kept = glslines.fit(s.dwi, out=path("kept"), mask=s.mask, model="opdt", force=True)
         self.assertTrue(os.path.isfile(path("kept_sh.nii.gz")) and "sidecar" in kept and "Files(" in repr(kept))
+        again = pickle.loads(pickle.dumps(kept))
+        self.assertTrue(np.array_equal(again["fa"][0], kept["fa"][0]) and list(again) == list(kept))
+        with self.assertRaisesRegex(TypeError, "give out="):
+            copy.copy(fits)
         response = glslines.response((image.get_fdata(), image.affine), *table, mask=s.mask, algorithm="tournier")
         self.assertGreater(response["response"][0], 0)
 
