@@ -69,7 +69,7 @@ class Layout(unittest.TestCase):
         # what the program alone has is done after the run, or is left out for a reason
         self.assertEqual(alone, set(params.AFTER_RUN) | set(params.PROGRAM_ONLY))
         self.assertLessEqual(set(params.AFTER_RUN), set(inspect.signature(glslines.track).parameters))
-        with self.assertRaisesRegex(TypeError, "of the program alone"):
+        with self.assertRaisesRegex(TypeError, "dry_run"):
             glslines.track(dry_run=True)
 
     def test_options_of_pictures_and_reports(self):
@@ -77,7 +77,7 @@ class Layout(unittest.TestCase):
         for command, struct in (("render", "gls_render_options"), ("report", "gls_report_options")):
             there = {name.replace("_", "-") for name in pictures.names(struct)}
             self.assertEqual(there | tractogram, options_of(command) | tractogram)
-        with self.assertRaisesRegex(TypeError, "there is views"):
+        with self.assertRaisesRegex(TypeError, "view"):
             glslines.render("absent.trx", "none.png", view="left")
         with self.assertRaisesRegex(ValueError, "none of tubes, lines"):
             glslines.render("absent.trx", "none.png", style="ribbons")
@@ -155,7 +155,7 @@ class Files(unittest.TestCase):
 
 class Arrays(unittest.TestCase):
     def test_same_streamlines_as_from_files(self):
-        stats = glslines.track(*phantom.names, path("files.trx"), force=True, nseeds=NSEEDS, device="llvmpipe")
+        stats = glslines.track(*phantom.names, path("files.trx"), force=True, nseeds=NSEEDS, model="opdt", device="llvmpipe")
         files = glslines.load(path("files.trx"))
         with phantom.tracker(dg="boot") as tracker:
             result = tracker.run(phantom.seeds)
@@ -312,7 +312,7 @@ class Arrays(unittest.TestCase):
         self.assertGreater(len(result), 0)
         for line in result.as_list():
             self.assertTrue((np.floor(line[[0, -1], 0] + 0.5) >= left.shape[0] // 2).all())
-        with self.assertRaisesRegex(TypeError, "'avoid'.*include_ordered"):
+        with self.assertRaisesRegex(TypeError, "'avoid'"):
             glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
                              qball=phantom.qball, avoid=left)
 
