@@ -173,7 +173,7 @@ class Lifetimes(unittest.TestCase):
                 return error
 
         for make in (lambda: glslines.Device("llvmpipe"), glslines.devices,
-                     lambda: glslines.track(phantom=True, out=path("forked.trx"), nseeds=10, force=True)):
+                     lambda: glslines.track(phantom=True, model='opdt', out=path("forked.trx"), nseeds=10, force=True)):
             self.assertIn("a copy, made by fork()", self.in_fork(lambda: opens(make)))
         self.assertFalse(os.path.exists(path("forked.trx")))
 
@@ -366,7 +366,7 @@ class Ends(unittest.TestCase):
         self.ends("t.run(seeds, sink=q.put)", "t, q = tracker(chunk_size=1000), queue.Queue(1)")
 
     def test_track(self):
-        self.ends("glslines.track(phantom=True, out=out, nseeds=2000000, force=True, device='llvmpipe')")
+        self.ends("glslines.track(phantom=True, model='opdt', out=out, nseeds=2000000, force=True, device='llvmpipe')")
 
     def test_open_and_close(self):
         self.ends("tracker().close()")
