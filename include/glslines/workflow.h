@@ -170,9 +170,9 @@ typedef struct gls_job_options {
 /* Those of a series: model AUTO and iFOD2. */
 GLS_API gls_job_options gls_job_options_default(void);
 /* Gives all that was not given the default of the preset, direction getter and model, which are chosen first where they
- * are not given. They follow from what the data are, and from nothing else: AUTO and ifod2 for a series, prob for sh and
- * odf, fact for peaks; boot goes with OPDT and CSA, prob with CSD. given: names of options, such as "max-angle", up to NULL; NULL: none. To be called once, when all
- * else is set. */
+ * are not given. They follow from what the data are, and from nothing else: AUTO and ifod2 for a series, prob for sh
+ * and odf, fact for peaks; boot goes with OPDT and CSA, prob with CSD. given: names of options, such as "max-angle", up
+ * to NULL; NULL: none. To be called once, when all else is set. */
 GLS_API void gls_job_options_settle(gls_job_options *options, const char *const *given);
 
 /* What a job did. */

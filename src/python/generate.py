@@ -54,6 +54,9 @@ ARGUMENTS = {
     "bundles_table": "File with a row for each bundle.",
     "reference": "Image on whose grid the streamlines lie, for files that have none.",
     "recover": "Leave out the last streamline of a TCK file that was cut off.",
+    "bids_dir": "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
+    "out_dir": "Data set of tractograms, made where it does not exist.",
+    "level": "participant: track. group: write tables and pages of all tractograms.",
     "progress": "None: a bar where there is a terminal or a notebook. False: nothing. Or a function of phase, done,\n"
                 "total, streamlines and points, which may return False to stop.",
 }
@@ -77,7 +80,7 @@ def type_of(option):
         return "Union[ImageLike, ArrayLike, None]" if option["name"] in PATHS else "Optional[PathLike]"
     return {"flag": "bool", "count": "Optional[int]", "integer": "Optional[int]", "number": "Optional[float]",
             "seed": "Union[int, str, None]", "length": "Union[float, str, None]",
-            "numbers": "Union[float, Sequence[float], None]"}[kind]
+            "numbers": "Union[float, Sequence[float], None]", "options": "Optional[Dict[str, Any]]"}[kind]
 
 
 def clean(text):
@@ -91,7 +94,7 @@ def entry(name, type_, text):
 
 def numpydoc_type(option):
     words = {"flag": "bool", "strings": "list of str", "string": "str or os.PathLike", "integer": "int", "count": "int",
-             "number": "float", "seed": "int", "length": "float or str", "numbers": "sequence of float"}
+             "number": "float", "seed": "int", "length": "float or str", "numbers": "sequence of float", "options": "dict"}
     kind = option["type"]
     return ("{%s}" % ", ".join(option["choices"]) if kind == "choice" else words[kind]) + ", optional"
 
@@ -185,6 +188,21 @@ def picture_function(command, called):
         "    return result"])
 
 
+def bids_function(command):
+    arguments = [("bids_dir", "PathLike", None), ("out_dir", "PathLike", None),
+                 ("level", 'Literal["participant", "group"]', '"participant"')]
+    options = [o for o in command["options"] if o["name"] not in HIDDEN | {"list"}]
+    behind = [{"name": "track", "type": "options", "help": "Options of `track`, such as {\"nseeds\": 100000}.",
+               "unit": None, "range": None, "default": None}]
+    names = {parameter(o["name"]): o["name"] for o in options}
+    return "\n".join([
+        signature("bids", arguments, options + behind, "str"),
+        documentation(command["summary"], command["description"], arguments, options + behind,
+                      ("str", "What the program prints."), progress=True),
+        "    return _bids(locals(), _BIDS)", "", "",
+        "_BIDS = {\n%s\n}" % "\n".join("    %r: %r," % item for item in names.items())])
+
+
 HEAD = '''"""A function for each command of glslines. This file is made by generate.py when glslines is built."""
 
 from __future__ import annotations
@@ -197,6 +215,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import files as _files
 from . import pictures as _pictures
 from ._exchange import Files, ImageData, ImageLike, PathLike, TracksLike
+from ._exchange import bids as _bids
 from ._exchange import call as _run
 from ._exchange import of_tracks as _of_tracks
 from ._program import Progress
@@ -227,6 +246,7 @@ def main():
     job = {name.replace("-", "_") for name, of in rows.items() if of != "COMMAND"} | {"picture", "report"}
     parts = [HEAD, params_class(of_tracker), track_function(track, job)]
     parts += [picture_function(commands[name], name) for name in ("render", "report")]
+    parts.append(bids_function(commands["bids"]))
     parts += [function(commands[name], spec) for name, spec in COMMANDS.items()]
     with open(output, "w") as file:
         file.write("\n\n".join(parts) + "\n")

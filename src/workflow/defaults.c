@@ -103,8 +103,11 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
     return NULL;
 }
 
+/* Of a model first the one that is chosen whatever the getter is. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
+    const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
+    if (r && r->value == o->model.model) return r;
     return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
 }
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../checks.sh"
 
 "$program" phantom data -q --bids 01,02,03 --shape 24 24 20 --voxel-size 4 || exit 1
-options="--nseeds 100 --sphere small --device llvmpipe"
+options="--nseeds 100 --sphere small --device llvmpipe --model opdt"
 bids() { "$program" bids data --no-report "$@"; }
 stem=sub-01/dwi/sub-01_space-ACPC
 tract=${stem}_tract-wholebrain_track-boot_tractogram

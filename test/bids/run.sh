@@ -27,7 +27,7 @@ mkdir data
 describe derivative
 subject 01 1
 subject 02 1
-options="--nseeds 500 --sphere small --device llvmpipe"
+options="--nseeds 500 --sphere small --device llvmpipe --model opdt"
 bids() { "$program" bids -q data --no-report "$@"; }
 
 # --- the whole, twice ---
@@ -185,14 +185,17 @@ check "as if nothing had been" cmp "$one.trx" killed/sub-01/ses-1/dwi/sub-01_ses
 
 # --- selection ---
 bids out participant --list > list.tsv
+# the model and the getter of the data, as with track
+check "a series without a method" bids plain participant --participant-label 01 -- --nseeds 100 --device llvmpipe
+check "its name" test -f plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
 check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options
 check "--unit took one" test ! -e unit/sub-01
 check "labels with commas" test "$("$program" bids data out participant --participant-label sub-02,01 --list | wc -l)" -eq 3
 check "labels with blanks" test "$("$program" bids data out participant --participant-label 01 sub-02 --list | wc -l)" -eq 3
-check "states of --list" test "$("$program" bids data unit participant --list | cut -f 7 | tail -n +2 | sort -u | tr '\n' ,)" = ready,tracked,
-check "--seed-region of a file" test "$("$program" bids data out participant --seed-region label-WM_probseg --list | grep -c 'WM_probseg.nii.gz.tracked')" -eq 2
+check "states of --list" test "$("$program" bids data unit participant --list -- $options | cut -f 7 | tail -n +2 | sort -u | tr '\n' ,)" = ready,tracked,
+check "--seed-region of a file" test "$("$program" bids data out participant --seed-region label-WM_probseg --list -- $options | grep -c 'WM_probseg.nii.gz.tracked')" -eq 2
 check "without that file" test "$("$program" bids data out participant --seed-region label-GM_mask --list | grep -c 'no label-GM_mask in its space')" -eq 2
 exits 2 "none of auto, wm, aseg" bids out participant --seed-region fa:2
 check "--seed-region fa:X" bids by_fa participant --participant-label 01 --seed-region fa:0.3 -- $options

@@ -9,7 +9,7 @@ same() {
     api=$1
     limits=$2
     shift 2
-    GLSLINES_FORCE_LIMITS=$limits "$tool" track --phantom "$@" --api "$api" -o a.trx --force -q || note "exit code $?: $*, $api, limits '$limits'"
+    GLSLINES_FORCE_LIMITS=$limits "$tool" track --phantom --model opdt "$@" --api "$api" -o a.trx --force -q || note "exit code $?: $*, $api, limits '$limits'"
     cmp -s a.trx expected.trx || note "another tractogram: $*, $api, limits '$limits'"
 }
 
@@ -32,14 +32,14 @@ options="--dg ptt --nseeds 20"
 if [ "$part" = same ]; then
 for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300 --sphere small" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
     # shellcheck disable=SC2086
-    GLSLINES_ODF_CELLS=0 "$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+    GLSLINES_ODF_CELLS=0 "$tool" track --phantom --model opdt "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
     # shellcheck disable=SC2086
     same gles gles31 "$@" $options
 done
 fi
 # where there is a fifth storage block, it holds the ODFs of parallel transport
 # shellcheck disable=SC2086
-"$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+"$tool" track --phantom --model opdt "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
 # shellcheck disable=SC2086
 if [ "$part" = same ]; then
 same auto "" "$@" $options
@@ -56,7 +56,7 @@ same gles "" "$@" $options
 # without memory for them pairs do, and without memory for these single values
 for limit in "200000000 436.6" "100000000 109.1"; do
     # shellcheck disable=SC2086
-    GLSLINES_INJECT=memory:${limit% *} "$tool" track --phantom "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
+    GLSLINES_INJECT=memory:${limit% *} "$tool" track --phantom --model opdt "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
     cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
     grep -q "less than ${limit#* } MiB" stderr || note "that there is no memory for cells is not told: $(cat stderr)"
 done
@@ -77,15 +77,15 @@ else
     # shellcheck disable=SC2086
     same auto "" "$@" $options
     grep -q '"version":.*OpenGL ES' a.json || note "OpenGL ES was not taken in place of OpenGL"
-    "$tool" track --phantom --api gl --device llvmpipe -o b.trx -q 2> stderr
+    "$tool" track --phantom --model opdt --api gl --device llvmpipe -o b.trx -q 2> stderr
     [ $? -eq 5 ] || note "OpenGL 4.2 is taken for 4.3"
     exit $failures
 )
 failures=$?
 
 # where invocations of a work group mix up arrays of their own, groups have one
-"$tool" track --phantom --device llvmpipe --dg det --nseeds 200 --sphere small -q -o apart.tck || note "exit code $?"
-GLSLINES_FORCE_LIMITS=apart=0 "$tool" track --phantom --device llvmpipe --dg det --nseeds 200 --sphere small -q -o alone.tck 2> stderr || note "exit code $?: groups of one"
+"$tool" track --phantom --model opdt --device llvmpipe --dg det --nseeds 200 --sphere small -q -o apart.tck || note "exit code $?"
+GLSLINES_FORCE_LIMITS=apart=0 "$tool" track --phantom --model opdt --device llvmpipe --dg det --nseeds 200 --sphere small -q -o alone.tck 2> stderr || note "exit code $?: groups of one"
 cmp -s apart.tck alone.tck || note "groups of one track otherwise"
 grep -q 'mixes up what invocations' stderr || note "a renderer that mixes up invocations is not told"
 
@@ -97,9 +97,9 @@ if GALLIUM_DRIVER=softpipe "$tool" devices 2> /dev/null | grep -q '^0: softpipe'
     for dg in det prob; do
         options="--dg $dg --sphere small --nseeds 100 --max-length 30 --sidecar none --force -q"
         # shellcheck disable=SC2086
-        GALLIUM_DRIVER=softpipe "$tool" track --phantom $options -o softpipe.tck || note "exit code $? on softpipe: $dg"
+        GALLIUM_DRIVER=softpipe "$tool" track --phantom --model opdt $options -o softpipe.tck || note "exit code $? on softpipe: $dg"
         # shellcheck disable=SC2086
-        "$tool" track --phantom --device llvmpipe --mapping single $options -o llvmpipe.tck || note "exit code $?: $dg"
+        "$tool" track --phantom --model opdt --device llvmpipe --mapping single $options -o llvmpipe.tck || note "exit code $?: $dg"
         python3 - << 'PYTHON' || note "softpipe tracks otherwise: $dg"
 import re, struct
 def lines(path):

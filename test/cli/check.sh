@@ -80,9 +80,9 @@ d = next(d for d in json.load(sys.stdin) if "llvmpipe" in d["renderer"])
 print(d["renderer"][len("llvmpipe"):], d["version"], sep=" | ")')")
 printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version | sed 's/^glslines //;q')" > devices.json
 # --mapping auto takes what was found
-"$tool" track --phantom --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
+"$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
 grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
-GLSLINES_CHECKED= "$tool" track --phantom --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
+GLSLINES_CHECKED= "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
 grep -q '"mapping":.*"single"' b.json || note "what was found is taken although nothing is to be known"
 cmp -s a.trx b.trx || note "the mappings differ"
 [ ! -e cache/glslines ] || note "something is kept in the cache folder"
@@ -129,7 +129,7 @@ else
 first() {
     code=$1 tracks=$2
     shift 2
-    "$tool" track --phantom --device llvmpipe --nseeds 40 --sphere small -v -o "$tracks" --force "$@" > stdout 2> stderr
+    "$tool" track --phantom --device llvmpipe --nseeds 40 --sphere small --model opdt -v -o "$tracks" --force "$@" > stdout 2> stderr
     got=$?
     checks=$((checks + 1))
     [ $got -eq "$code" ] || note "exit code $got, not $code: $*"

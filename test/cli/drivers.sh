@@ -34,7 +34,7 @@ says() {
 
 # opens the device of a run
 try() {
-    run "$1" track --phantom --dg det --nseeds 5 -o x.trx --force --dry-run "$2" "$3"
+    run "$1" track --phantom --model opdt --dg det --nseeds 5 -o x.trx --force --dry-run "$2" "$3"
 }
 
 # driver; seconds that it gets, which only one that hangs uses up; what is left out; why
@@ -59,7 +59,7 @@ open-hang|4|/dev/dri/renderD255|the driver did not answer within 4 s
 CASES
 
 export GLSLINES_PROBE=100 GLS_TEST_DRIVER=open-crash XDG_CACHE_HOME="$work/cache-open-crash"
-run 0 track --phantom --dg det --nseeds 5 -o x.trx
+run 0 track --phantom --model opdt --dg det --nseeds 5 -o x.trx
 [ -s x.trx ] || note "nothing was tracked"
 run 0 devices --doctor
 says '^  \[--\] /dev/dri/renderD255: the driver crashed' stdout
@@ -86,7 +86,7 @@ try 0 --device auto
 
 # what is kept is of use: a run that has it starts no other process, which a crash in this one shows
 export GLS_TEST_DRIVER=open-crash
-timeout 100 "$tool" track --phantom --dry-run --nseeds 5 -o y.trx > stdout 2> stderr
+timeout 100 "$tool" track --phantom --model opdt --dry-run --nseeds 5 -o y.trx > stdout 2> stderr
 [ $? -eq 139 ] || note "a driver that is known to work is tried in another process"
 GLSLINES_PROBE=0 timeout 100 "$tool" devices > stdout 2> stderr
 [ $? -eq 139 ] || note "GLSLINES_PROBE=0 still tries drivers in another process"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests of several batches in flight, as on GPUs: flight.sh TOOL WORK_DIR. A software renderer stands for the GPU.
 . "$(dirname "$0")/common.sh"
-few="track --phantom --device auto --mapping group --dg det --sphere small --nseeds 250 --force -q"
+few="track --phantom --model opdt --device auto --mapping group --dg det --sphere small --nseeds 250 --force -q"
 
 # run NAME OPTIONS...: under $inject and $limits, with the bytes that one batch after the other gives
 run() {

@@ -1,5 +1,5 @@
 # Several devices, lost ones, and devices of little memory: always the same bytes. Sourced by run.sh.
-few="--nseeds 400 --chunk-size 40 --sphere small"
+few="--nseeds 400 --chunk-size 40 --sphere small --model opdt"
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o one.trx -q
 cp "$work/out/one.trx" "$work/one.trx"
 clean

@@ -45,7 +45,7 @@ other seed_gmwmi track $few --act "$i/5tt.nii.gz" -o a.tck
 clean
 printf '8 9 9\n' >"$work/one.txt"
 printf '9 9 9\n9 10 9\n' >"$work/two.txt"
-phantom="track --phantom --dg prob --sphere small --device llvmpipe -q -o a.tck"
+phantom="track --phantom --model opdt --dg prob --sphere small --device llvmpipe -q -o a.tck"
 made $phantom --seeds "$work/one.txt"
 other seeds $phantom --seeds "$work/two.txt"
 other phantom track $files --sphere small --seeds "$work/one.txt" -o a.tck
@@ -234,7 +234,7 @@ unlike "does not say which part" a/c_shard-1of4294967297.csv a/c_shard-1of2.csv 
 
 # numbers of seeds have 32 bits
 clean
-run track --phantom --seeds-per-voxel 1000000 --sphere small --shard 4096/4096 -o many.trx -q
+run track --phantom --model opdt --seeds-per-voxel 1000000 --sphere small --shard 4096/4096 -o many.trx -q
 [ "$code" -eq 7 ] || note "exit code $code, not 7: more than 2^32 seeds"
 grep -q "a run has 4294967296 seeds at most" "$work/stderr" || note "no word of too many seeds"
 [ -z "$(ls "$work/out")" ] || note "files of a run of too many seeds"

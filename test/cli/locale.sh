@@ -18,7 +18,7 @@ commands() {
     expect 0 response "$@" single --algorithm fa -q
     expect 0 fit "$@" fit --model csd --sh-order 6 -q
     expect 0 track "$@" data/roi.nii.gz --nseeds 300 --model csd --dg prob --step-size 1.25mm --max-angle 33.5 --device llvmpipe -o t.tck -q
-    expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg ptt --fa-threshold 0.15 --device llvmpipe -o t.trx -q
+    expect 0 track "$@" data/roi.nii.gz --nseeds 300 --model opdt --dg ptt --fa-threshold 0.15 --device llvmpipe -o t.trx -q
     expect 0 convert t.trx t.vtk -q
     expect 0 convert t.trx t.trk -q
     printf '# vtk DataFile Version 3.0\nlines SPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0.5 1.25 -2.5 1.5 1.25 -2.5 2.5e0 1.75 0\nLINES 1 4\n3 0 1 2\n' > a.vtk

@@ -61,7 +61,7 @@ grep -q "PhD thesis, University of Cambridge, 2012" list && ! grep -q " :" list 
 expect 3 cite no_such_run.json
 echo '{"software": {"name": "another", "version": "1"}}' > "$work/another.json"
 expect 3 cite another.json
-"$tool" track --phantom --nseeds 20 --device llvmpipe -q -o cited.trx --dg ptt || note "a run to cite"
+"$tool" track --phantom --model opdt --nseeds 20 --device llvmpipe -q -o cited.trx --dg ptt || note "a run to cite"
 "$tool" cite cited.trx > list || note "cite RUN"
 { [ "$(wc -l < list)" -eq 4 ] && grep -q Aydogan list && grep -q Tristan list && grep -q Basser list; } || note "cite RUN: $(cat list)"
 "$tool" cite cited.json --format bibtex | grep -q '^@article{ptt,' || note "cite RUN --format bibtex"
@@ -123,7 +123,7 @@ completes "default " glslines track --sphere de
 completes "folder " glslines track --cache-dir fol
 completes "getters getting-started " glslines help get
 completes " " glslines track --max-angle ""
-completes " " glslines track --phantom --phant
+completes " " glslines track --phantom --model opdt --phant
 completes "--include --include-both-ends --include-end --include-ordered " glslines track --include a.nii --include
 completes "auto " glslines track --device au
 mkdir folder/sub && touch folder/a.trx folder/b.tck

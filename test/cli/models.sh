@@ -1,5 +1,5 @@
 # Every model and direction getter. Sourced by run.sh.
-tracks $files --dg prob
+tracks $files --model opdt --dg prob
 sidecar odf source '"fit of the model"'
 sidecar model name '"opdt"'
 tracks $files --dg det --model csa
@@ -66,7 +66,7 @@ awk 'function put(t, p) { t *= atan2(0, -1) / 180; p *= atan2(0, -1) / 180
              for (p = 0; p < 360; p += 30) put(45, p)
              for (p = 0; p < 180; p += 30) put(90, p)
              print "0 0 1\n0 0 -1" }' > "$work/angles.txt"
-for getter in prob ptt; do tracks $files --dg $getter --sphere "$work/angles.txt"; done
+for getter in prob ptt; do tracks $files --model opdt --dg $getter --sphere "$work/angles.txt"; done
 
 # lengths of the probe: voxels of 2 mm, or mm
 succeeds track $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --ptt-substep 0.1 --probe-count 3 --probe-radius 0.5mm --dry-run -o d.trx

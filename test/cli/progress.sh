@@ -24,14 +24,14 @@ if sys.argv[2] == "failed":
 END
 }
 
-"$program" track --phantom --progress json --device llvmpipe --nseeds 300 -o a.trx --force 2> good.json
+"$program" track --phantom --model opdt --progress json --device llvmpipe --nseeds 300 -o a.trx --force 2> good.json
 check "a run" events good.json ok 0
-"$program" track --phantom -q --progress-file file.json --device llvmpipe --nseeds 300 -o a.trx --force 2> silent
+"$program" track --phantom --model opdt -q --progress-file file.json --device llvmpipe --nseeds 300 -o a.trx --force 2> silent
 check "into a file" events file.json ok 0
 check "nothing else then" test ! -s silent
 "$program" track --progress json absent.nii a b c d -o a.trx --force 2> bad.json
 check "a failure" events bad.json failed 3
-"$program" track --phantom --progress json --nseeds 3000000 -o long.trx --force 2> int.json &
+"$program" track --phantom --model opdt --progress json --nseeds 3000000 -o long.trx --force 2> int.json &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     grep -q '"progress"' int.json && break
@@ -41,11 +41,11 @@ kill -TERM $child
 wait $child
 check "exit code of a signal" test $? -eq 143
 check "a signal" events int.json interrupted 143
-"$program" track --phantom --progress plain --device llvmpipe --nseeds 300 -o a.trx --force > plain.txt 2>&1
+"$program" track --phantom --model opdt --progress plain --device llvmpipe --nseeds 300 -o a.trx --force > plain.txt 2>&1
 check "no escape in a pipe" sh -c '! grep -q "$(printf "\033")" plain.txt'
-"$program" track --phantom --progress none --device llvmpipe --nseeds 300 -o a.trx --force 2> none.txt
+"$program" track --phantom --model opdt --progress none --device llvmpipe --nseeds 300 -o a.trx --force 2> none.txt
 check "none" sh -c '! grep -q "100 %" none.txt'
-"$program" track --phantom --progress-file absent/file --nseeds 300 -o a.trx --force 2> refused
+"$program" track --phantom --model opdt --progress-file absent/file --nseeds 300 -o a.trx --force 2> refused
 check "a file that cannot be written" test $? -eq 4
 echo "-1 2" > table.bval
 "$program" track --progress-file table.bval --nseeds 300 -o a.trx --force 2> refused
@@ -78,7 +78,7 @@ if command -v script > /dev/null; then
     terminal() { # FILE VARIABLES...
         file=$1
         shift
-        env -u TMUX -u STY -u NO_COLOR TERM=xterm-256color "$@" script -qec "'$program' track --phantom --device llvmpipe --nseeds 300 -o absent/a.trx; '$program' track --phantom --device llvmpipe --nseeds 300 -o a.trx --force" /dev/null > "$file" < /dev/null
+        env -u TMUX -u STY -u NO_COLOR TERM=xterm-256color "$@" script -qec "'$program' track --phantom --model opdt --device llvmpipe --nseeds 300 -o absent/a.trx; '$program' track --phantom --device llvmpipe --nseeds 300 -o a.trx --force" /dev/null > "$file" < /dev/null
     }
     terminal shown
     check "progress of the terminal" python3 -c 'import sys; t = open("shown", "rb").read(); sys.exit(b"\33]9;4;1;100\7" not in t or t.rindex(b"\33]9;4;0\7") < t.rindex(b"\33]9;4;1;"))'

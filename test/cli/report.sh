@@ -182,12 +182,12 @@ expect 0 report t.trx -o blind.html --device nothing
 grep -q 'warning: the report has no pictures' stderr || note "no warning of missing pictures"
 contains blind.html 'There are no pictures: '
 # beside the output, with FA behind
-expect 0 track --phantom --nseeds 100 -o beside.trx --report --picture with.png --device llvmpipe -q
+expect 0 track --phantom --model opdt --nseeds 100 -o beside.trx --report --picture with.png --device llvmpipe -q
 [ -s beside.html ] || note "no report beside the output"
 expect 0 render beside.trx -o without.png --device llvmpipe -q
 [ -z "$(python3 "$here/picture.py" same with.png without.png)" ] && note "no FA behind the picture of a run"
-expect 4 track --phantom --nseeds 100 -o other.trx --report=beside.html --device llvmpipe -q
-expect 2 track --phantom --nseeds 100 -o other.trx --report beside.txt --device llvmpipe -q
+expect 4 track --phantom --model opdt --nseeds 100 -o other.trx --report=beside.html --device llvmpipe -q
+expect 2 track --phantom --model opdt --nseeds 100 -o other.trx --report beside.txt --device llvmpipe -q
 expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --device llvmpipe -q
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
 # without its script nothing is shown that does nothing

@@ -163,7 +163,7 @@ series="of a series: all shells and tissues together"
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi"
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi" --mask "$mask" --roi "$roi"
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" --phantom
-chosen opdt "goes with --dg boot" boot "goes with opdt and csa" "$dwi" --dg boot
+chosen opdt "goes with --dg boot, which takes opdt or csa" boot "goes with opdt and csa" "$dwi" --dg boot
 chosen opdt "as GPUStreamlines" boot "goes with opdt and csa" "$dwi" --preset gpustreamlines
 # a run says it first of all
 checks=$((checks + 1))

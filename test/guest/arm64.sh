@@ -73,7 +73,7 @@ cross_build
 compare() { # GETTER
     number=$seeds
     [ $1 != ptt ] || number=$((seeds / 10))
-    set -- "$1" track --phantom -q --device llvmpipe --dg "$1" --nseeds $number --force -o
+    set -- "$1" track --phantom -q --device llvmpipe --model opdt --dg "$1" --nseeds $number --force -o
     getter=$1
     shift
     emulate "$work/arm64-build/glslines" "$@" "$work/arm64-$getter.tck" && "$build/glslines" "$@" "$work/arm64-$getter-here.tck" &&

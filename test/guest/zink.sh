@@ -39,7 +39,7 @@ track() { # GETTER MAPPING SEEDS [LIMITS]
     out=$1-$2${4:+-limited}
     # shellcheck disable=SC2086
     inside ${4:+GLSLINES_FORCE_LIMITS=$4} timeout -k 10 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink \
-        --dg $1 --mapping $2 --nseeds $3 -o /glslines/out/$out.trx -q" || fail "glslines track --dg $1 --mapping $2"
+        --model opdt --dg $1 --mapping $2 --nseeds $3 -o /glslines/out/$out.trx -q" || fail "glslines track --dg $1 --mapping $2"
     echo "zink, --dg $1 --mapping $2 ${4:-}: $(tr -d '[:space:]' < "$chroot/glslines/out/$out.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
 }
 

@@ -69,7 +69,7 @@ class Layout(unittest.TestCase):
         # what the program alone has is done after the run, or is left out for a reason
         self.assertEqual(alone, set(params.AFTER_RUN) | set(params.PROGRAM_ONLY))
         self.assertLessEqual(set(params.AFTER_RUN), set(inspect.signature(glslines.track).parameters))
-        with self.assertRaisesRegex(TypeError, "of the program alone"):
+        with self.assertRaisesRegex(TypeError, "dry_run"):
             glslines.track(dry_run=True)
 
     def test_options_of_pictures_and_reports(self):
@@ -77,7 +77,7 @@ class Layout(unittest.TestCase):
         for command, struct in (("render", "gls_render_options"), ("report", "gls_report_options")):
             there = {name.replace("_", "-") for name in pictures.names(struct)}
             self.assertEqual(there | tractogram, options_of(command) | tractogram)
-        with self.assertRaisesRegex(TypeError, "there is views"):
+        with self.assertRaisesRegex(TypeError, "view"):
             glslines.render("absent.trx", "none.png", view="left")
         with self.assertRaisesRegex(ValueError, "none of tubes, lines"):
             glslines.render("absent.trx", "none.png", style="ribbons")
@@ -89,9 +89,9 @@ class Layout(unittest.TestCase):
         self.assertEqual(_library.call.gls_qball_options_default().smooth, 0.006)
 
     def test_unknown_and_bad_parameters(self):
-        with self.assertRaisesRegex(TypeError, "max_angle"):
+        with self.assertRaisesRegex(TypeError, "maxangle"):
             glslines.Params(maxangle=3)
-        with self.assertRaisesRegex(TypeError, "no parameter 'nseeds'"):
+        with self.assertRaisesRegex(TypeError, "nseeds"):
             glslines.Params(nseeds=3)
         for bad in ({"max_angle": 91}, {"step_size": "0.5m"}, {"dg": "best"}, {"max_directions_per_seed": 33},
                     {"step_size": "-1mm"}, {"max_angle": float("nan")}):
@@ -109,9 +109,9 @@ class Files(unittest.TestCase):
             self.assertTrue(filecmp.cmp(path("cli.trx"), path("python.trx"), shallow=False), options)
 
     def test_file_that_exists(self):
-        glslines.track(phantom=True, out=path("twice.tck"), nseeds=10, force=True)
+        glslines.track(phantom=True, model="opdt", out=path("twice.tck"), nseeds=10, force=True)
         with self.assertRaisesRegex(glslines.OutputError, "exists already"):
-            glslines.track(phantom=True, out=path("twice.tck"), nseeds=10)
+            glslines.track(phantom=True, model="opdt", out=path("twice.tck"), nseeds=10)
 
     def test_missing_input(self):
         with self.assertRaisesRegex(ValueError, "no input files"):
@@ -120,9 +120,9 @@ class Files(unittest.TestCase):
             glslines.track("absent.nii", *phantom.names[1:], path("none.trx"))
 
     def test_pictures(self):
-        stats = glslines.track(phantom=True, out=path("shown.trx"), nseeds=200, force=True, picture=path("shown.png"),
+        stats = glslines.track(phantom=True, model="opdt", out=path("shown.trx"), nseeds=200, force=True, picture=path("shown.png"),
                                report=path("shown.html"))
-        run("track", "--phantom", "--nseeds", 200, "-o", path("shown_cli.trx"), "--force")
+        run("track", "--phantom", "--model", "opdt", "--nseeds", 200, "-o", path("shown_cli.trx"), "--force")
         run("render", path("shown.trx"), "-o", path("shown_cli.png"), "--force")
         self.assertTrue(filecmp.cmp(path("shown.png"), path("shown_cli.png"), shallow=False))
         with open(path("shown.html"), encoding="utf-8") as file:
@@ -137,11 +137,11 @@ class Files(unittest.TestCase):
         with self.assertRaisesRegex(glslines.InputError, "absent.trx"):
             glslines.render(path("absent.trx"), path("absent.png"))
         with self.assertLogs("glslines", "WARNING") as log:  # a run has its result, whatever becomes of its picture
-            glslines.track(phantom=True, out=path("plain.trx"), nseeds=20, force=True, picture=path("absent/plain.png"))
+            glslines.track(phantom=True, model="opdt", out=path("plain.trx"), nseeds=20, force=True, picture=path("absent/plain.png"))
         self.assertIn("no picture", log.output[-1])
 
     def test_load_and_save(self):
-        glslines.track(phantom=True, out=path("one.trx"), nseeds=100, force=True)
+        glslines.track(phantom=True, model="opdt", out=path("one.trx"), nseeds=100, force=True)
         result = glslines.load(path("one.trx"))
         result.save(path("two.trx"), overwrite=True)
         self.assertTrue(filecmp.cmp(path("one.trx"), path("two.trx"), shallow=False))
@@ -155,7 +155,7 @@ class Files(unittest.TestCase):
 
 class Arrays(unittest.TestCase):
     def test_same_streamlines_as_from_files(self):
-        stats = glslines.track(*phantom.names, path("files.trx"), force=True, nseeds=NSEEDS, device="llvmpipe")
+        stats = glslines.track(*phantom.names, path("files.trx"), force=True, nseeds=NSEEDS, model="opdt", device="llvmpipe")
         files = glslines.load(path("files.trx"))
         with phantom.tracker(dg="boot") as tracker:
             result = tracker.run(phantom.seeds)
@@ -324,7 +324,7 @@ class Arrays(unittest.TestCase):
         self.assertGreater(len(result), 0)
         for line in result.as_list():
             self.assertTrue((np.floor(line[[0, -1], 0] + 0.5) >= left.shape[0] // 2).all())
-        with self.assertRaisesRegex(TypeError, "'avoid'.*include_ordered"):
+        with self.assertRaisesRegex(TypeError, "'avoid'"):
             glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
                              qball=phantom.qball, avoid=left)
 
@@ -361,7 +361,7 @@ class Callbacks(unittest.TestCase):
                 tracker.run(phantom.seeds, progress=lambda *counts: False)
             self.assertGreater(len(tracker.run(phantom.seeds)), 0)
         with self.assertRaises(KeyError):
-            glslines.track(phantom=True, out=path("stopped.trx"), nseeds=1000, force=True, progress=fails)
+            glslines.track(phantom=True, model="opdt", out=path("stopped.trx"), nseeds=1000, force=True, progress=fails)
         self.assertFalse(os.path.exists(path("stopped.trx")))
 
     def test_closed(self):
@@ -373,7 +373,7 @@ class Callbacks(unittest.TestCase):
     def test_interrupt(self):
         program = ("import glslines, signal, sys\n"
                    "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it\n"
-                   "try: glslines.track(phantom=True, out=sys.argv[1], nseeds=3000000, force=True, progress=lambda *c: "
+                   "try: glslines.track(phantom=True, model='opdt', out=sys.argv[1], nseeds=3000000, force=True, progress=lambda *c: "
                    "print(c[0], flush=True))\n"
                    "except KeyboardInterrupt: sys.exit(42)")
         child = subprocess.Popen([sys.executable, "-c", program, path("long.trx")], stdout=subprocess.PIPE, text=True)

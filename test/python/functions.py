@@ -4,9 +4,11 @@ errors, progress, threads.
     functions.py PROGRAM WORK_FOLDER"""
 
 import concurrent.futures
+import copy
 import filecmp
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import unittest
@@ -97,6 +99,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(fits["response_wm"].ndim, 2)
         kept = glslines.fit(s.dwi, out=path("kept"), mask=s.mask, model="opdt", force=True)
         self.assertTrue(os.path.isfile(path("kept_sh.nii.gz")) and "sidecar" in kept and "Files(" in repr(kept))
+        again = pickle.loads(pickle.dumps(kept))
+        self.assertTrue(np.array_equal(again["fa"][0], kept["fa"][0]) and list(again) == list(kept))
+        with self.assertRaisesRegex(TypeError, "give out="):
+            copy.copy(fits)
         response = glslines.response((image.get_fdata(), image.affine), *table, mask=s.mask, algorithm="tournier")
         self.assertGreater(response["response"][0], 0)
 
@@ -118,6 +124,17 @@ class Commands(unittest.TestCase):
         self.assertTrue(os.path.isfile(glslines.report(s.tracks, path("r.html"), no_view=True, force=True)["output"]))
         glslines.convert(s.lines, path("c.tck"), force=True)
         self.assertTrue(np.array_equal(glslines.load(path("c.tck")).points, s.lines.points))
+
+    def test_bids(self):
+        """A data set of the phantom, tracked by options of `track`; its own are those of `glslines bids`."""
+        files = glslines.phantom(path("data"), bids="01", shape=[18, 20, 18], force=True)
+        self.assertIn("dataset_description.json", files)
+        glslines.bids(path("data"), path("out"), participant_label="01", no_report=True, force=True,
+                      track={"nseeds": 50, "model": "opdt", "device": "llvmpipe"})
+        found = [name for _, _, names in os.walk(path("out")) for name in names if name.endswith(".trx")]
+        self.assertEqual(len(found), 1)
+        with self.assertRaises(glslines.ArgumentError):
+            glslines.bids(path("data"), path("out"), track={"nseed": 50})
 
     def test_other_programs(self):
         """Tractograms of nibabel, DIPY and trx-python go in; points come out as views."""

@@ -173,7 +173,7 @@ class Lifetimes(unittest.TestCase):
                 return error
 
         for make in (lambda: glslines.Device("llvmpipe"), glslines.devices,
-                     lambda: glslines.track(phantom=True, out=path("forked.trx"), nseeds=10, force=True)):
+                     lambda: glslines.track(phantom=True, model='opdt', out=path("forked.trx"), nseeds=10, force=True)):
             self.assertIn("a copy, made by fork()", self.in_fork(lambda: opens(make)))
         self.assertFalse(os.path.exists(path("forked.trx")))
 
@@ -257,7 +257,7 @@ class Copies(unittest.TestCase):
     def test_every_class_is_here(self):
         public = {getattr(glslines, name) for name in glslines.__all__}
         classes = {thing for thing in public if inspect.isclass(thing) and not issubclass(thing, Exception)}
-        self.assertEqual(classes, set(self.made) | {glslines.Device, glslines.Tracker})
+        self.assertEqual(classes, set(self.made) | {glslines.Device, glslines.Files, glslines.Tracker})
 
     def test_equal(self):
         for kind, things in self.made.items():
@@ -366,7 +366,7 @@ class Ends(unittest.TestCase):
         self.ends("t.run(seeds, sink=q.put)", "t, q = tracker(chunk_size=1000), queue.Queue(1)")
 
     def test_track(self):
-        self.ends("glslines.track(phantom=True, out=out, nseeds=2000000, force=True, device='llvmpipe')")
+        self.ends("glslines.track(phantom=True, model='opdt', out=out, nseeds=2000000, force=True, device='llvmpipe')")
 
     def test_open_and_close(self):
         self.ends("tracker().close()")
@@ -402,7 +402,7 @@ class Bounds(unittest.TestCase):
                      lambda: glslines.render("absent.trx", "none.png", max_streamlines=-1),
                      lambda: glslines.render("absent.trx", "none.png", turn=2**32 + 8),
                      lambda: glslines.Params(retries=float("inf")), lambda: glslines.Params(retries=float("nan")),
-                     lambda: glslines.Params(retries="3.5"), lambda: glslines.Params(retries=None),
+                     lambda: glslines.Params(retries="3.5"),
                      lambda: glslines.QBall(phantom.gradients, sh_order=2**32 + 4)):
             with self.assertRaisesRegex(ValueError, "whole number"):
                 call()

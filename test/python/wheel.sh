@@ -37,7 +37,7 @@ assert filecmp.cmp("program.trx", "python.trx", shallow=False)'
 "$python" -m pip install -q --disable-pip-version-check mypy numpy
 mkdir -p "$work/types"
 "$python" -m mypy --strict --python-executable "$work/clean/bin/python" --cache-dir "$work/types" "$root/test/python/client.py"
-for module in commands _program _exchange bids; do
+for module in commands _program _exchange; do
     "$python" -m mypy --strict --python-executable "$work/clean/bin/python" --cache-dir "$work/types" -m "glslines.$module"
 done
 echo "ok: $(basename "$wheel"), $bytes bytes"

@@ -26,8 +26,7 @@ from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceErr
 from ._library import version as __version__
 from .devices import Device, devices
 from ._exchange import Files
-from .bids import bids
-from .commands import (Params, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
+from .commands import (Params, bids, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
                        render, report, response, sample, score, segment, stats, track, weights)
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor

@@ -57,6 +57,17 @@ class Files(Mapping[str, Any]):
     def __repr__(self) -> str:
         return "Files(%s)" % ", ".join(self.paths)
 
+    def __reduce__(self) -> Any:
+        if self._keep is not None and self._keep.path:
+            raise TypeError("files of a temporary folder can be neither copied nor pickled: give out=")
+        return _files_of, (self.paths,)
+
+
+def _files_of(paths: Dict[str, str]) -> Files:
+    files = Files.__new__(Files)
+    files.paths, files._keep = paths, None
+    return files
+
 
 class FileResult(Result):
     """A tractogram file whose streamlines are read when they are asked for."""
@@ -234,10 +245,18 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     return read(target)
 
 
+def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
+    """`glslines bids`, with the options of track behind its own."""
+    places = [_safe(values["bids_dir"]), _safe(values["out_dir"]), values["level"]]
+    track = values["track"] or {}
+    behind = _program.words_of(track, {name: name.replace("_", "-") for name in track})
+    own = {name: values[name] for name in names}
+    return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind)
+
+
 def _listed(path: str, folder: Folder) -> Files:
-    files = Files.__new__(Files)
-    files.paths = {name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)
-                   for name in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, name))}
+    files = _files_of({name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)
+                       for name in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, name))})
     files._keep = folder
     return files
 

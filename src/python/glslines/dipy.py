@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
-from dipy.tracking import stopping_criterion as _criteria
+from dipy.tracking import stopping_criterion as _criteria  # type: ignore[attr-defined, import-not-found, unused-ignore]
 from numpy.typing import ArrayLike, NDArray
 
 from .devices import Device
@@ -38,6 +38,8 @@ Streamlines = Iterator[Union[Streamline, Tuple[Streamline, NDArray[np.float64]]]
 device: Union[Device, str, int] = "auto"
 #: by legacy
 _BASES = {"descoteaux07": ("descoteaux07", "descoteaux07_legacy"), "tournier07": ("tournier07", "tournier07_legacy")}
+#: of BootDirectionGetter, from all of whose peaks streamlines begin
+_BOOT_PEAKS = {"relative_peak_threshold": 0.5, "min_separation_angle": 25.0, "max_directions_per_seed": 32}
 #: of a side of a voxel, where a criterion is asked
 _SUBSAMPLES = 4
 
@@ -98,8 +100,8 @@ def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape
     if not return_all:
         raise NotImplementedError("return_all=False: only return_all=True is here")
     stop_map, threshold = _stop_map(sc, shape)
-    options = {name: "%.17gmm" % value if name in ("step_size", "min_length", "max_length", "probe_length",
-                                                   "probe_radius") else value for name, value in options.items()}
+    options = {name: "%.17gmm" % value if name in ("step_size", "probe_length", "probe_radius") else value
+               for name, value in options.items()}
     params = Params(preset="dipy", dg=dg, fa_threshold=threshold, **options)
     with Tracker(device, params, stop_map=np.asarray(stop_map), affine=affine, **inputs) as tracker:
         result = tracker.run(Seeds.points(np.asarray(seed_positions, dtype=np.float64), "world"))
@@ -216,7 +218,7 @@ def bootstrap_tracking(
     qball = QBall(gradients, kind, int(np.max(model.l_values)), min_signal=float(getattr(model, "min_signal", 1)))
     inputs = {"dwi": data, "qball": qball, "sphere": "default" if sphere is None else Sphere(sphere)}
     return _track("boot", seed_positions, sc, affine, np.shape(data)[:3], inputs,
-                  {**_common(locals()), "pmf_threshold": 0.0}, seed_directions, return_all, save_seeds)
+                  {**_common(locals()), "pmf_threshold": 0.0, **_BOOT_PEAKS}, seed_directions, return_all, save_seeds)
 
 
 def eudx_tracking(

@@ -12,7 +12,8 @@ _OF_PROGRAM = [row["name"].replace("-", "_") for row in _library.options if row[
 #: options of `glslines track` that glslines.track() does itself, after the run
 AFTER_RUN = ("picture", "report")
 #: options that the program alone has, and why
-PROGRAM_ONLY = {"dry_run": "it prints what a run would do", "json": "it prints what a run would do"}
+PROGRAM_ONLY = {"dry_run": "it prints what a run would do", "json": "it prints what a run would do",
+                "trace": "it is the timeline of the program's process"}
 _SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
 
 
