@@ -78,7 +78,8 @@ PYTHON
 
 # tracks ARGUMENTS...: gives streamlines
 tracks() {
-    succeeds track $few "$@" -o m.trx --force
+    case " $* " in *" --sphere "*) set -- --nseeds 50 "$@" ;; *) set -- $few "$@" ;; esac
+    succeeds track "$@" -o m.trx --force
     require python3 -c "import json; assert json.load(open('$work/out/m.json'))['counts']['streamlines'] > 25"
 }
 
