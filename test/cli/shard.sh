@@ -60,21 +60,21 @@ clean
 
 # names of outputs
 mkdir "$work/out/a.b"
-succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 9 --shard 1/2 --output-prefix a.b/c --write-method tck --sidecar a.b/side.json -q
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 9 --shard 1/2 --output-prefix a.b/c --write-method tck --sidecar a.b/side.json -q
 require test -s "$work/out/a.b/c_shard-1of2.tck"
 require test -s "$work/out/a.b/side_shard-1of2.json"
 require test "$(find "$work/out" -type f | wc -l)" -eq 2
 clean
-succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 9 --shard 2/2 --dry-run
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 9 --shard 2/2 --dry-run
 grep -q '^shard  *2 of 2, of 9 seeds' "$work/stdout" || note "--dry-run does not show the shard"
 
 # a finished shard is an output like any other
 cksum "$p2" >"$work/before"
-run track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 200 -o "$s/part.trx" --shard 2/3
+run track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 200 -o "$s/part.trx" --shard 2/3
 [ "$code" -eq 4 ] || note "an existing shard: exit code $code, not 4"
 grep -q 'part_shard-2of3.trx: exists already' "$work/stderr" || note "an existing shard is not named"
 cksum "$p2" | cmp -s - "$work/before" || note "an existing shard was changed"
-succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 200 -o "$s/part.trx" --shard 2/3 --force -q
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 200 -o "$s/part.trx" --shard 2/3 --force -q
 cksum "$p2" | cmp -s - "$work/before" || note "a shard has other bytes the second time"
 
 for wrong in 0/3 4/3 -1/3 1/0 1/4097 3 1/ /3 1/3/4 x/3 1.0/3 99999999999999999999/3 1/99999999999999999999; do fails 2 "--shard" track --phantom --shard "$wrong"; done
@@ -89,7 +89,7 @@ fails 2 "none of SLURM_PROCID" track --phantom --shard auto
 auto_is() {
     shard=$1
     shift
-    (cd "$work/out" && env "$@" "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 9 --shard auto -o a.tck -q 2>"$work/stderr")
+    (cd "$work/out" && env "$@" "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 9 --shard auto -o a.tck -q 2>"$work/stderr")
     checks=$((checks + 1))
     [ "$(cd "$work/out" && echo *.tck)" = "a_shard-$shard.tck" ] || note "$*: not shard $shard but $(cd "$work/out" && echo *.tck)"
     clean
@@ -142,7 +142,7 @@ other() {
     reason_without=$2
     shift 2
     rm -f "$work/other/"*
-    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 200 -o "$work/other/part.trx" -q "$@"
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 200 -o "$work/other/part.trx" -q "$@"
     o=$(echo "$work"/other/part_shard-*.trx)
     fails 3 "$reason" merge -o m.trx "$p1" "$o" "$p3"
     fails 3 "$reason_without" merge -o m.trx "$p1" "$o" "$p3" --sidecar none
@@ -157,7 +157,7 @@ cp "$mask" "$work/other_roi.nii.gz"
 roi=$work/other_roi.nii.gz other "the input data differ" "the input data differ" --shard 2/3
 rm -f "$work/other/"*
 succeeds phantom "$work/other/in" --shape 18 20 19 --directions 30 -q
-succeeds track "$work/other/in/dwi.nii.gz" "$work/other/in/dwi.bval" "$work/other/in/dwi.bvec" "$work/other/in/mask.nii.gz" "$work/other/in/roi.nii.gz" --nseeds 200 \
+succeeds track "$work/other/in/dwi.nii.gz" "$work/other/in/dwi.bval" "$work/other/in/dwi.bvec" "$work/other/in/mask.nii.gz" "$work/other/in/roi.nii.gz" --model opdt --nseeds 200 \
     --shard 2/3 -o "$work/other/part.trx" -q
 fails 3 "grid.dimensions is [18,20,19], not [18,20,18]" merge -o m.trx "$p1" "$work/other/part_shard-2of3.trx" "$p3"
 fails 3 "its reference grid differs" merge -o m.trx "$p1" "$work/other/part_shard-2of3.trx" "$p3" --sidecar none
