@@ -16,9 +16,17 @@
 
 static const gls_grid cubes = {.voxel_size = {2, 2, 2}};
 
-static gls_job_options with_user(gls_param_user user)
+static gls_job_options of_boot(void)
 {
     gls_job_options o = gls_job_options_default();
+    o.track.dg = GLS_DG_BOOT;
+    gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+    return o;
+}
+
+static gls_job_options with_user(gls_param_user user)
+{
+    gls_job_options o = of_boot();
     switch (user) {
     case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
     case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
@@ -105,7 +113,7 @@ static void test_identity(void **state)
 /* The unit of a length is part of it, as long as it changes the length. */
 static void test_lengths(void **state)
 {
-    gls_job_options o = gls_job_options_default();
+    gls_job_options o = of_boot();
     (void)state;
     uint64_t voxels = identity(&o);
     gls_track_params mm = gls_params_in_mm(&o, &cubes);
