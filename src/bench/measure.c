@@ -144,6 +144,8 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     params.max_angle = own.max_angle;
     params.max_length = own.max_length;
     params.max_directions_per_seed = own.max_directions_per_seed;
+    params.keep_single_points |= own.keep_single_points; /* seeds alone, of no length */
+    if (own.keep_single_points) params.min_length = 0;
     return params;
 }
 

@@ -113,7 +113,7 @@ char *gls_report_name(const char *input);
 
 /* --- Citations: the program and the papers of a run's methods. Entries are in page/report.bib. */
 
-enum { GLS_CITE_MAX = 16 };
+enum { GLS_CITE_MAX = 20 };
 
 /* Lists the keys of the papers for a run with this sidecar, at most GLS_CITE_MAX. NULL: the papers of all methods.
  * Returns their number. */

@@ -171,7 +171,7 @@ for n in 01 02; do
     name=sub-$n/ses-1/dwi/sub-${n}_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
     check "shards: $n" cmp "out/$name" "parts/$name"
 done
-"$program" bids -q data killed participant --no-report -- $options --nseeds 300000 &
+"$program" bids -q data killed participant --no-report -- $options --nseeds 30000000 &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -e killed/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_desc-seed_mask.json ] && break
@@ -240,9 +240,9 @@ exits 2 "counted from 1" bids out participant --shard 3/2
 # --- a data set that the program makes ---
 check "phantom --bids" "$program" phantom made -q --bids 01/1,sub-02 --shape 24 24 20 --voxel-size 4
 check "its units" test "$(bids2() { "$program" bids -q made --no-report "$@"; }; bids2 made_out participant --list | cut -f 1,7 | tr '\n\t' ',;')" = "unit;state,sub-01_ses-1_space-ACPC;ready,sub-02_space-ACPC;ready,"
-check "it is tracked" "$program" bids -q made made_out participant --no-report -- --nseeds 100 --sphere small --device llvmpipe
+check "it is tracked" "$program" bids -q made made_out participant --no-report -- --model opdt --nseeds 100 --sphere small --device llvmpipe
 check "with noise of its own" sh -c '! cmp -s made/sub-01/ses-1/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.nii.gz'
-"$program" track -q made/sub-02/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.b - made/sub-02/dwi/*_mask.nii.gz made_out/sub-02/dwi/*_desc-seed_mask.nii.gz -o rows.trx --nseeds 100 --sphere small --device llvmpipe
+"$program" track -q made/sub-02/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.b - made/sub-02/dwi/*_mask.nii.gz made_out/sub-02/dwi/*_desc-seed_mask.nii.gz -o rows.trx --model opdt --nseeds 100 --sphere small --device llvmpipe
 check "MRtrix's rows are the same table" python3 -c 'import json, sys; a, b = (json.load(open(f))["lengths"]["mean_mm"] for f in sys.argv[1:]); assert abs(a - b) < 0.02 * b, (a, b)' \
     rows.json made_out/sub-02/dwi/*_tractogram.json
 
@@ -260,7 +260,7 @@ for mask in glob.glob("made/sub-*/**/*_desc-brain_mask.nii.gz", recursive=True):
     open(folder + "_space-ACPC_seg-Four_dseg.json", "w").write('{"SpatialReference": "bids::x"}\n')
 open("made/seg-Four_dseg.tsv", "w").write("index\tname\n1\tlower left\n2\tlower-right\n3\tupper-left\n4\tupper-right\n")
 PY
-atlas() { "$program" bids -q made made_out participant --no-report --atlas Four "$@" -- --nseeds 100 --sphere small --device llvmpipe; }
+atlas() { "$program" bids -q made made_out participant --no-report --atlas Four "$@" -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
 matrix=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_seg-Four_relmat
 check "--atlas, of what is tracked" atlas
 check "names of the atlas" test "$(head -n 1 $matrix.tsv | tr '\t' ';')" = ";lower_left;lower-right;upper-left;upper-right"

@@ -48,7 +48,7 @@ printf '9 9 9\n9 10 9\n' >"$work/two.txt"
 phantom="track --phantom --model opdt --dg prob --sphere small --device llvmpipe -q -o a.tck"
 made $phantom --seeds "$work/one.txt"
 other seeds $phantom --seeds "$work/two.txt"
-other phantom track $files --sphere small --seeds "$work/one.txt" -o a.tck
+other phantom track $files --model opdt --sphere small --seeds "$work/one.txt" -o a.tck
 
 # a part of a run is not the whole
 clean

@@ -34,7 +34,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
-    if (!o->sh && (gls_directions_option(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
+    if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
     sink->wanted = true;
