@@ -85,6 +85,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
     if (status) return status;
     gls_track_params_scale(&s->params, shape.voxel_size[0]);
+    if (v->dg == GLS_DG_EUDX) s->params.step_size *= shape.voxel_size[0]; /* its step is in mm: half a voxel, too */
     s->params.dg = v->dg;
     /* steps add up what drivers round differently; GPUs filter textures with few bits */
     s->params.max_length = 60;
