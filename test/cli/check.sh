@@ -106,7 +106,8 @@ wrong() {
     unset GLSLINES_SHADER_DIR
 }
 if [ "$part" = computing ]; then
-for variant in boot4 prob4:group det8:single ptt4; do
+for variant in boot4 prob4:group det8:single ptt4 ifod1:single ifod2:single sdstream:single fact:single eudx:single tensordet:single tensorprob:single nulldist1:single \
+    nulldist2:single; do
     expect 0 --check --variant $variant
     says '[0-9]+ of [0-9]+ half-streamlines as they must be'
 done
