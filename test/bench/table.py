@@ -2,8 +2,8 @@
 
     table.py [--readme] [RECORD.json ...]
 
-A record is what `glslines bench --json` wrote, under the name DATE-MACHINE.json; baselines.json holds points per second of programs that cannot be run again here, by a part of the
-device's name. Points per second are those of kernels and transfers; ratios are to the other program's tracking alone."""
+A record is what `glslines bench --json` wrote, under the name DATE-MACHINE.json. Points per second are those of kernels and transfers; ratios are to the other program's tracking
+alone."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def ratio(x):
     return f"{x:.0f}" if x >= 99.5 else f"{x:.2g}"
 
 
-def against(record, column, renderer, baselines):
+def against(record, column):
     """One text for each other program that tracks in the same way."""
     points = column["points_per_second"]["kernels_and_transfers"]
     for peer in record.get("peers", []):
@@ -32,34 +32,31 @@ def against(record, column, renderer, baselines):
         if peer["dg"] == column["dg"] and "one curve" not in peer["tracker"]:
             cores = "1 core" if peer["threads"] == 1 else f"{peer['threads']} threads"
             yield f"{ratio(points / peer['points_per_second'])} x {peer['program']} {peer['version']} {peer['tracker']}, {cores}"
-    for baseline in baselines:
-        if baseline["device"] in renderer and column["dg"] in baseline["points_per_second"]:
-            yield f"{ratio(points / baseline['points_per_second'][column['dg']])} x {baseline['program']}"
 
 
 def order_of(record):
     return record["data"]["sh_order"]
 
 
-def readme(rows, baselines):
-    """A row for each getter and order, order 8 first; for each device the record of most seeds, and behind it the nearest of the other programs."""
-    print("| tracking | ODFs of order | NVIDIA H100 | llvmpipe, 2 cores | compared on the same machine |")
-    print("|---|---|---|---|---|")
+def readme(rows):
+    """A row for each getter with ODFs of the highest order; for each device the record of most seeds, and behind it the nearest of the other programs."""
+    print("| tracking | NVIDIA H100 | llvmpipe, 2 cores | compared on the same machine |")
+    print("|---|---|---|---|")
     probe = max((r for r in rows if r[2]["dg"] == "ptt"), key=lambda r: r[1]["started"], default=None)
-    for order in sorted({order_of(r[1]) for r in rows}, reverse=True):
-        for dg in GETTERS:
-            cells, texts = [], []
-            for software in (False, True):
-                # records of parallel transport with another probe are of another method
-                mine = [r for r in rows if order_of(r[1]) == order and r[2]["dg"] == dg and r[1]["devices"][r[2]["device"]]["software"] == software
-                        and (dg != "ptt" or r[2]["parameters"]["probe_length_mm"] == probe[2]["parameters"]["probe_length_mm"])]
-                best = max(mine, key=lambda r: (r[2]["seeds"], r[1]["started"]), default=None)
-                cells.append(rate(best[2]["points_per_second"]["kernels_and_transfers"]) if best else "")
-                if best:
-                    least = min(against(best[1], best[2], best[1]["devices"][best[2]["device"]]["renderer"], baselines), key=lambda text: float(text.split()[0]), default=None)
-                    texts += [least] if least else []
-            if any(cells):
-                print(f"| {GETTERS[dg]} | {order} | {cells[0]} | {cells[1]} | {'; '.join(texts)} |")
+    order = max(order_of(r[1]) for r in rows)
+    for dg in GETTERS:
+        cells, texts = [], []
+        for software in (False, True):
+            # records of parallel transport with another probe are of another method
+            mine = [r for r in rows if order_of(r[1]) == order and r[2]["dg"] == dg and r[1]["devices"][r[2]["device"]]["software"] == software
+                    and (dg != "ptt" or r[2]["parameters"]["probe_length_mm"] == probe[2]["parameters"]["probe_length_mm"])]
+            best = max(mine, key=lambda r: (r[2]["seeds"], r[1]["started"]), default=None)
+            cells.append(rate(best[2]["points_per_second"]["kernels_and_transfers"]) if best else "")
+            if best:
+                least = min(against(best[1], best[2]), key=lambda text: float(text.split()[0]), default=None)
+                texts += [least] if least else []
+        if any(cells):
+            print(f"| {GETTERS[dg]} | {cells[0]} | {cells[1]} | {'; '.join(texts)} |")
 
 
 def newest(paths):
@@ -78,9 +75,8 @@ def newest(paths):
 def main():
     short = sys.argv[1:2] == ["--readme"]
     paths = [Path(p) for p in sys.argv[1 + short:]] or list(here.glob("[0-9]*.json"))
-    baselines = json.loads((here / "baselines.json").read_text())
     if short:
-        return readme(list(newest(paths)), baselines)
+        return readme(list(newest(paths)))
     print("| device | tracking | order | seeds | points/s | with writing | against | record |")
     print("|---|---|---|---|---|---|---|---|")
     rows = sorted(newest(paths), key=lambda row: (row[1]["devices"][row[2]["device"]]["software"], -order_of(row[1]), row[0].name, list(GETTERS).index(row[2]["dg"]), row[2]["seeds"]))
@@ -91,7 +87,7 @@ def main():
             name = f"{name.split(' (')[0]}, {record['host']['cores']} cores of {record['host']['cpu']}"
         speed = column["points_per_second"]
         whole = rate(speed["whole"]) if record["file_written"] else ""
-        texts = "<br>".join(against(record, column, device["renderer"], baselines))
+        texts = "<br>".join(against(record, column))
         print(f"| {name} | {GETTERS[column['dg']]} | {order_of(record)} | {column['seeds']:,} | {rate(speed['kernels_and_transfers'])} | {whole} | {texts} | {path.stem} |")
 
 
