@@ -27,7 +27,7 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
     if ((name = cmd_options_first(arguments, estimate)) && !csd)
         return cmd_error(CMD_EXIT_USAGE, "--%s: only --model csd has it", name);
-    if (!csd && o->model != GLS_MODEL_AUTO && cmd_options_given(arguments, "csd-rule"))
+    if (!csd && cmd_options_given(arguments, "csd-rule"))
         return cmd_error(CMD_EXIT_USAGE, "--csd-rule: only --model csd has it");
     if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
     if (o->response_voxels && cmd_options_given(arguments, "response-fa"))

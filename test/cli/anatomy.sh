@@ -3,7 +3,7 @@ a=$work/anatomy
 mkdir -p "$a"
 succeeds phantom "$a/ph" --shape 30 36 30 --voxel-size 3
 p=$a/ph
-an="$p/dwi.nii.gz $p/dwi.bval $p/dwi.bvec $p/mask.nii.gz $p/roi.nii.gz --sphere small --dg prob --nseeds 200"
+an="$p/dwi.nii.gz $p/dwi.bval $p/dwi.bvec $p/mask.nii.gz $p/roi.nii.gz --sphere small --dg prob --model opdt --nseeds 200"
 t=$p/5tt.nii.gz
 python3 - "$t" "$a" <<'PYTHON'
 import gzip, struct, sys

@@ -28,7 +28,7 @@ empty() {
 : > "$work/stderr"
 "$tool" phantom "$work/in" --shape 18 20 18 --directions 30 -q || { echo "FAIL: no phantom"; exit 1; }
 i=$work/in
-track="track $i/dwi.nii.gz $i/dwi.bval $i/dwi.bvec $i/mask.nii.gz $i/roi.nii.gz --sphere small --nseeds 300 --chunk-size 120 -q"
+track="track $i/dwi.nii.gz $i/dwi.bval $i/dwi.bvec $i/mask.nii.gz $i/roi.nii.gz --model opdt --sphere small --nseeds 300 --chunk-size 120 -q"
 
 # shellcheck disable=SC2086
 "$tool" $track -o "$work/expected.trx" || { echo "FAIL: no tractogram"; exit 1; }

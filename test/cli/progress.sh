@@ -60,7 +60,7 @@ import fcntl, os, signal, subprocess, sys, time
 pipe = os.open("full", os.O_RDWR)
 size = fcntl.fcntl(pipe, 1031, 4096)  # F_SETPIPE_SZ
 os.write(pipe, b"x" * (size - int(sys.argv[2])))
-run = subprocess.Popen([sys.argv[1], "track", "--phantom", "--device", "llvmpipe", "--progress-file", "full",
+run = subprocess.Popen([sys.argv[1], "track", "--phantom", "--model", "opdt", "--device", "llvmpipe", "--progress-file", "full",
                         "--nseeds", "30000000", "-o", "held.trx", "-q"])
 time.sleep(8)
 run.send_signal(signal.SIGTERM)
@@ -78,7 +78,7 @@ if command -v script > /dev/null; then
     terminal() { # FILE VARIABLES...
         file=$1
         shift
-        env -u TMUX -u STY -u NO_COLOR TERM=xterm-256color "$@" script -qec "'$program' track --phantom --model opdt --device llvmpipe --nseeds 300 -o absent/a.trx; '$program' track --phantom --device llvmpipe --nseeds 300 -o a.trx --force" /dev/null > "$file" < /dev/null
+        env -u TMUX -u STY -u NO_COLOR TERM=xterm-256color "$@" script -qec "'$program' track --phantom --model opdt --device llvmpipe --nseeds 300 -o absent/a.trx; '$program' track --phantom --model opdt --device llvmpipe --nseeds 300 -o a.trx --force" /dev/null > "$file" < /dev/null
     }
     terminal shown
     check "progress of the terminal" python3 -c 'import sys; t = open("shown", "rb").read(); sys.exit(b"\33]9;4;1;100\7" not in t or t.rindex(b"\33]9;4;0\7") < t.rindex(b"\33]9;4;1;"))'

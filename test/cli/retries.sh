@@ -1,5 +1,5 @@
 # Streamlines that are tracked again: what is kept anyway stays as it is, and the bytes are the same however a run is cut up. Sourced by run.sh.
-few="$dwi $bval $bvec $mask $roi --sphere small --nseeds 150 --step-size 0.5 --max-angle 60 --fa-threshold 0.1 --max-directions-per-seed 3 --min-length 22 -q"
+few="$dwi $bval $bvec $mask $roi --model opdt --sphere small --nseeds 150 --step-size 0.5 --max-angle 60 --fa-threshold 0.1 --max-directions-per-seed 3 --min-length 22 -q"
 a=$work/retries
 mkdir -p "$a"
 fails 2 "--retries" track $few --retries 1001

@@ -1,6 +1,6 @@
 # Nothing is overwritten that should not be, nothing is left behind, and files that belong together come together. Sourced by run.sh.
 files="$dwi $bval $bvec $mask $roi"
-few="--nseeds 100 --sphere small -q"
+few="--nseeds 100 --model opdt --sphere small -q"
 
 # one_line CODE TEXT: how the last run has to have failed
 one_line() {
