@@ -1,6 +1,6 @@
 # What tells runs apart: --skip-existing and merge take no other run for the same, and refuse none that is. Sourced by run.sh.
 files="$dwi $bval $bvec $mask $roi --dg prob --device llvmpipe -q"
-few="$files --sphere small --nseeds 100"
+few="$files --model opdt --sphere small --nseeds 100"
 
 # made ARGUMENTS...: a run into the output folder, which is made once and found then
 made() {

@@ -110,7 +110,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/disk" 2>/dev/null; then
 else
     for suffix in trx trk tck; do
         # 25 is SIGXFSZ: ignored, the write fails in place of the program
-        (trap '' 25 && ulimit -f 128 && cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
+        (trap '' 25 && ulimit -f 128 && cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
         code=$?
         [ "$code" -eq 4 ] || note "full disk: exit code $code, not 4"
         grep -q "^glslines: .*a\.$suffix" "$work/stderr" || note "full disk: a.$suffix is not named"
@@ -120,7 +120,7 @@ fi
 
 # a signal stops a long run and leaves nothing
 for signal in TERM:143 HUP:129 XCPU:152; do
-    (cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
+    (cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
     pid=$!
     tries=0
     while ! grep -q "^memory: " "$work/stderr" && [ "$tries" -lt 300 ]; do
@@ -138,7 +138,7 @@ done
 clean
 
 # a program that was started without standard error writes its messages nowhere, and not into a file of its own
-(cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 100 -o quiet.trx 2>&- >&- </dev/null)
+(cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 100 -o quiet.trx 2>&- >&- </dev/null)
 code=$?
 [ "$code" -eq 4 ] || [ "$code" -eq 0 ] || note "closed standard descriptors: exit code $code"
 require python3 -c "import json; json.load(open('$work/out/quiet.json'))"
@@ -152,7 +152,7 @@ grep -q '^Devices:' "$work/stdout" || note "devices --doctor lists no device"
 
 # names of open files are no names to put a file under
 clean
-few="--nseeds 20 --device llvmpipe -q"
+few="--model opdt --nseeds 20 --device llvmpipe -q"
 for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     (cd "$work/out" && { echo before; "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --sidecar $name --force; } >"$work/kept" 2>"$work/stderr")
     code=$?

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 few="--device auto --mapping group --dg det --sphere small --force -vv"
 seeds="--nseeds 80"
-input=--phantom
+input="--phantom --model opdt"
 
 # run NAME OPTIONS...: under $inject, counted on $map
 run() {
@@ -74,11 +74,11 @@ map=host run hostfew -o none --select 40
 run few -o none --chunk-size 30 --select 40
 same few.nii.gz hostfew.nii.gz
 # counts of another grid are of no use
-input="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --fa nearly.nii.gz"
+input="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --fa nearly.nii.gz --model opdt"
 map=host run hostrounded -o none
 run rounded -o none
 same rounded.nii.gz hostrounded.nii.gz
-input=--phantom
+input="--phantom --model opdt"
 run thin -o none --chunk-size 60 --compress 0.1
 counted 0
 # parts of a run
