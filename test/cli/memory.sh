@@ -18,7 +18,7 @@ for limits in "" gles31; do
         for limit in 0 250; do
             argument=
             [ $limit -eq 0 ] || argument="--memory-limit $limit"
-            (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --dg $getter --sh-order 8 --sphere small --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
+            (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --model opdt --dg $getter --sh-order 8 --sphere small --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
                 > "$work/stdout" 2> "$work/stderr") || note "$getter, limit $limit, $limits"
             checks=$((checks + 1))
             require grep -q '^memory: at most about .* of the host' "$work/stderr"
@@ -34,7 +34,7 @@ unset GLSLINES_FORCE_LIMITS
 
 # limits that cannot be kept: by the images alone, before they are read, and by the smallest batch
 fails 2 "dwi.nii.gz and what is read with it takes" track $files --memory-limit 10
-fails 2 "with the smallest batches this run takes" track $files --memory-limit 100 --sh-order 8 --device llvmpipe
+fails 2 "with the smallest batches this run takes" track $files --model opdt --memory-limit 100 --sh-order 8 --device llvmpipe
 fails 2 "--memory-limit" track --memory-limit 0
 fails 2 "--memory-limit" track --memory-limit 1GB
 run track $files --memory-limit 300 --device llvmpipe --dry-run
