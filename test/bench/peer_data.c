@@ -172,7 +172,7 @@ static gls_status write_files(const bench_run *run, const bench_model *model, do
 
 int main(int argc, char **argv)
 {
-    bench_options options = {.model = gls_job_options_default().model};
+    bench_options options = {.model = gls_model_options_default(GLS_MODEL_OPDT)};
     static bench_run run;
     bench_model model = {.odf = NULL};
     const char *bad;

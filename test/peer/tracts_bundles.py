@@ -31,7 +31,7 @@ def main():
     tracts.tool, tracts.work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     os.makedirs(tracts.work, exist_ok=True)
     glslines("phantom", "data")
-    glslines("track", "--phantom", "--nseeds", "6000", "--dg", "prob", "--step-size", "0.25", "-o", "tracks.trx")
+    glslines("track", "--phantom", "--model", "opdt", "--nseeds", "6000", "--dg", "prob", "--step-size", "0.25", "-o", "tracks.trx")
     truth, bundles = ["bundle\tstart\tend\ttruth"], ["bundle\tstart\tend\tall"]
     for file in sorted(glob.glob(path("data/bundles/*_end0.nii.gz"))):
         name = os.path.basename(file)[: -len("_end0.nii.gz")]

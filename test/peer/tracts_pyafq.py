@@ -63,7 +63,7 @@ for bundle in ("AF_L", "CST_R", "CC_ForcepsMajor"):
 
 # pyAFQ's own export of the bundles that glslines found, beside --counts and --each
 glslines("phantom", "phantom")
-glslines("track", "--phantom", "--nseeds", 5000, "-o", "tracks.trx")
+glslines("track", "--phantom", "--model", "opdt", "--nseeds", 5000, "-o", "tracks.trx")
 names = sorted(name[: -len("_end0.nii.gz")] for name in os.listdir("phantom/bundles") if name.endswith("_end0.nii.gz"))
 with open("rules.tsv", "w") as file:
     file.write("bundle\tstart\tend\tend_tolerance\n")

@@ -60,7 +60,7 @@ def wander(rng, shape, n, step):
 
 glslines("phantom", "phantom")
 for name, options in (("phantom, LAS, det", ["--dg", "det"]), ("phantom, LAS, prob, steps of 2.3 mm", ["--dg", "prob", "--step-size", "2.3"]), ("phantom, LAS, prob, compressed", ["--dg", "prob", "--compress", "0.1"])):
-    glslines("track", "--phantom", "--nseeds", 4000, "-o", "tracks.tck", *options)
+    glslines("track", "--phantom", "--model", "opdt", "--nseeds", 4000, "-o", "tracks.tck", *options)
     compare(name, "tracks.tck", "phantom/mask.nii.gz")
 oblique = np.array([[-1.6, 0.31, 0.42, 31.7], [0.28, 1.93, -0.5, -22.1], [-0.44, 0.47, 2.4, 12.9], [0, 0, 0, 1]])
 permuted = np.array([[0, 0, 2.6, -20], [-1.7, 0, 0, 30], [0, 2, 0, -11], [0, 0, 0, 1]])

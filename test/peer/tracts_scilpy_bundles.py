@@ -53,7 +53,7 @@ def save(mask, affine, name):
 
 
 glslines("phantom", "phantom")
-glslines("track", "--phantom", "--nseeds", 6000, "--dg", "prob", "--step-size", "0.5", "-o", "tracks.trk")
+glslines("track", "--phantom", "--model", "opdt", "--nseeds", 6000, "--dg", "prob", "--step-size", "0.5", "-o", "tracks.trk")
 names = ["arcuate_left", "arcuate_right", "corpus_callosum_body", "corticospinal_left"]
 config = {}
 for name in names:

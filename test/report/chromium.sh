@@ -45,7 +45,7 @@ END
 }
 
 # --- the phantom: a whole page ---
-"$tool" track --phantom --nseeds 2000 -o phantom.trx --report phantom.html --device llvmpipe -q || note "track --report"
+"$tool" track --phantom --model opdt --nseeds 2000 -o phantom.trx --report phantom.html --device llvmpipe -q || note "track --report"
 browse phantom.html --dump-dom > dom.html
 grep -q 'id="status" role="status">All [1-9][0-9,]* streamlines' dom.html || note "the 3-D view is not ready: $(grep -o 'id="status"[^/]*' dom.html)"
 [ "$(title dom.html)" = "glslines: phantom" ] || note "title: $(title dom.html)"
