@@ -247,7 +247,7 @@ dump_shaders() {
         number=$((number + 1))
         mkdir -p "build/shaders/$number"
         # shellcheck disable=SC2086
-        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --phantom --nseeds 10 -o build/shaders/track.trx --force $options || return 1
+        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --phantom --dg boot --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
     for options in "" "--opacity 0.5 --api gles"; do
         number=$((number + 1))
@@ -255,8 +255,9 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
     done
-    quietly build/glslines phantom build/shaders/phantom --force || return 1
-    for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg prob --pft --pft-min-wm 0.5 --act build/shaders/phantom/5tt.nii.gz" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
+    quietly build/glslines phantom build/shaders_data --force || return 1
+    for options in "--dg boot" "--model csa --boot-retry peak --boot-start fit" "--dg prob --model opdt" "--dg prob --model opdt --pft --pft-min-wm 0.5 --act build/shaders_data/5tt.nii.gz" \
+        "--dg det --model opdt --angular-weight 0.5" "--dg ptt --model opdt --probe-count 3 --probe-radius 0.5" "--dg ifod2 --model csd" "--dg tensorprob --rk4" "--dg closest --model opdt"; do
         for variant in single subgroup group least-single least-subgroup least-group; do
             number=$((number + 1))
             folder=build/shaders/$number-$variant limits=subgroup=32
