@@ -162,9 +162,12 @@ class Params(Options):
         return "Params(%s)" % ", ".join("%s=%r" % item for item in self.given.items())
 
     @property
+    def _getter(self) -> int:
+        return self._at(ctypes.c_int, _ROWS["dg"]["offset"]).value
+
+    @property
     def dg(self) -> str:
-        row = _ROWS["dg"]
-        return row["choices"].split("|")[self._at(ctypes.c_int, row["offset"]).value]
+        return _ROWS["dg"]["choices"].split("|")[self._getter]
 
     def in_mm(self, voxel, cube=None):
         """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count."""

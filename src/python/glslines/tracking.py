@@ -473,7 +473,7 @@ class Tracker(_library.OfProcess):
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
         self._input.stop_map = self._stop_map.pointer
-        source = call.gls_getter_source_of(self.params.in_mm(1, 1).dg)
+        source = call.gls_getter_source_of(self.params._getter)
         if source == constants["GLS_FROM_QBALL"]:
             self._use_series(dwi, qball, sphere, affine)
         elif source == constants["GLS_FROM_PEAKS"]:
