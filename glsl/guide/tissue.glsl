@@ -164,7 +164,7 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 // End of a half that can go no further: in deep grey matter this is a good end.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
-// What maps of good and bad ends make of a point of this number. The numbers of a draw are those of the step and, where
+// End at a point by the maps of good and bad ends, or GUIDE_GO_ON. The random numbers are those of the step and, where
 // a half is filtered, of the particle.
 uint end_in_maps(Tissue t, uint number, Draw draw)
 {
@@ -262,7 +262,7 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 }
 
 #if PARTICLES
-// What becomes of a particle at p, inside the grid, and how much of p is a bad end.
+// End of a particle at p, inside the grid, or GUIDE_GO_ON. bad: the probability of a bad end at p.
 uint guide_particle(vec3 p, uint number, Draw draw, out float bad)
 {
     bad = 0.0;
@@ -276,7 +276,8 @@ uint guide_particle(vec3 p, uint number, Draw draw, out float bad)
     return end_in_maps(t, number, draw);
 }
 
-// What the half remembers of a particle's point that becomes its own; the end of the half there, or GUIDE_GO_ON.
+// Notes regions and white matter at a particle's point that becomes a point of the half. Returns the end of the half
+// there, or GUIDE_GO_ON.
 uint guide_taken(vec3 p, uint number, inout uint memory[GUIDE_ROOM])
 {
 #if FILTER_WHITE

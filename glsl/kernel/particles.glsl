@@ -1,15 +1,15 @@
-// Particle filtering (Girard et al. 2014): a half that came to a bad end goes some steps back, and particles go from
-// there, each one step after the other. Those that come near bad ends lose weight and are drawn less often. One of them
-// is taken in the end, and the half goes on where it stands. Every turn of the loop draws the direction of one
-// particle, as of any half.
+// Particle filtering (Girard et al. 2014). A half that came to a bad end is taken back some steps; from there particles
+// are tracked forward. Particles near bad ends lose weight and are drawn less often. At last one particle is chosen,
+// and the half goes on from its last point. Each iteration of the tracking loop draws the direction of one particle, by
+// the same code as the direction of a half.
 //
-// The particles of a half lie in blocks of the pool: for each step and particle the word of the step, then for each
-// particle three words of its position, the word of its vertex, its weight, and how it stands: the particle that it was
-// in the step before, its end, its steps, and how often it was drawn.
+// The particles of a half are stored in blocks of the pool. First comes one word for each step and particle. Then come,
+// for each particle, three words of its position, one of its vertex, one of its weight and one of its state: the index
+// of its parent in the step before, its end, its number of steps, and how often it was drawn.
 
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
-// Of the word of a step: its vertex, VERTEX_FLIPPED, and the particle's parent
+// Bits of the word of a step: vertex, VERTEX_FLIPPED, parent of the particle.
 const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 24u;
 const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
@@ -17,7 +17,7 @@ const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRON
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
 uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]; }
 
-// Words of the pool.
+// Indices of words in the pool: the store of this half, the word of a step, the first word of a particle.
 uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)] - 1u) * POOL_BLOCK * 3u; }
 uint way_word(uint base, uint step, uint particle) { return base + step * N_PARTICLES + particle; }
 uint particle_word(uint base, uint particle)
@@ -38,7 +38,7 @@ void set_particle(uint at, vec3 p, uint vertex, float weight, uint stand)
     pool[at + PARTICLE_STATE] = stand;
 }
 
-// The vertex of a direction, and its sense.
+// Vertex of a direction, with VERTEX_FLIPPED where the direction points to the opposite side.
 uint signed_vertex(uint vertex, vec3 d)
 {
     return vertex | (dot(vertex_direction(vertex), d) < 0.0 ? VERTEX_FLIPPED : 0u);
@@ -50,20 +50,20 @@ vec3 signed_direction(uint word)
     return (word & VERTEX_FLIPPED) != 0u ? -d : d;
 }
 
-// The numbers that are drawn at a step of a run differ from those of the half, and of every other run.
+// Number of a step for random numbers. It differs from the steps of the half and from those of every other filter run.
 uint filter_step(Half h, uint step)
 {
     return (h.n_points + step + 1u) | filter_runs(h) << STEP_RETURNS_SHIFT | (h.draw.step & STEP_BACKWARD);
 }
 
-// A number between 0 and 1 of those that a run draws at a step for its particles as a whole.
+// Random number i, from 0 to 1, that a filter run draws at a step for all its particles together.
 float filter_uniform(Half h, uint step, uint block, uint i)
 {
     uvec4 word = draw_block(Draw(0u, filter_step(h, step), h.draw.seed_lo, h.draw.seed_hi), block + i / 4u);
     return float(word[i % 4u] >> 8) * (1.0 / 16777216.0);
 }
 
-// The particle that u, between 0 and the sum of weights, falls on.
+// Index of the particle in whose share of the sum of weights u lies; u is from 0 to the sum.
 uint particle_at(uint base, float u)
 {
     float sum = 0.0;
@@ -107,7 +107,8 @@ void resample(Half h, uint base, uint step, float total)
     }
 }
 
-// All particles have made their step.
+// Ends a step that all particles have made: normalises the weights, and resamples where few particles carry most of
+// the weight.
 void end_filter_step(Half h, uint base, uint step)
 {
     float sum = weight_sum(base), squares = 0.0;
@@ -121,7 +122,7 @@ void end_filter_step(Half h, uint base, uint step)
     if (1.0 / squares < float(N_PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
 }
 
-// Notes the step of a particle.
+// Stores the step of particle k to q along next, with its end and its new weight.
 void note_particle(Half h, uint base, uint step, uint k, uint end, vec3 q, vec3 next, float bad)
 {
     uint at = particle_word(base, k), stand = pool[at + PARTICLE_STATE], vertex = signed_vertex(h.aux.x, next);
@@ -142,7 +143,8 @@ bool any_particle_goes(uint base)
     return any;
 }
 
-// The particle behind k that goes on, in this step or the next one; FILTER_TURN of it, or 0: the run is over.
+// Finds the next particle after k that goes on, in this step or a later one. Returns its FILTER_TURN, or 0 if the
+// filter run is over.
 uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 {
     bool over = false;
@@ -161,7 +163,7 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
     return 0u;
 }
 
-// The half takes the place of a particle that goes on.
+// Puts position, direction and random numbers of a particle into the half, so that the next direction is drawn for it.
 void become_particle(inout Half h, uint base, uint turn)
 {
     uint k = turn >> FILTER_PARTICLE_SHIFT, at = particle_word(base, k);
@@ -174,8 +176,7 @@ void become_particle(inout Half h, uint base, uint turn)
     h.draw.step = filter_step(h, turn >> FILTER_STEP_SHIFT & 0xffu);
 }
 
-// One of the particles, drawn by weight, and the words of its steps in turn, which come to lie in the places of the
-// first particle; answers how it stands.
+// Draws one particle by weight and copies the words of its steps to the places of particle 0. Returns its state.
 uint choose_particle(Half h, uint base, uint n_steps)
 {
     float sum = weight_sum(base);
@@ -190,8 +191,8 @@ uint choose_particle(Half h, uint base, uint n_steps)
     return stand;
 }
 
-// The half goes on as a particle did, but for its last point, which is its own only where that is a good end: from
-// there it goes on with numbers of its own. False if it has ended.
+// Ends a filter run: the half takes the points of the chosen particle, without the last one unless it is a good end,
+// and goes on from there with random numbers of its own. Returns false if the half has ended.
 bool filter_end(inout Half h, uint base, uint n_steps)
 {
     uint stand = 0u;
@@ -223,7 +224,8 @@ bool filter_end(inout Half h, uint base, uint n_steps)
     return false;
 }
 
-// What a particle does with the direction that was drawn for it. False if the half has ended.
+// Takes the step of the current particle along the direction that was drawn for it, and goes on to the next particle.
+// Returns false if the half has ended.
 bool filter_advance(inout Half h, uint outcome, vec3 next)
 {
     uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
@@ -244,7 +246,7 @@ bool filter_advance(inout Half h, uint outcome, vec3 next)
     return true;
 }
 
-// Points that a half has with the one that was a bad end.
+// Number of points of a half, the point of its bad end included.
 uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
 
 bool filter_may_begin(Half h, uint outcome)
@@ -253,7 +255,7 @@ bool filter_may_begin(Half h, uint outcome)
     return filter_runs(h) < uint(FILTER_TRIALS) && n >= 1u && n < params.max_steps;
 }
 
-// Blocks for the particles of a half, which keeps them. They hold no points of it.
+// Reserves blocks of the pool for the particles of a half, once. False: the pool is full.
 bool take_store(inout Half h)
 {
     const int store = GUIDE_BACKTRACK + int(FILTER_STORE);
@@ -267,8 +269,8 @@ bool take_store(inout Half h)
     return true;
 }
 
-// The half comes to a bad end, at q unless it found no direction: particles go from some steps before it. The first
-// step stays: the other half began from it. False if the half has ended.
+// Begins a filter run after a bad end: at q, or where no direction was found. The half is taken back some steps, but
+// keeps its first step, from which the other half began. Returns false if the half has ended.
 bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
 {
     uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;

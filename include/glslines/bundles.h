@@ -102,7 +102,7 @@ GLS_API size_t gls_bundles_count(const gls_bundles *bundles);
 GLS_API gls_bundle_info gls_bundles_get(const gls_bundles *bundles, size_t i);
 GLS_API uint64_t gls_bundles_streamlines(const gls_bundles *bundles);
 
-/* What a filter does with streamlines of no bundle. */
+/* Whether a filter drops or keeps streamlines that are in no bundle. */
 typedef enum gls_bundles_rest { GLS_BUNDLES_REST_DROPPED, GLS_BUNDLES_REST_KEPT } gls_bundles_rest;
 /* Creates a filter for a second pass over the same streamlines: streamlines of any bundle go on, oriented as in the
  * first bundle that contains them, with a group for each bundle. With GLS_BUNDLES_REST_KEPT the others go on, too. */

@@ -45,7 +45,7 @@ typedef enum gls_precision {
     GLS_PRECISION_FLOAT /* float32: 24 bits */
 } gls_precision;
 
-/* What to do if an output file exists. */
+/* Whether an output file that exists is an error or is replaced. */
 typedef enum gls_existing {
     GLS_EXISTING_KEEP,   /* keep it: GLS_ERR_OUTPUT */
     GLS_EXISTING_REPLACE /* replace it once the new file is complete */

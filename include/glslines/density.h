@@ -34,8 +34,8 @@ typedef enum gls_density_value {
     GLS_DENSITY_IS_NONZERO /* 1 if the column is not 0, else 0 */
 } gls_density_value;
 
-/* What a voxel computes from the values f and the weights w of its visits. With the mappings in mm, w includes the
- * mm. */
+/* The value of a voxel, computed from the values f and the weights w of its visits. With the mappings in mm, w includes
+ * the mm. */
 typedef enum gls_density_stat {
     GLS_DENSITY_SUM,  /* sum of w f */
     GLS_DENSITY_MEAN, /* sum of w f / sum of w */

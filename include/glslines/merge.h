@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What the header of a shard says. */
+/* The contents of the header of a shard. */
 typedef struct gls_shard_file {
     gls_shard shard;
     gls_tractogram_format format;
@@ -22,7 +22,7 @@ typedef struct gls_shard_file {
  * shard. */
 GLS_API gls_status gls_shard_file_read(const char *path, gls_shard_file *file);
 
-/* What was written. A streamline of n points has n - 1 steps. All 0 if there is no streamline. */
+/* Counts of what a merge has written. A streamline of n points has n - 1 steps. All 0 if there is no streamline. */
 typedef struct gls_merge_result {
     uint64_t streamlines, points;
     double mean_steps, median_steps;

@@ -37,7 +37,7 @@ GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_respons
 /* Writes a response with 15 digits, replacing an existing file. dwi2fod msmt_csd reads it. */
 GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
 
-/* What of a response must fit a gradient table. */
+/* Whether a response must fit the b-values of a gradient table, or only their number. */
 typedef enum gls_response_fit { GLS_RESPONSE_FITS_VALUES, GLS_RESPONSE_FITS_NUMBER } gls_response_fit;
 /* Checks that a response fits the shells of a table: their number; with GLS_RESPONSE_FITS_VALUES also the b-values, if
  * the response knows them, to 80 s/mm2, and that the second coefficient of an anisotropic response is negative from 500

@@ -116,12 +116,3 @@ gls_status gls_track_params_check(const gls_track_params *p)
     status = check_choices(p);
     return status == GLS_OK ? check_seed_direction(p->seed_direction) : status;
 }
-
-const char *gls_param_role_text(gls_param_role role)
-{
-    static const char *const texts[] = {[GLS_ROLE_RESULT] = "result",
-                                        [GLS_ROLE_RESOURCE] = "resource",
-                                        [GLS_ROLE_PATH] = "path",
-                                        [GLS_ROLE_OUTPUT] = "output"};
-    return texts[role];
-}

@@ -63,6 +63,5 @@ double gls_getter_act_cutoff(gls_direction_getter dg);
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 /* "boot, prob, det", those that have them; returns text. */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
-const char *gls_param_role_text(gls_param_role role);
 
 #endif

@@ -94,19 +94,4 @@ static inline bool gls_walk_next(gls_walk *w, double voxel[3], double *from, dou
     return true;
 }
 
-/* What gls_walk_next() would give for a line from voxel u to a neighbour v that shares a face with it: the share of the
- * way to that face. 0: all of it lies in v; 1: all of it lies in u. Negative: v is no such neighbour. */
-static inline double gls_walk_face(const double a[3], const double b[3], const int u[3], const int v[3])
-{
-    int axis = -1;
-    for (int r = 0; r < 3; r++) {
-        if (u[r] == v[r]) continue;
-        if (axis >= 0 || v[r] - u[r] > 1 || u[r] - v[r] > 1) return -1;
-        axis = r;
-    }
-    if (axis < 0) return -1;
-    double share = ((u[axis] > v[axis] ? u[axis] : v[axis]) - a[axis]) / (b[axis] - a[axis]);
-    return share < 0 ? 0 : share > 1 ? 1 : share;
-}
-
 #endif

@@ -4,13 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t gls_options_count(const gls_option *table)
-{
-    size_t n = 0;
-    while (table[n].name) n++;
-    return n;
-}
-
 const gls_option *gls_options_find(const gls_option *table, const char *name)
 {
     for (; table->name; table++)

@@ -142,8 +142,6 @@ typedef enum gls_param_user {
         .n = 0      \
     }
 
-/* Number of rows before the end of the table. */
-size_t gls_options_count(const gls_option *table);
 /* The row of this name; NULL: none. */
 const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */

@@ -12,6 +12,7 @@
 
 #include "lines.h"
 #include "util/status.h"
+#include "workflow/sinks/sinks.h"
 
 enum { MAX_LINES = 40000, MAX_POINTS = 400000 };
 
@@ -128,6 +129,38 @@ static void test_tee(void **state)
     assert_int_equal(gls_sink_tee(NULL, 0, &tee), GLS_OK);
     assert_int_equal(gls_sink_append(&tee, &s), GLS_OK);
     assert_int_equal(gls_sink_finish(&tee), GLS_OK);
+}
+
+static gls_status fail_append(void *user, const gls_streamlines *s)
+{
+    (void)user, (void)s;
+    return gls_fail(GLS_ERR_OUTPUT, "the second: the disk is full");
+}
+
+/* The second sink works on a thread of its own: its failure, with its message, is that of the pair. */
+static void test_pair(void **state)
+{
+    (void)state;
+    gls_streamlines s = make_lines();
+    gls_sink first = keeper(&kept), second = keeper(&other), both;
+    assert_int_equal(gls_sink_pair(&first, &second, &both), GLS_OK);
+    for (int i = 0; i < 50; i++) assert_int_equal(gls_sink_append(&both, &s), GLS_OK);
+    assert_int_equal(gls_sink_finish(&both), GLS_OK);
+    assert_true(kept.n == 200 && other.n == 200 && kept.finished == 1 && other.finished == 1 && other.aborted == 0);
+    first = keeper(&kept);
+    second = (gls_sink){.append = fail_append};
+    assert_int_equal(gls_sink_pair(&first, &second, &both), GLS_OK);
+    assert_int_equal(gls_sink_append(&both, &s), GLS_ERR_OUTPUT);
+    assert_string_equal(gls_last_error(), "the second: the disk is full");
+    gls_sink_abort(&both);
+    assert_true(kept.aborted == 1 && kept.finished == 0);
+    first = keeper(&kept);
+    second = keeper(&other);
+    kept.fail_at = 1;
+    assert_int_equal(gls_sink_pair(&first, &second, &both), GLS_OK);
+    assert_int_equal(gls_sink_append(&both, &s), GLS_ERR_OUTPUT);
+    gls_sink_abort(&both);
+    assert_true(kept.aborted == 1 && other.aborted == 1 && other.appends == 1);
 }
 
 static void test_selection(void **state)
@@ -311,9 +344,9 @@ static void test_other_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tee),    cmocka_unit_test(test_selection),     cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_points), cmocka_unit_test(test_step),          cmocka_unit_test(test_compress),
-        cmocka_unit_test(test_growth), cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_tee),      cmocka_unit_test(test_pair),   cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_chain),    cmocka_unit_test(test_points), cmocka_unit_test(test_step),
+        cmocka_unit_test(test_compress), cmocka_unit_test(test_growth), cmocka_unit_test(test_other_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

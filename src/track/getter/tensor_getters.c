@@ -213,44 +213,25 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
     u->min_signal = (float)model->min_signal;
 }
 
-const gls_getter gls_getter_tensordet = {
-    .name = "tensordet",
-    .shader = "getter/tensor.glsl",
-    .initial = "getter/tensor.glsl",
-    .framed = true,
-    .own_start = true,
-    .deterministic = true,
-    .own_end = true,
-    .ordered = true,
-    .source = GLS_FROM_SERIES,
-    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
-    .cutoff = 0.1,
-    .act_cutoff = 0.05,
-    .check = check,
-    .sphere = gls_no_sphere,
-    .turns = turns,
-    .uniforms = uniforms,
-    .plan = plan_det,
-    .fill = fill_det,
-};
-
-const gls_getter gls_getter_tensorprob = {
-    .name = "tensorprob",
-    .shader = "getter/tensor.glsl",
-    .initial = "getter/tensor.glsl",
-    .framed = true,
-    .own_start = true,
-    .own_end = true,
-    .ordered = true,
-    .source = GLS_FROM_SERIES,
-    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4),
-    .cutoff = 0.1,
-    .act_cutoff = 0.05,
-    .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way again",
-    .check = check,
-    .sphere = gls_no_sphere,
-    .turns = turns,
-    .uniforms = uniforms,
-    .plan = plan_prob,
-    .fill = fill_prob,
-};
+/* The row of both getters; the arguments behind the name are what differs. */
+#define TENSOR_GETTER(word, ...)                                                               \
+    const gls_getter gls_getter_##word = {.name = #word,                                       \
+                                          .shader = "getter/tensor.glsl",                      \
+                                          .initial = "getter/tensor.glsl",                     \
+                                          .framed = true,                                      \
+                                          .own_start = true,                                   \
+                                          .own_end = true,                                     \
+                                          .ordered = true,                                     \
+                                          .source = GLS_FROM_SERIES,                           \
+                                          .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(RK4), \
+                                          .cutoff = 0.1,                                       \
+                                          .act_cutoff = 0.05,                                  \
+                                          .check = check,                                      \
+                                          .sphere = gls_no_sphere,                             \
+                                          .turns = turns,                                      \
+                                          .uniforms = uniforms,                                \
+                                          __VA_ARGS__}
+TENSOR_GETTER(tensordet, .deterministic = true, .plan = plan_det, .fill = fill_det);
+TENSOR_GETTER(tensorprob, .plan = plan_prob, .fill = fill_prob,
+              .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way "
+                              "again");

@@ -100,14 +100,6 @@ void gls_queue_put(gls_queue *q, gls_range rest)
     pthread_mutex_unlock(&q->lock);
 }
 
-void gls_queue_stop(gls_queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    q->stopped = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-}
-
 bool gls_queue_is_stopped(gls_queue *q)
 {
     pthread_mutex_lock(&q->lock);

@@ -35,8 +35,6 @@ void gls_queue_finish(gls_queue *queue);
 bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_range *range);
 /* Ends what take began: what is left of the range is for others; nothing is left if it is empty. */
 void gls_queue_put(gls_queue *queue, gls_range rest);
-/* Nobody takes any more. */
-void gls_queue_stop(gls_queue *queue);
 bool gls_queue_is_stopped(gls_queue *queue);
 bool gls_queue_is_satisfied(gls_queue *queue);
 /* Whether all seeds were tracked. */
