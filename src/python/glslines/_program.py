@@ -125,10 +125,10 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
                     tell.close()
         printed.seek(0)
         text = printed.read()
+    if events.stopped:  # also where the program was done before the signal came: whoever asks to stop learns of it
+        raise CancelledError("%s: stopped by the progress function" % command)
     if code == 0:
         return text
-    if events.stopped:
-        raise CancelledError("%s: stopped by the progress function" % command)
     message = events.error or (events.other[-1] if events.other else "%s: exit code %d" % (command, code))
     kind = BY_EXIT_CODE.get(code, CancelledError if code < 0 or code > 128 else Error)
     raise kind(message[len("glslines: "):] if message.startswith("glslines: ") else message)
