@@ -8,7 +8,7 @@
 #include "bench/bench.h"
 #include "util/status.h"
 #include "workflow/devices.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 /* Parallel transport makes twenty short steps a point. */
 enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };

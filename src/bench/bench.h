@@ -4,12 +4,12 @@
 
 #include <time.h>
 
-#include "bench/stats.h"
+#include "bench/bench_stats.h"
 #include <glslines/glslines.h>
 
 #include "track/engine/timed.h"
 #include "util/status.h"
-#include "workflow/study.h"
+#include "workflow/track_inputs.h"
 
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8

@@ -6,13 +6,13 @@
 
 #include <glslines/glslines.h>
 
-#include "bench/check.h"
+#include "bench/device_check.h"
 #include "track/run/journaled.h"
 #include "tracts/visited.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/known_scene.h"
+#include "workflow/device_checks.h"
 
 /* --- Whether a device keeps batches apart that it has in hand at the same time: small ones of unequal size give the
  * streamlines, and the map that the device counts, of one batch with all seeds. */

@@ -9,7 +9,7 @@
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
                                                    "gather",          "readback",   "kernels_and_transfers",

@@ -4,7 +4,7 @@
 
 #include "bench/bench.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
                               int *n)

@@ -8,7 +8,7 @@
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 enum { LABEL = 26, CELL = 25 };
 

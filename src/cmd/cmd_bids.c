@@ -9,7 +9,6 @@
 #include "render/illustrate.h"
 #include "util/numbers.h"
 #include "workflow/dataset.h"
-#include "workflow/dataset_names.h"
 
 typedef struct bids_options {
     cmd_common common;

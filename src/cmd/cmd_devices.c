@@ -5,14 +5,13 @@
 
 #include <glslines/glslines.h>
 
-#include "bench/check.h"
+#include "bench/device_check.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
 #include "track/params.h"
 #include "util/json_text.h"
 #include "workflow/devices.h"
-#include "workflow/doctor.h"
 
 typedef struct devices_options {
     cmd_common common;

@@ -1,6 +1,6 @@
 /* Commands on tractograms and images: values, maps, matrices, fixels and weights. Their work is src/workflow/tracts. */
 #include "cmd/commands.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 
 /* glslines sample: values of images along streamlines. */
 #define NAME sample

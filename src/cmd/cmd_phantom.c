@@ -9,7 +9,7 @@
 #include "options/options.h"
 #include "phantom/parts.h"
 #include "util/status.h"
-#include "workflow/dataset_phantom.h"
+#include "workflow/dataset.h"
 
 typedef struct phantom_options {
     cmd_common common;

@@ -3,7 +3,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 #include "util/numbers.h"
 
 typedef struct report_values {

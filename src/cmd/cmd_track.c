@@ -6,8 +6,7 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "util/clock.h"
-#include "workflow/job_text.h"
-#include "workflow/plan.h"
+#include "workflow/track_run.h"
 #include "workflow/sidecar.h"
 
 static int plan(gls_job *job, const gls_run_options *run)

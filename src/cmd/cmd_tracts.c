@@ -1,7 +1,7 @@
 /* Commands that read tractograms and write tractograms, tables and scores: what each is called and takes. Their work is
  * src/workflow/tracts. */
 #include "cmd/commands.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 
 /* glslines info: what a tractogram of any program holds. */
 #define NAME info

@@ -10,7 +10,7 @@
 
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/defaults.h"
+#include "workflow/run_params.h"
 
 int cmd_terminal_width(FILE *stream)
 {

@@ -13,11 +13,9 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
-#include "workflow/done.h"
-#include "workflow/job_outputs.h"
-#include "workflow/job_state.h"
-#include "workflow/study.h"
-#include "workflow/written.h"
+#include "workflow/track_run.h"
+#include "workflow/track_inputs.h"
+#include "workflow/sidecar.h"
 
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {

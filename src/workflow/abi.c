@@ -10,7 +10,7 @@
 #include "track/params.h"
 #include "util/numbers.h"
 #include "util/json_text.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 typedef struct row {
     const char *name, *type;

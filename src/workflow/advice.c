@@ -1,4 +1,4 @@
-#include "workflow/advice.h"
+#include "workflow/track_run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "track/params.h"
 #include "util/status.h"
 #include "util/maths.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 /* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
 #define MOST_CUT 0.01

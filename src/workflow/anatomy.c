@@ -1,4 +1,4 @@
-#include "workflow/anatomy.h"
+#include "workflow/track_inputs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "track/check.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 #define MOST_SEEDS UINT32_MAX
 

@@ -1,4 +1,4 @@
-#include "workflow/cache.h"
+#include "workflow/fit_model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "util/json_text.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 #define MAX_KEY_BYTES 65536
 

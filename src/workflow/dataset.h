@@ -3,13 +3,61 @@
 #define GLS_WORKFLOW_DATASET_H
 
 #include <cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
 
+#include <glslines/common.h>
+#include <glslines/phantom.h>
 #include <glslines/workflow.h>
 
-struct gls_output_group;
+/* --- Labels of segmentations by the tables that BIDS keeps beside them. */
 
-#include "workflow/dataset_labels.h"
-#include "workflow/dataset_names.h"
+enum { GLS_BIDS_MAX_LABELS = 16 };
+
+typedef struct gls_bids_labels {
+    int value[GLS_BIDS_MAX_LABELS], n;
+} gls_bids_labels;
+
+/* The numbers of white matter by the table dseg.tsv (columns index and name) that holds for a segmentation in this
+ * folder below root, by inheritance; none without a table. */
+gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels);
+
+/* --- Names of BIDS: key-value_key-value_suffix.extension. */
+
+/* FOLDER/NAME, or "", which is the name of no file, where that has more than size - 1 bytes. Returns path. */
+char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
+/* A folder and those above it, where they are not there. */
+gls_status gls_bids_make_folders(const char *path);
+/* Whether it ends in _SUFFIX and the extension. */
+bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
+/* Whether a text is a label: letters, digits and +, at least one. */
+#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
+bool gls_bids_is_label(const char *text);
+/* Whether all before the suffix are keys and values of letters, digits and +. */
+bool gls_bids_is_valid(const char *name);
+/* Without suffix and extension; NULL without memory, as below. */
+char *gls_bids_stem(const char *name);
+/* The stem without the entity of this key. */
+char *gls_bids_without(const char *name, const char *key);
+/* The nearest file for a stem in the folders above one: suffix and extension the same, its entities a part of the
+ * stem's. NULL: none. */
+char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
+                         const char *extension);
+/* The end of a name: KEY-VALUE_SUFFIX. */
+typedef struct gls_bids_ending {
+    char key[32], value[64], suffix[32];
+} gls_bids_ending;
+/* false: it is none. */
+bool gls_bids_split(const char *text, gls_bids_ending *ending);
+/* An image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg and
+ * atlas. series: that it is for, where they lie side by side: none of another run, acquisition or direction is taken,
+ * and of several the one that has most entities of the series and fewest of its own; NULL: the first is taken. */
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series);
+
+/* --- Data sets of BIDS: what can be tracked in one, and tracking it into another. */
+
+struct gls_output_group;
 
 /* Bytes of the name of a folder that is given: behind it come those of a participant, a session and dwi, and of a file.
  */
@@ -150,5 +198,21 @@ const char *gls_bids_value(const char *name, const char *key, char *value, size_
  * A folder that is not there has none. */
 gls_status gls_bids_names(const char *folder, char ***names);
 void gls_bids_names_free(char **names);
+
+/* --- A data set of phantoms. */
+
+/* Writes DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat for each label of "LABEL[/SESSION],...": series, tables
+ * (FSL's and MRtrix's), brain mask, white matter, sidecars; and the description of the data set. The k-th subject has
+ * the seed of params plus k. *n: how many there are. GLS_ERR_ARGUMENT: a label that is none; GLS_ERR_OUTPUT: a file
+ * exists, unless overwrite. */
+gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
+                               bool overwrite, size_t *n);
+
+/* --- logs/units.tsv: what became of each series when it was last seen to. */
+
+#define GLS_DATASET_LOG_HEADER "unit\tstate\treason"
+
+/* Adds these lines, each NAME, tab and the rest, and keeps those of other series that earlier or other runs wrote. */
+gls_status gls_dataset_log_add(const gls_dataset_options *options, const char *lines);
 
 #endif

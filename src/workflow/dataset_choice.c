@@ -6,7 +6,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset.h"
-#include "workflow/shard.h"
+#include "workflow/run_shards.h"
 
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard)
 {

@@ -10,9 +10,8 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/dataset_done.h"
-#include "workflow/dataset_names.h"
-#include "workflow/json.h"
+#include "workflow/dataset_parts.h"
+#include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 
 #define DONE "done" /* what a sidecar tells for later runs: inputs, outputs, and files in whose places these came */

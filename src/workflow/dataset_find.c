@@ -12,8 +12,7 @@
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/dataset_names.h"
-#include "workflow/dataset_select.h"
+#include "workflow/dataset_parts.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)
 

@@ -1,5 +1,5 @@
 /* Fits of a series beside its tractogram, under the names that BIDS proposes for maps of diffusion models. */
-#include "workflow/dataset_fit.h"
+#include "workflow/dataset_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "util/json_text.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 #include "workflow/series.h"
 
 /* What gls_fit_files() writes, and what becomes of it; without a parameter it is left out. */

@@ -12,8 +12,7 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
-#include "workflow/dataset_names.h"
-#include "workflow/dataset_select.h"
+#include "workflow/dataset_parts.h"
 
 #define MARK "tractogram\tseeds\tstreamlines"
 #define MAX_SIDECAR ((size_t)256 << 20)

@@ -1,5 +1,5 @@
 /* White matter in a segmentation whose numbers a table tells: the numbers of a plain dseg differ between programs. */
-#include "workflow/dataset_labels.h"
+#include "workflow/dataset.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,6 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 #include "util/status.h"
-#include "workflow/dataset_names.h"
 
 #define MAX_TABLE ((size_t)1 << 20)
 #define MAX_CELLS 32

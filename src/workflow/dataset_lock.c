@@ -1,4 +1,4 @@
-#include "workflow/dataset_lock.h"
+#include "workflow/dataset_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

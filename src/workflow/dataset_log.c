@@ -1,4 +1,4 @@
-#include "workflow/dataset_log.h"
+#include "workflow/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset_lock.h"
+#include "workflow/dataset_parts.h"
 
 #define MAX_LOG ((size_t)256 << 20)
 

@@ -1,4 +1,4 @@
-#include "workflow/dataset_names.h"
+#include "workflow/dataset.h"
 
 #include <dirent.h>
 #include <errno.h>

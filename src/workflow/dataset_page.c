@@ -9,7 +9,6 @@
 #include "util/text.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
-#include "workflow/dataset_names.h"
 
 #define MARK "<caption>Tractograms by glslines"
 

@@ -1,5 +1,5 @@
 /* The phantom as a BIDS data set of derivatives, as preprocessing pipelines write them: to try out `glslines bids`. */
-#include "workflow/dataset_phantom.h"
+#include "workflow/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset_names.h"
 
 enum { FINER = 2 }; /* voxels of the anatomical image along a side of a voxel of the series */
 

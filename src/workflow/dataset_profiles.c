@@ -12,8 +12,8 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text_tables.h"
-#include "workflow/dataset_select.h"
-#include "workflow/json.h"
+#include "workflow/dataset_parts.h"
+#include "workflow/sidecar.h"
 
 #define OUTPUT "tract_profiles"
 #define MARK "Profiles along bundles of all participants, put together by glslines bids"

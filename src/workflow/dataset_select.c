@@ -1,4 +1,4 @@
-#include "workflow/dataset_select.h"
+#include "workflow/dataset_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "workflow/dataset_stage.h"
+#include "workflow/dataset_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,9 +10,7 @@
 
 #include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/dataset_done.h"
-#include "workflow/dataset_lock.h"
-#include "workflow/job_outputs.h"
+#include "workflow/track_run.h"
 #include "workflow/series.h"
 
 #define IMAGE ".nii.gz"

@@ -1,4 +1,4 @@
-#include "workflow/defaults.h"
+#include "workflow/run_params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 /* Sets of presets, getters and models, as defaults.def names them. */
 enum {

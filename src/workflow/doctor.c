@@ -1,4 +1,4 @@
-#include "workflow/doctor.h"
+#include "workflow/devices.h"
 
 #include <cJSON.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "workflow/fod.h"
+#include "workflow/weight_files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "weights/tissue.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 #include "workflow/series.h"
 
 static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)

@@ -1,4 +1,4 @@
-#include "workflow/inputs.h"
+#include "workflow/run.h"
 
 #include <dirent.h>
 #include <errno.h>

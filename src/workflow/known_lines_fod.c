@@ -1,6 +1,6 @@
 /* What is certain of the streamlines of the known scene, however a device rounds; written by test/tools/check_lines.py,
  * which says how. */
-#include "workflow/known_scene.h"
+#include "workflow/device_checks.h"
 
 /* clang-format off */
 static const gls_known_line ifod1[] = {

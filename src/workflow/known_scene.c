@@ -1,4 +1,4 @@
-#include "workflow/known_scene.h"
+#include "workflow/device_checks.h"
 
 #include <math.h>
 #include <stdlib.h>

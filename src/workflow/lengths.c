@@ -1,4 +1,4 @@
-#include "workflow/lengths.h"
+#include "workflow/run_shards.h"
 
 #include <math.h>
 #include <omp.h>

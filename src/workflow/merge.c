@@ -5,9 +5,7 @@
 
 #include "tractogram/writers.h"
 #include "util/status.h"
-#include "workflow/merge_maps.h"
-#include "workflow/merge_sidecar.h"
-#include "workflow/monitor.h"
+#include "workflow/run_shards.h"
 #include "workflow/run.h"
 #include "workflow/sidecar.h"
 

@@ -1,4 +1,4 @@
-#include "workflow/merge_maps.h"
+#include "workflow/run_shards.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -14,10 +14,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-#include "workflow/json.h"
-#include "workflow/shard.h"
 #include "workflow/sidecar.h"
-#include "workflow/written.h"
 
 /* --- Of which run a map is: a map says nothing of that, but the sidecar of its shard names it. */
 

@@ -1,4 +1,4 @@
-#include "workflow/merge_sidecar.h"
+#include "workflow/run_shards.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,11 +12,8 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/json.h"
-#include "workflow/lengths.h"
-#include "workflow/params.h"
 #include "workflow/sidecar.h"
-#include "workflow/written.h"
+#include "workflow/run_params.h"
 
 static const cJSON *item(const cJSON *object, const char *key)
 {

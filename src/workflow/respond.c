@@ -12,10 +12,10 @@
 #include "util/numbers.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/model.h"
-#include "workflow/params.h"
-#include "workflow/series_run.h"
+#include "workflow/sidecar.h"
+#include "workflow/fit_model.h"
+#include "workflow/run_params.h"
+#include "workflow/series.h"
 
 enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* after the responses */
 

@@ -1,4 +1,4 @@
-#include "workflow/resume.h"
+#include "workflow/track_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/json.h"
 #include "workflow/sidecar.h"
 
 static gls_status no_memory(void)

@@ -1,11 +1,63 @@
-/* One run of a command, as far as files go: what it reads, what it writes, the warnings that it gave, and the sidecar
- * that tells how the outputs were made. No output is an input, and all outputs appear together or none does. */
+/* One run of a command as far as files go: what it reads and writes, and calls of its monitor. */
 #ifndef GLS_WORKFLOW_RUN_H
 #define GLS_WORKFLOW_RUN_H
 
-#include "util/status.h"
+#include <glslines/common.h>
+#include <glslines/workflow.h>
+
 #include "util/output_file.h"
-#include "workflow/inputs.h"
+#include "util/status.h"
+
+/* --- Files that a run reads: whether they can be read, what tells them from others, and that no output takes their
+ * place. A reader may open a second file along with the one that is named, its companion: the other file of a .hdr/.img
+ * pair, the values of a .mih, the data of a TCK file. Of a TRX folder it opens what lies in it. */
+
+/* An input file and its size, for messages and the sidecar. */
+typedef struct gls_input_file {
+    const char *role; /* "dwi" and so on */
+    const char *path; /* NULL: not a file */
+    const char *hint; /* follows the message where it does not exist; NULL: none */
+    uint64_t bytes;
+    uint64_t hash;           /* of its contents; 0 before gls_input_file_hash() */
+    uint64_t companion_hash; /* of the contents of its companion; 0: there is none */
+} gls_input_file;
+
+/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size. */
+gls_status gls_input_file_check(gls_input_file *file);
+/* Fills in the hashes, by which the file can be told from others wherever it lies. */
+gls_status gls_input_file_hash(gls_input_file *file);
+/* One hash of both. */
+uint64_t gls_input_file_identity(const gls_input_file *file);
+
+/* The companion of a file, from malloc; *companion is NULL where there is none. */
+gls_status gls_input_companion(const char *path, char **companion);
+/* A hash of all that a reader opens where this file or folder is named. GLS_ERR_INPUT names what cannot be read. */
+gls_status gls_input_hash(const char *path, uint64_t *hash);
+/* The file of an input as command lines have it: FILE, or FILE:LABELS and FILE=NAME where no file has the whole of that
+ * name. From malloc; NULL: it names no file that is there, or memory ran out. */
+char *gls_input_named_file(const char *text);
+
+/* GLS_ERR_OUTPUT: the output is this input (NULL: there is none) or its companion. */
+gls_status gls_input_keep(const char *text, const char *output);
+
+/* What a run reads, companions among it. All zero is an empty set. */
+typedef struct gls_inputs {
+    size_t n, capacity;
+    struct gls_input_entry {
+        char *path, *named; /* the file, and the text by which the user named it */
+    } * entry;
+} gls_inputs;
+
+/* Adds an input as command lines have it; NULL adds nothing. */
+gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
+gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
+/* GLS_ERR_OUTPUT: the output is one of the inputs, under any name, or lies in a folder that is one. inputs NULL: none.
+ */
+gls_status gls_inputs_check(const gls_inputs *inputs, const char *output);
+void gls_inputs_finish(gls_inputs *inputs);
+
+/* --- One run of a command, as far as files go: what it reads, what it writes, the warnings that it gave, and the
+ * sidecar that tells how the outputs were made. No output is an input, and all outputs appear together or none does. */
 
 struct cJSON;
 
@@ -50,5 +102,28 @@ void gls_run_log_outputs(const gls_run *run);
  * outputs (NULL entries count for nothing). */
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
                            size_t n_others);
+
+/* --- Calls of a gls_monitor whose members, or which itself, may be missing. */
+
+static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->begin) m->begin(m->user, phase);
+}
+
+static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->end) m->end(m->user, phase);
+}
+
+/* False: the caller asks to stop. */
+static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
+{
+    return !m || !m->step || m->step(m->user, progress);
+}
+
+static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
+{
+    return !gls_monitor_step(m, &(gls_progress){.phase = phase});
+}
 
 #endif

@@ -1,4 +1,4 @@
-#include "workflow/self_test.h"
+#include "workflow/device_checks.h"
 
 #include <string.h>
 
@@ -9,9 +9,7 @@
 #include "track/tracker.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/checked.h"
-#include "workflow/known_scene.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 /* Renderers on the CPU may take minutes for all seeds: what came by then has to do. */
 #define SECONDS 5

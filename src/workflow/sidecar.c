@@ -12,7 +12,6 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/clock.h"
-#include "workflow/json.h"
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {

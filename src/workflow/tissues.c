@@ -1,4 +1,4 @@
-#include "workflow/tissues.h"
+#include "workflow/fit_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,7 @@
 #include "dwi/gradients_table.h"
 #include "util/status.h"
 #include "util/maths.h"
-#include "workflow/cache.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 /* The b0 signal over that of the responses: outside of these something was rescaled. */
 #define LEAST_GAIN 0.2

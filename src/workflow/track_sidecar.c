@@ -1,4 +1,4 @@
-#include "workflow/track_sidecar.h"
+#include "workflow/track_run.h"
 
 #include <cJSON.h>
 #include <math.h>
@@ -12,11 +12,9 @@
 #include "util/json_text.h"
 #include "track/params.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/defaults.h"
-#include "workflow/params.h"
 #include "workflow/sidecar.h"
-#include "workflow/study.h"
+#include "workflow/run_params.h"
+#include "workflow/track_inputs.h"
 
 /* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
 static void add_bids(cJSON *root, const gls_job *job)

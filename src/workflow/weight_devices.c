@@ -1,4 +1,4 @@
-#include "workflow/weight_devices.h"
+#include "workflow/weight_files.h"
 
 #include <omp.h>
 #include <stdio.h>

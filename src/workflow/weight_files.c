@@ -13,7 +13,7 @@
 #include "util/threads.h"
 #include "util/text.h"
 #include "weights/fixels.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 #define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */
 #define NUMBER_BLOCK 1024

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/stats.h"
+#include "bench/bench_stats.h"
 #include "util/maths.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/params.h"
+#include "workflow/sidecar.h"
+#include "workflow/run_params.h"
 
 static const char *path_in(const char *directory, const char *name, char *path, size_t size)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "file.h"
-#include "workflow/tracts/columns.h"
-#include "workflow/tracts/job.h"
+#include "workflow/tracts/tract_files.h"
+#include "workflow/tracts/tract_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

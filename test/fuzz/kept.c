@@ -2,9 +2,9 @@
  * run that may have been done: what was kept or nothing, never a crash. */
 #include "folder.h"
 #include "grid.h"
-#include "workflow/cache.h"
-#include "workflow/checked.h"
-#include "workflow/done.h"
+#include "workflow/fit_model.h"
+#include "workflow/device_checks.h"
+#include "workflow/track_run.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {

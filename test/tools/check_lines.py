@@ -143,7 +143,7 @@ def main():
         with open(os.path.join(sys.argv[2], FILES[group]), "w") as file:
             print("/* What is certain of the streamlines of the known scene, however a device rounds; written by "
                   "test/tools/check_lines.py,\n * which says how. */", file=file)
-            print('#include "workflow/known_scene.h"\n\n/* clang-format off */', file=file)
+            print('#include "workflow/device_checks.h"\n\n/* clang-format off */', file=file)
             for variant in variants:
                 print(f"static const gls_known_line {variant}[] = {{", *tables[variant], "};", sep="\n", file=file)
             print("\n#define LINES(name) {name, sizeof name / sizeof *name}", file=file)

@@ -10,8 +10,7 @@
 #include <glslines/glslines.h>
 
 #include "util/numbers.h"
-#include "workflow/defaults.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -209,7 +208,8 @@ static void test_texts(void **state)
     assert_int_equal(strncmp(text, "--max-angle 25 degrees (", 24), 0);
     gls_default_text("max-angle", text, sizeof text);
     assert_int_equal(strncmp(text, "45 degrees with boot, ifod2", 27), 0);
-    assert_non_null(strstr(text, "; 25 degrees with prob, det; 35 degrees with ptt; 15 degrees with ifod1, nulldist1; "));
+    assert_non_null(
+        strstr(text, "; 25 degrees with prob, det; 35 degrees with ptt; 15 degrees with ifod1, nulldist1; "));
     gls_default_text("min-length", text, sizeof text);
     assert_int_equal(strncmp(text, "5 voxels", 8), 0);
     for (int preset = 0; preset <= GLS_PRESET_TRACTOFLOW; preset++) {

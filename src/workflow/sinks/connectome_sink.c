@@ -6,9 +6,9 @@
 #include "tracts/grouped.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/sinks/weights_sink.h"
+#include "workflow/track_run.h"
+#include "workflow/sidecar.h"
+#include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
 
 typedef struct matrix_state {

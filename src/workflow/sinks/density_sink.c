@@ -3,7 +3,7 @@
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/track_run.h"
 
 typedef struct map_state {
     gls_density *map;

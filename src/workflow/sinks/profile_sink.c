@@ -5,9 +5,9 @@
 #include "image/formats.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/study.h"
-#include "workflow/tracts/profile_table.h"
+#include "workflow/track_run.h"
+#include "workflow/track_inputs.h"
+#include "workflow/tracts/tract_tables.h"
 
 typedef struct profile_state {
     gls_bundles *bundles;

@@ -6,9 +6,9 @@
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/tracts/sample_set.h"
+#include "workflow/track_run.h"
+#include "workflow/sidecar.h"
+#include "workflow/tracts/tract_tables.h"
 
 typedef struct sample_state {
     gls_sample_set set;

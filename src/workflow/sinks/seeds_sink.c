@@ -4,7 +4,7 @@
 
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/job_state.h"
+#include "workflow/track_run.h"
 
 #define PIECE 65536
 

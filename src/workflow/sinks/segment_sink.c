@@ -8,9 +8,9 @@
 #include "tracts/shape.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/tracts/segment_files.h"
+#include "workflow/track_run.h"
+#include "workflow/sidecar.h"
+#include "workflow/tracts/tract_tables.h"
 
 /* Streamlines of a bundle that wait until it is known which of them are outliers. */
 typedef struct waiting_lines {

@@ -4,7 +4,7 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/track_run.h"
 
 static gls_status no_memory(void)
 {

@@ -7,7 +7,7 @@
 #include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/track_run.h"
 
 /* A kind of result is one row. Columns reach the tractogram, and files the sidecar, in this order. */
 static const gls_sink_kind *const kinds[] = {

@@ -1,17 +1,19 @@
-/* What a run of tracking makes of its streamlines beside the tractogram: maps, matrices, tables, columns. Each kind of
- * result is one file of this folder and one row of the table in sink_table.c; all else of the program walks over the
- * rows.
- */
+/* What a run of tracking makes of its streamlines beside the tractogram: maps, matrices, tables, columns. */
 #ifndef GLS_WORKFLOW_SINKS_SINKS_H
 #define GLS_WORKFLOW_SINKS_SINKS_H
 
 #include <glslines/bundles.h>
+#include <glslines/connectome.h>
 #include <glslines/streamlines.h>
 #include <glslines/tractogram.h>
 #include <glslines/workflow.h>
 
 #include "track/engine/visited.h"
 #include "util/output_file.h"
+
+/* --- What a run of tracking makes of its streamlines beside the tractogram: maps, matrices, tables, columns. Each kind
+ * of result is one file of this folder and one row of the table in sink_table.c; all else of the program walks over the
+ * rows. */
 
 struct cJSON;
 struct gls_sink_kind;
@@ -101,5 +103,11 @@ gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer);
 gls_status gls_sinks_write(gls_job *job, gls_output_group *group);
 void gls_sinks_describe(const gls_job *job, struct cJSON *root);
 void gls_sinks_finish(gls_job *job);
+
+/* --- The weights that track --weights computes, for sinks that take them. */
+
+/* Hands the ends of all streamlines with their weights, the column GLS_DPS_WEIGHTS, to a connectome, once all
+ * streamlines have come. weights: the wanted sink of gls_weights_kind. */
+gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_connectome *connectome);
 
 #endif

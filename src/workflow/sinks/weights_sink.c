@@ -9,11 +9,10 @@
 
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/fod.h"
-#include "workflow/job_state.h"
-#include "workflow/params.h"
-#include "workflow/sinks/weights_sink.h"
 #include "workflow/weight_files.h"
+#include "workflow/track_run.h"
+#include "workflow/run_params.h"
+#include "workflow/sinks/sinks.h"
 
 #define PARCEL 16384
 

@@ -1,4 +1,4 @@
-#include "workflow/tracts/columns.h"
+#include "workflow/tracts/tract_files.h"
 
 #include <inttypes.h>
 #include <math.h>

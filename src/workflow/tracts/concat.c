@@ -1,4 +1,4 @@
-#include "workflow/tracts/concat.h"
+#include "workflow/tracts/tract_files.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "workflow/tracts/edges.h"
+#include "workflow/tracts/tract_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "workflow/tracts/orient.h"
+#include "workflow/tracts/tract_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "workflow/tracts/profile_table.h"
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <math.h>

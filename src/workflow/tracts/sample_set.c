@@ -1,4 +1,4 @@
-#include "workflow/tracts/sample_set.h"
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "workflow/tracts/segment_files.h"
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/tracts/writer.h"
+#include "workflow/tracts/tract_files.h"
 
 gls_status gls_bundle_files_check(const char *each)
 {

@@ -1,4 +1,4 @@
-#include "workflow/tracts/step.h"
+#include "workflow/tracts/tract_run.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "tractogram/writers.h"
 #include "util/status.h"
-#include "workflow/tracts/writer.h"
+#include "workflow/tracts/tract_files.h"
 
 #define HEADER_BYTES 256
 

@@ -1,4 +1,4 @@
-#include "workflow/tracts/writer.h"
+#include "workflow/tracts/tract_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tractogram/writers.h"
 #include "util/status.h"
 #include "util/numbers.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 

@@ -1,0 +1,149 @@
+#include "workflow/track_inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <glslines/peaks.h>
+#include <glslines/sh.h>
+
+#include "image/formats.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/weight_files.h"
+#include "workflow/run_params.h"
+
+gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
+{
+    if (o->peaks_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->peaks_frame - 1);
+    return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
+}
+
+/* --- files -------------------------------------------------------------------- */
+
+void gls_study_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
+{
+    static const char *const roles[2][GLS_MAX_PEAK_FILES] = {
+        {"peaks", "peaks_2", "peaks_3", "peaks_4", "peaks_5", "peaks_6", "peaks_7", "peaks_8"},
+        {"peaks_values", "peaks_values_2", "peaks_values_3", "peaks_values_4", "peaks_values_5", "peaks_values_6",
+         "peaks_values_7", "peaks_values_8"}};
+    for (int i = 0; i < GLS_MAX_PEAK_FILES; i++) {
+        file[GLS_FILE_PEAKS + i] =
+            (gls_input_file){.role = roles[0][i], .path = i < o->peaks.n ? o->peaks.value[i] : NULL};
+        file[GLS_FILE_PEAKS_VALUES + i] =
+            (gls_input_file){.role = roles[1][i], .path = i < o->peaks_values.n ? o->peaks_values.value[i] : NULL};
+    }
+}
+
+/* DIPY's own format is HDF5. */
+static gls_status check_name(const char *path)
+{
+    if (!gls_case_ends(path, ".pam5")) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
+                    "(or the command dipy_pam_to_niftis) and give its peaks_dirs, with --peaks-frame image",
+                    path);
+}
+
+static gls_status add_file(gls_study *study, const gls_job_options *o, int i)
+{
+    const char *path = o->peaks.value[i];
+    const gls_bvec_frame frame = gls_peaks_frame(o, i);
+    const gls_grid *grid = study->series.dwi ? &study->series.dwi->grid : i > 0 ? &study->odf_image->grid : NULL;
+    const char *first = study->series.dwi ? study->file[GLS_FILE_DWI].path : o->peaks.value[0];
+    gls_image *image = NULL;
+    gls_status status = check_name(path);
+    if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    /* 6, 15 and 45 volumes may be both */
+    if (!status && gls_sh_order(image->n_volumes) > 0 && gls_fod_share_unlike(image) < 0.02)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
+                "everywhere; --sh FILE reads them",
+                path, image->n_volumes);
+    /* vectors along the scanner axes do not change with the axes of the voxels */
+    if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
+    if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
+    if (!status) status = gls_peaks_append(&study->odf_image, image, path, frame);
+    gls_image_destroy(image);
+    return status;
+}
+
+static gls_status add_values(gls_study *study, const gls_job_options *o)
+{
+    const size_t n_peaks = study->odf_image->n_volumes / 3;
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < o->peaks_values.n && !status; i++) {
+        const char *path = o->peaks_values.value[i];
+        gls_image *image = NULL;
+        status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+        if (!status) status = gls_image_reorient(&image, path, &study->odf_image->grid);
+        if (!status) status = gls_peaks_set_values(study->odf_image, n, image, path);
+        if (!status) n += image->n_volumes;
+        gls_image_destroy(image);
+    }
+    if (status || o->peaks_values.n == 0 || n == n_peaks) return status;
+    return gls_fail(GLS_ERR_INPUT,
+                    "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
+                    n_peaks);
+}
+
+static gls_status require_peak(const gls_image *peaks, const char *path)
+{
+    const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(peaks->data[i]) && peaks->data[i] != 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: has no peak: all values are 0 or no numbers", path);
+}
+
+gls_status gls_study_read_peaks(gls_study *study, const gls_job_options *o)
+{
+    gls_status status = GLS_OK;
+    for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(study, o, i);
+    if (!status) status = add_values(study, o);
+    if (!status) status = require_peak(study->odf_image, o->peaks.value[0]);
+    if (!status)
+        gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
+                o->peaks.n > 1 ? " and others" : "", study->odf_image->n_volumes / 3,
+                gls_odf_frame_name(gls_peaks_frame(o, 0)));
+    return status;
+}
+
+/* --- peaks of ODFs -------------------------------------------------------------- */
+
+/* As many as sh2peaks finds by default, and as many as EuDX looks at. */
+static size_t n_peaks(const gls_job_options *o)
+{
+    return o->track.dg == GLS_DG_EUDX ? 5 : 3;
+}
+
+gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,
+                          gls_image **peaks)
+{
+    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    char text[32];
+    const double start = gls_clock_seconds();
+    if (!source || !source->is_sh || source->full)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg %s: needs peaks: --peaks FILE, or symmetric ODFs as spherical harmonics of even orders",
+                        gls_getter_name(o->track.dg));
+    gls_status status =
+        gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
+    if (!status)
+        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(o),
+                gls_format_duration(gls_clock_seconds() - start, text, sizeof text));
+    return status;
+}
+
+gls_status gls_study_find_peaks(gls_study *study, const gls_job_options *o)
+{
+    return gls_find_peaks(o, study->odf, study->odf_frame, &study->peaks);
+}
+
+gls_status gls_study_plan_peaks(gls_study *study, const gls_job_options *o)
+{
+    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    return gls_image_create(study->grid, 3 * n_peaks(o), &study->peaks);
+}
