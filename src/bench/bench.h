@@ -121,7 +121,7 @@ typedef struct bench_run {
     const gls_monitor *monitor;
     gls_track_params params; /* of all columns but for getter and mapping; set with the data */
     gls_job_options job;     /* what track would take: the parameters of all columns */
-    gls_study data;          /* phantom, masks, stop map, seeds, sphere */
+    gls_job_inputs data;     /* phantom, masks, stop map, seeds, sphere */
     bench_device device[BENCH_MAX_DEVICES];
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;

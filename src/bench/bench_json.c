@@ -50,7 +50,7 @@ static void add_host(cJSON *root, const bench_run *run)
 
 static void add_data(cJSON *root, const bench_run *run)
 {
-    const gls_study *in = &run->data;
+    const gls_job_inputs *in = &run->data;
     const gls_phantom_params *p = &in->phantom->params;
     gls_sidecar_add_grid(root, in->grid);
     cJSON *data = cJSON_AddObjectToObject(root, "data");

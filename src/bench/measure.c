@@ -95,7 +95,7 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {
     const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
     gls_status status = GLS_OK;
-    for (int k = 0; run->directory && k < BENCH_PLAIN && status == GLS_OK; k++)
+    for (int k = 0; run->directory && k < BENCH_PLAIN && !status; k++)
         status = bench_plain_file(run->directory, c->file_bytes, n_threads[k], &c->plain[k][i]);
     return status;
 }
@@ -103,21 +103,21 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
-    gls_status code = run_once(run, tracker, seeds, c, seconds);
+    gls_status status = run_once(run, tracker, seeds, c, seconds);
     uint64_t streamlines = c->result.streamlines, points = c->result.points, commissural = c->commissural;
-    for (int i = 0; !code && i < run->options->repeat; i++) {
-        code = run_once(run, tracker, seeds, c, seconds);
-        if (code) return code;
+    for (int i = 0; !status && i < run->options->repeat; i++) {
+        status = run_once(run, tracker, seeds, c, seconds);
+        if (status) return status;
         if (c->result.streamlines != streamlines || c->result.points != points || c->commissural != commissural)
             return gls_fail(GLS_ERR_MEMORY,
                             "repetition %d gave %llu points and %llu streamlines, the one before %llu and %llu", i + 1,
                             (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines,
                             (unsigned long long)points, (unsigned long long)streamlines);
         for (int t = 0; t < BENCH_TIMES; t++) c->seconds[t][i] = seconds[t];
-        code = write_plainly(run, c, i);
+        status = write_plainly(run, c, i);
         c->n = i + 1;
     }
-    return code;
+    return status;
 }
 
 /* One run more, in which the host waits for each kernel: kept apart, since that takes time itself. */
@@ -184,11 +184,11 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     }
     c->device_bytes = gls_device_get_memory(device).allocated_bytes - before;
     c->work = bench_work_count(run, model, &c->params);
-    gls_status code = repeat(run, tracker, seeds, c);
-    if (!code) code = time_kernels(run, tracker, seeds, c);
+    status = repeat(run, tracker, seeds, c);
+    if (!status) status = time_kernels(run, tracker, seeds, c);
     gls_seeds_destroy(seeds);
     gls_tracker_destroy(tracker);
-    return code;
+    return status;
 }
 
 double bench_median(const bench_column *c, bench_time time)

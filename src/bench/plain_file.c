@@ -12,7 +12,7 @@
 
 #define PIECE ((size_t)16 << 20)
 /* More tells no more, and the memory may be that of the tractogram. */
-#define MOST_BYTES ((uint64_t)4 << 30)
+#define MAX_BYTES ((uint64_t)4 << 30)
 
 typedef struct plain {
     gls_output output;
@@ -35,13 +35,13 @@ gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads
 {
     char path[4096];
     unsigned char *data = malloc(PIECE);
-    plain p = {.bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES, .data = data};
+    plain p = {.bytes = bytes < MAX_BYTES ? bytes : MAX_BYTES, .data = data};
     *rate = 0;
     if (!data) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     snprintf(path, sizeof path, "%s/plain", directory);
     memset(data, 1, PIECE); /* pages of its own */
     gls_status status = gls_output_create(path, true, &p.output);
-    if (status == GLS_OK) {
+    if (!status) {
         double start = gls_clock_seconds();
         gls_parallel((size_t)((p.bytes + PIECE - 1) / PIECE), 1, n_threads, write_some, &p);
         (void)fsync(p.output.fd);

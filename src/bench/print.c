@@ -206,7 +206,7 @@ static void devices(const bench_run *run)
 
 void bench_print(const bench_run *run)
 {
-    const gls_study *in = &run->data;
+    const gls_job_inputs *in = &run->data;
     char a[32], text[64];
     printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1],
            in->grid->dim[2], in->series.dwi->n_volumes, gls_format_count(in->seed_voxels, a, sizeof a));

@@ -31,7 +31,7 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
-    gls_job_tell(job);
+    gls_job_log_result(job);
     gls_illustrations_make(illustrations, job);
     return GLS_OK;
 }

@@ -133,16 +133,16 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 }
 
 /* The defaults of preset, getter and model, where nothing was given. */
-static void settle(gls_job_options *o, const cmd_arguments *arguments)
+static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
-    gls_job_options settled = *o;
+    gls_job_options decided = *o;
     const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
     size_t n = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
-    gls_job_options_settle(&settled, given);
+    gls_job_options_settle(&decided, given);
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &settled);
+        if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }
 
 /* Options that the getter does not have, or that are of particle filtering alone. */
@@ -177,7 +177,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     o->argc = arguments->argc;
     o->argv = arguments->argv;
     take_model(o, arguments);
-    settle(o, arguments);
+    take_defaults(o, arguments);
     code = check_getter(o, arguments);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;

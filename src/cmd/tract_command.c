@@ -43,18 +43,18 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     cJSON_AddStringToObject(root, "Description", work->description);
     gls_sidecar_add_software(root, arguments->argc, arguments->argv);
     cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), arguments, values);
-    gls_tract_job job;
-    gls_tract_job_init(&job, &((const tract_values *)values)->shared, root);
-    job.go_on = go_on;
-    job.monitor = &monitor;
+    gls_tract_run run;
+    gls_tract_run_init(&run, &((const tract_values *)values)->shared, root);
+    run.go_on = go_on;
+    run.monitor = &monitor;
     cmd_interrupt_catch();
-    gls_status status = work->work(&job, (const char *)values + TRACT_AT, arguments->positional, n);
-    if (!status) status = gls_tract_job_commit(&job);
-    char *printed = status ? NULL : job.printed;
-    if (printed) job.printed = NULL;
+    gls_status status = work->work(&run, (const char *)values + TRACT_AT, arguments->positional, n);
+    if (!status) status = gls_tract_run_commit(&run);
+    char *printed = status ? NULL : run.printed;
+    if (printed) run.printed = NULL;
     int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
-    if (!status) status = job.verdict;
-    gls_tract_job_finish(&job);
+    if (!status) status = run.verdict;
+    gls_tract_run_finish(&run);
     cmd_interrupt_release();
     return status ? cmd_error_status(status) : code;
 }

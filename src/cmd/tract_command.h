@@ -1,4 +1,4 @@
-/* What the commands on tractograms share: from the command line to a job of workflow/tracts, and to an exit code. */
+/* What the commands on tractograms share: from the command line to a run of workflow/tracts, and to an exit code. */
 #ifndef GLS_CMD_TRACT_H
 #define GLS_CMD_TRACT_H
 
@@ -10,7 +10,7 @@
 /* How a command is run: its member work. */
 typedef struct tract_work {
     const char *description; /* of the sidecar */
-    gls_status (*work)(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+    gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
     const char *arguments; /* "takes IN and OUT": in the error for another number */
     int min_files;
 } tract_work;

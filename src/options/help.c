@@ -124,7 +124,7 @@ static void option_head(const gls_option *option, char *buffer, size_t size)
 }
 
 /* The head of an option, on further lines where its choices are too many for one; returns the column behind it. */
-static int put_head(FILE *out, const char *head, int width)
+static int print_head(FILE *out, const char *head, int width)
 {
     const int below = 10;
     int column = fprintf(out, "  ");
@@ -148,7 +148,7 @@ static void help_option(FILE *out, const gls_option *option, const void *values,
     option_head(option, head, sizeof head);
     cmd_option_brackets(option, values, bracket, sizeof bracket);
     snprintf(text, sizeof text, "%s%s", option->help, bracket);
-    int column = put_head(out, head, width);
+    int column = print_head(out, head, width);
     if (column > indent - 2)
         fprintf(out, "\n%*s", indent, "");
     else

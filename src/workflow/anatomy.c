@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "workflow/run_params.h"
 
-#define MOST_SEEDS UINT32_MAX
+#define MAX_SEEDS UINT32_MAX
 
 /* --- options ---------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ gls_status gls_anatomy_check(const gls_job_options *o)
 /* --- tissue ------------------------------------------------------------------ */
 
 /* Files of fractions, all on the grid of the first. */
-static gls_status join_maps(const gls_study *input, gls_image **image)
+static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
 {
     gls_image *map[4] = {NULL};
     const char *first = input->file[GLS_FILE_PVE_WM].path;
@@ -132,7 +132,7 @@ static gls_status join_ends(const gls_job_options *o, gls_image **image)
     return status;
 }
 
-gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *o)
 {
     const char *name = gls_tissue_file(o);
     gls_image *image = NULL;
@@ -150,7 +150,7 @@ gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
 
 /* --- seeds ------------------------------------------------------------------- */
 
-static gls_status seeds_in_sphere(gls_study *input, const gls_job_options *o, uint64_t count)
+static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_region_text text;
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
@@ -161,7 +161,7 @@ static gls_status seeds_in_sphere(gls_study *input, const gls_job_options *o, ui
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
 }
 
-static gls_status seeds_by_weight(gls_study *input, const gls_job_options *o, uint64_t count)
+static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;
     bool made = gls_gmwmi_is_made(o->seed_gmwmi);
@@ -181,10 +181,10 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
     return o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
 }
 
-gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
-    uint64_t n = o->nseeds > 0 ? o->nseeds : MOST_SEEDS;
+    uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
@@ -222,7 +222,7 @@ gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
 /* More seeds than this need not be looked at to tell that none lies in a region. */
 #define ENOUGH_SEEDS 1000000
 
-gls_status gls_study_check_tracking_mask(const gls_study *input)
+gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
 {
     uint32_t bits = input->regions ? gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK) : 0;
     if (!bits || !input->seeds) return GLS_OK;
@@ -240,7 +240,7 @@ gls_status gls_study_check_tracking_mask(const gls_study *input)
 }
 
 /* Longer steps than a region is wide can jump over it. */
-static void warn_of_steps(const gls_study *input, double step)
+static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
         gls_region_info region = gls_regions_get(input->regions, i);
@@ -252,7 +252,7 @@ static void warn_of_steps(const gls_study *input, double step)
     }
 }
 
-gls_status gls_study_read_regions(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)
 {
     const struct {
         gls_region_role role;
@@ -270,12 +270,12 @@ gls_status gls_study_read_regions(gls_study *input, const gls_job_options *o)
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest)
         status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
-                                       gls_study_name(input, GLS_FILE_MASK), input->mask);
+                                       gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         for (int k = 0; k < given[i].text->n && !status; k++)
             status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
     if (!status) status = gls_regions_complete(input->regions);
-    if (!status) status = gls_study_check_tracking_mask(input);
+    if (!status) status = gls_job_inputs_check_tracking_mask(input);
     if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);
     return status;
 }

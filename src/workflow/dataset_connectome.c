@@ -109,7 +109,7 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
 
 /* What the sidecar tells for later runs. It gets its name first: one that is killed before the others have theirs
  * leaves files of this run and of the one before, both of which are told of. */
-static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
+static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
 {
     const char *const path[] = {m->matrix, m->nodes};
     struct stat info;
@@ -118,9 +118,9 @@ static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
-        for (size_t k = 0; k < job->run.group.n && !status; k++)
-            if (gls_output_is(&job->run.group.output[k], path[i]))
-                status = gls_dataset_note_output(outputs, name, &job->run.group.output[k]);
+        for (size_t k = 0; k < run->files.group.n && !status; k++)
+            if (gls_output_is(&run->files.group.output[k], path[i]))
+                status = gls_dataset_note_output(outputs, name, &run->files.group.output[k]);
     }
     return status;
 }
@@ -135,7 +135,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     const char *const file[] = {m->tractogram, m->labels, m->matrix};
     const gls_tract_common common = {.force = true};
     cJSON *root = cJSON_CreateObject(), *parameters, *done;
-    gls_tract_job job;
+    gls_tract_run run;
     options.bids = true;
     options.lut = m->names;
     options.weights = m->weights;
@@ -149,12 +149,12 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     if (m->weights) cJSON_AddStringToObject(parameters, "weights", m->weights);
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));
-    gls_tract_job_init(&job, &common, root);
-    job.run.leads = true;
-    gls_status status = gls_tract_connectome(&job, &options, file, 3);
-    if (!status) status = note(m, &job, done);
-    if (!status) status = gls_tract_job_commit(&job);
-    gls_tract_job_finish(&job);
+    gls_tract_run_init(&run, &common, root);
+    run.files.leads = true;
+    gls_status status = gls_tract_connectome(&run, &options, file, 3);
+    if (!status) status = note(m, &run, done);
+    if (!status) status = gls_tract_run_commit(&run);
+    gls_tract_run_finish(&run);
     return status;
 }
 

@@ -35,7 +35,7 @@ static cJSON *read_description(const char *folder)
 }
 
 /* Appends a path: what is no letter, digit or one of these goes by its number. */
-static void put_path(const char *path, char *uri, size_t size)
+static void append_path(const char *path, char *uri, size_t size)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/+:@!$&'()*,;=";
     size_t n = strlen(uri);
@@ -52,7 +52,7 @@ static void file_uri(const char *path, char *uri, size_t size)
 {
     char *whole = realpath(path, NULL);
     snprintf(uri, size, "file://");
-    put_path(whole ? whole : path, uri, size);
+    append_path(whole ? whole : path, uri, size);
     free(whole);
 }
 
@@ -68,7 +68,7 @@ void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, 
         return;
     }
     snprintf(uri, size, "%s", schemes[best]);
-    put_path(path + n[best] + 1, uri, size);
+    append_path(path + n[best] + 1, uri, size);
 }
 
 static cJSON *description(const gls_dataset_options *o)

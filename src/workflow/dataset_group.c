@@ -18,7 +18,7 @@
 #define MAX_SIDECAR ((size_t)256 << 20)
 
 /* As the sidecar has it, to six digits behind the point at most. */
-static void put_number(FILE *table, const cJSON *root, const char *object, const char *key)
+static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
 {
     char text[64];
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, object), key);
@@ -43,11 +43,11 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     char *stem = gls_bids_stem(name);
     if (!stem) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     fprintf(table, "%s", stem ? stem : "");
-    put_number(table, root, "counts", "seeds");
-    put_number(table, root, "counts", "streamlines");
-    put_number(table, root, "lengths", "mean_mm");
-    put_number(table, root, "lengths", "median_mm");
-    put_number(table, root, "seconds", "total");
+    print_number(table, root, "counts", "seeds");
+    print_number(table, root, "counts", "streamlines");
+    print_number(table, root, "lengths", "mean_mm");
+    print_number(table, root, "lengths", "median_mm");
+    print_number(table, root, "seconds", "total");
     fputc('\n', table);
     free(stem);
     cJSON_Delete(root);

@@ -40,7 +40,7 @@ static bool is_there(const gls_dataset_options *o, const char *file)
 static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
 
 /* A length stands there to a tenth of a mm. */
-static void put_number(FILE *page, const char *column, const char *text, bool is_length)
+static void print_number(FILE *page, const char *column, const char *text, bool is_length)
 {
     double mm;
     fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
@@ -52,7 +52,7 @@ static void put_number(FILE *page, const char *column, const char *text, bool is
 }
 
 /* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
-static void put_row(const gls_dataset_options *o, FILE *page, char *row)
+static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
@@ -69,7 +69,7 @@ static void put_row(const gls_dataset_options *o, FILE *page, char *row)
         fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
     else
         fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
-    for (int i = 1; i < 5; i++) put_number(page, columns[i - 1], cell[i], i >= 3);
+    for (int i = 1; i < 5; i++) print_number(page, columns[i - 1], cell[i], i >= 3);
     snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
              stem);
     if (is_there(o, file))
@@ -92,7 +92,7 @@ gls_status gls_dataset_page(const gls_dataset_options *o, const char *table, gls
     }
     fputs(head, page);
     strtok_r(rows, "\n", &rest); /* names of columns */
-    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) put_row(o, page, row);
+    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
     fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
     free(rows);
     gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -69,8 +69,8 @@ static gls_status write_tables(const subject *s)
         gls_text_printf(&rows, "%.10g\n", g->bval[i]);
     }
     gls_status status = write_text(s, "dwi", "desc-preproc_dwi.bval", &bval);
-    gls_status second = status ? status : write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
-    status = second ? second : write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
     gls_text_finish(&bval);
     gls_text_finish(&bvec);
     gls_text_finish(&rows);

@@ -28,13 +28,13 @@ typedef struct profiles {
     char path[2048], subject[256], session[256];
 } profiles;
 
-typedef struct study {
+typedef struct profile_tables {
     const gls_dataset_options *options;
     profiles *table;
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* of all tables, in the order in which they come first */
     gls_text output;
-} study;
+} profile_tables;
 
 /* pandas writes numbers of rows in a column without a name. Who it is of, a table's own name tells. */
 static bool is_taken(const char *column)
@@ -43,7 +43,7 @@ static bool is_taken(const char *column)
            strcmp(column, "sessionID") != 0;
 }
 
-static size_t find_column(const study *s, const char *name)
+static size_t find_column(const profile_tables *s, const char *name)
 {
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->column[k], name) == 0) return k;
@@ -63,7 +63,7 @@ static bool is_wanted(const gls_dataset_options *o, const char *name)
     return gls_dataset_takes_session(o, session);
 }
 
-static gls_status add_table(study *s, const char *folder, const char *name)
+static gls_status add_table(profile_tables *s, const char *folder, const char *name)
 {
     char session[256];
     if (s->n == s->capacity) {
@@ -87,7 +87,7 @@ static gls_status add_table(study *s, const char *folder, const char *name)
 }
 
 /* session: NULL: of any. */
-static gls_status add_folder(study *s, const char *subject, const char *session, const char *folder)
+static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
     gls_status status = gls_bids_names(folder, &names);
@@ -113,7 +113,7 @@ static gls_status add_folder(study *s, const char *subject, const char *session,
 }
 
 /* A participant or a session: its tables, and those in dwi. */
-static gls_status add_folders(study *s, const char *subject, const char *session, const char *folder)
+static gls_status add_folders(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char path[1600];
     gls_status status = add_folder(s, subject, session, folder);
@@ -121,7 +121,7 @@ static gls_status add_folders(study *s, const char *subject, const char *session
     return status ? status : add_folder(s, subject, session, path);
 }
 
-static gls_status add_participant(study *s, const char *subject)
+static gls_status add_participant(profile_tables *s, const char *subject)
 {
     char folder[1024], path[1536], **names;
     snprintf(folder, sizeof folder, "%s/%s", s->options->output, subject);
@@ -137,7 +137,7 @@ static gls_status add_participant(study *s, const char *subject)
     return status;
 }
 
-static gls_status find_tables(study *s)
+static gls_status find_tables(profile_tables *s)
 {
     char **names;
     gls_status status = gls_bids_names(s->options->output, &names);
@@ -165,7 +165,7 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
 }
 
 /* Columns that no table before had. */
-static gls_status add_columns(study *s, const profiles *t)
+static gls_status add_columns(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
     bool tract = false, node = false;
@@ -193,24 +193,24 @@ static gls_status add_columns(study *s, const profiles *t)
     return status;
 }
 
-static void put_cell(study *s, const char *cell)
+static void append_cell(profile_tables *s, const char *cell)
 {
     gls_field_append(&s->output, cell, ',');
     gls_text_puts(&s->output, ",");
 }
 
 /* place: of each cell among all columns. */
-static void copy_row(study *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
+static void copy_row(profile_tables *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
 {
     const char *value[MAX_COLUMNS];
     for (size_t k = 0; k < s->n_columns; k++) value[k] = "nan";
     for (size_t i = 0; i < n; i++)
         if (place[i] != SIZE_MAX && *cell[i]) value[place[i]] = cell[i];
-    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, value[k]);
+    for (size_t k = 0; k < s->n_columns; k++) append_cell(s, value[k]);
     gls_text_printf(&s->output, "%s,%s\n", t->subject, t->session);
 }
 
-static gls_status copy_table(study *s, const profiles *t)
+static gls_status copy_table(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
     size_t place[MAX_COLUMNS], found, n;
@@ -231,10 +231,10 @@ static gls_status copy_table(study *s, const profiles *t)
 
 /* --- the table of all -------------------------------------------------------------------------------------------- */
 
-static gls_status make_table(study *s, char **text, size_t *bytes)
+static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 {
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, s->column[k]);
+    for (size_t k = 0; k < s->n_columns; k++) append_cell(s, s->column[k]);
     gls_text_puts(&s->output, LAST_COLUMNS "\n");
     for (size_t i = 0; i < s->n && !status; i++) status = copy_table(s, &s->table[i]);
     *bytes = s->output.length;
@@ -286,7 +286,7 @@ static gls_status write_sidecar(const char *path, const char *text, size_t bytes
     return status;
 }
 
-static gls_status write_table(study *s)
+static gls_status write_table(profile_tables *s)
 {
     char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;
     size_t bytes = 0;
@@ -311,7 +311,7 @@ static gls_status write_table(study *s)
 
 gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
 {
-    study s = {.options = o};
+    profile_tables s = {.options = o};
     gls_status status = find_tables(&s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
     if (!status && s.n > 0) status = write_table(&s);

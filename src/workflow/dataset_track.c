@@ -126,7 +126,7 @@ static void rename_stage(cJSON *item, const char *folder)
 }
 
 /* The same in the message of a failure. */
-static gls_status tell_places(gls_status status, const places *p)
+static gls_status leave_stage_in_error(gls_status status, const places *p)
 {
     char *text = status ? strdup(gls_last_error()) : NULL;
     if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_fail(status, "%s", text);
@@ -366,8 +366,8 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
         status = add_fits(p, job, monitor, b->root);
     const bool nothing = b->done && b->fits_done;
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
-    gls_dataset_stage_remove(&p->stage, status != GLS_OK);
-    return tell_places(status, p);
+    gls_dataset_stage_remove(&p->stage, status);
+    return leave_stage_in_error(status, p);
 }
 
 static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,

@@ -140,7 +140,7 @@ const char *gls_default_getter_reason(const gls_job_options *o)
 
 /* Model and getter are chosen before the others. An order may be chosen only when the directions are known, so that 0
  * stays there, which stands for it; presets of a fixed order set it. */
-static bool is_settled_here(const row *r)
+static bool is_decided_here(const row *r)
 {
     return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
 }
@@ -150,12 +150,12 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
         gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }

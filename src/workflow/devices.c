@@ -76,18 +76,18 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     *set = (gls_device_set){.n = 0};
     if (n_names > GLS_TRACKER_MAX_DEVICES)
         return gls_fail(GLS_ERR_ARGUMENT, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
-    gls_status code = GLS_OK;
-    for (const char *at = names; !code && set->n < n_names; at += name_length(at) + 1) {
+    gls_status status = GLS_OK;
+    for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {
         if (name_length(at) == 0)
-            code = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);
+            status = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);
         else
-            code = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
+            status = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
     }
-    if (code)
+    if (status)
         gls_device_set_close(set);
     else
         print_devices(set, strcmp(names, "auto") == 0);
-    return code;
+    return status;
 }
 
 void gls_device_set_close(gls_device_set *set)

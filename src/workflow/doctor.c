@@ -278,7 +278,7 @@ static void advise_nvidia(const facts *f)
 }
 
 /* Whether glslines has run on such a device, for who compares results. */
-static void tell_experience(cJSON *report, const gls_device_info *list, size_t n)
+static void add_experience(cJSON *report, const gls_device_info *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (gls_renderer_was_tested(&list[i]))
@@ -365,5 +365,5 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
                f.gpus || f.nvidia_nodes || f.platform_gpus
                    ? "The points above may bring the GPU back."
                    : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
-    tell_experience(report, list, n_devices);
+    add_experience(report, list, n_devices);
 }

@@ -10,7 +10,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 
-#define MOST_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball of some thousand at most */
+#define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball of some thousand at most */
 
 const gls_gradients *gls_series_model_gradients(const gls_model *m)
 {
@@ -299,7 +299,7 @@ static gls_status check_fit(const gls_model *m, const gls_image *mask)
         finite++;
         most = fmaxf(most, fabsf(m->sh->data[v]));
     }
-    if (inside > 0 && (finite == 0 || most > MOST_COEFFICIENT))
+    if (inside > 0 && (finite == 0 || most > MAX_COEFFICIENT))
         return gls_fail(
             GLS_ERR_INPUT, "%s: the fit of --model %s gives coefficients %s: its response or the series is not usable",
             m->series->name, gls_model_name(m->kind), finite == 0 ? "that are not finite in any voxel" : "above 1e+06");

@@ -40,7 +40,7 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 
 /* --- whether coefficients are coefficients --- */
 
-#define MOST_UNLIKE 0.5 /* images of peaks have 0.6 and more, ODFs by the OPDT of high b-values up to 0.25, FODs 0 */
+#define MAX_UNLIKE 0.5 /* images of peaks have 0.6 and more, ODFs by the OPDT of high b-values up to 0.25, FODs 0 */
 
 /* The first coefficient, the integral, is positive, or else it and all others are small; and the norm of the
  * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as that of a single direction. Twice of it is
@@ -93,7 +93,7 @@ static bool looks_like_tensor(const gls_image *image)
 gls_status gls_fod_check(const gls_image *sh, const char *name)
 {
     const double unlike = gls_fod_share_unlike(sh);
-    if (unlike > MOST_UNLIKE)
+    if (unlike > MAX_UNLIKE)
         return gls_fail(
             GLS_ERR_INPUT,
             "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "

@@ -23,7 +23,7 @@ gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 
 /* --- files -------------------------------------------------------------------- */
 
-void gls_study_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
+void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
 {
     static const char *const roles[2][GLS_MAX_PEAK_FILES] = {
         {"peaks", "peaks_2", "peaks_3", "peaks_4", "peaks_5", "peaks_6", "peaks_7", "peaks_8"},
@@ -47,12 +47,12 @@ static gls_status check_name(const char *path)
                     path);
 }
 
-static gls_status add_file(gls_study *study, const gls_job_options *o, int i)
+static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int i)
 {
     const char *path = o->peaks.value[i];
     const gls_bvec_frame frame = gls_peaks_frame(o, i);
-    const gls_grid *grid = study->series.dwi ? &study->series.dwi->grid : i > 0 ? &study->odf_image->grid : NULL;
-    const char *first = study->series.dwi ? study->file[GLS_FILE_DWI].path : o->peaks.value[0];
+    const gls_grid *grid = inputs->series.dwi ? &inputs->series.dwi->grid : i > 0 ? &inputs->odf_image->grid : NULL;
+    const char *first = inputs->series.dwi ? inputs->file[GLS_FILE_DWI].path : o->peaks.value[0];
     gls_image *image = NULL;
     gls_status status = check_name(path);
     if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
@@ -65,22 +65,22 @@ static gls_status add_file(gls_study *study, const gls_job_options *o, int i)
     /* vectors along the scanner axes do not change with the axes of the voxels */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
     if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
-    if (!status) status = gls_peaks_append(&study->odf_image, image, path, frame);
+    if (!status) status = gls_peaks_append(&inputs->odf_image, image, path, frame);
     gls_image_destroy(image);
     return status;
 }
 
-static gls_status add_values(gls_study *study, const gls_job_options *o)
+static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
-    const size_t n_peaks = study->odf_image->n_volumes / 3;
+    const size_t n_peaks = inputs->odf_image->n_volumes / 3;
     size_t n = 0;
     gls_status status = GLS_OK;
     for (int i = 0; i < o->peaks_values.n && !status; i++) {
         const char *path = o->peaks_values.value[i];
         gls_image *image = NULL;
         status = gls_image_read(path, GLS_IMAGE_ANY, &image);
-        if (!status) status = gls_image_reorient(&image, path, &study->odf_image->grid);
-        if (!status) status = gls_peaks_set_values(study->odf_image, n, image, path);
+        if (!status) status = gls_image_reorient(&image, path, &inputs->odf_image->grid);
+        if (!status) status = gls_peaks_set_values(inputs->odf_image, n, image, path);
         if (!status) n += image->n_volumes;
         gls_image_destroy(image);
     }
@@ -98,15 +98,15 @@ static gls_status require_peak(const gls_image *peaks, const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: has no peak: all values are 0 or no numbers", path);
 }
 
-gls_status gls_study_read_peaks(gls_study *study, const gls_job_options *o)
+gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
     gls_status status = GLS_OK;
-    for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(study, o, i);
-    if (!status) status = add_values(study, o);
-    if (!status) status = require_peak(study->odf_image, o->peaks.value[0]);
+    for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(inputs, o, i);
+    if (!status) status = add_values(inputs, o);
+    if (!status) status = require_peak(inputs->odf_image, o->peaks.value[0]);
     if (!status)
         gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
-                o->peaks.n > 1 ? " and others" : "", study->odf_image->n_volumes / 3,
+                o->peaks.n > 1 ? " and others" : "", inputs->odf_image->n_volumes / 3,
                 gls_odf_frame_name(gls_peaks_frame(o, 0)));
     return status;
 }
@@ -137,13 +137,13 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
     return status;
 }
 
-gls_status gls_study_find_peaks(gls_study *study, const gls_job_options *o)
+gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
-    return gls_find_peaks(o, study->odf, study->odf_frame, &study->peaks);
+    return gls_find_peaks(o, inputs->odf, inputs->odf_frame, &inputs->peaks);
 }
 
-gls_status gls_study_plan_peaks(gls_study *study, const gls_job_options *o)
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
     if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
-    return gls_image_create(study->grid, 3 * n_peaks(o), &study->peaks);
+    return gls_image_create(inputs->grid, 3 * n_peaks(o), &inputs->peaks);
 }

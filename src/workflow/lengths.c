@@ -10,7 +10,7 @@
 #include "util/status.h"
 
 /* 65 m: what is longer counts as so long in the median. */
-#define MOST_BINS ((size_t)1 << 26)
+#define MAX_BINS ((size_t)1 << 26)
 #define GRAIN 256
 
 bool gls_lengths_need_points(const gls_job_options *o)
@@ -58,7 +58,7 @@ static gls_status make_bins(gls_run_lengths *l, size_t n)
 
 static size_t bin_of(uint64_t part)
 {
-    return part < MOST_BINS ? (size_t)part : MOST_BINS - 1;
+    return part < MAX_BINS ? (size_t)part : MAX_BINS - 1;
 }
 
 gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
@@ -66,19 +66,19 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     gls_status status = make_room(l, in->n);
     if (status) return status;
     gls_parallel(in->n, GRAIN, omp_get_max_threads(), measure, &(task){l, in});
-    uint64_t most = l->n > 0 ? l->most : 0, least = l->n > 0 ? l->least : UINT64_MAX;
+    uint64_t most = l->n > 0 ? l->max : 0, least = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
         most = l->part[i] > most ? l->part[i] : most;
         least = l->part[i] < least ? l->part[i] : least;
     }
-    status = make_bins(l, 2 * (bin_of(most) + 1) < MOST_BINS ? 2 * (bin_of(most) + 1) : bin_of(most) + 1);
+    status = make_bins(l, 2 * (bin_of(most) + 1) < MAX_BINS ? 2 * (bin_of(most) + 1) : bin_of(most) + 1);
     for (size_t i = 0; i < in->n && !status; i++) {
         l->sum += l->part[i];
         l->bin[bin_of(l->part[i])]++;
     }
     l->n += in->n;
-    l->most = most;
-    l->least = least;
+    l->max = most;
+    l->min = least;
     return status;
 }
 
@@ -95,8 +95,8 @@ void gls_run_lengths_get(const gls_run_lengths *l, gls_track_result *r)
     const double middle = 0.5 * (double)(ranked(l, (l->n - 1) / 2) + ranked(l, l->n / 2));
     r->mean_length = (double)l->sum / (double)l->n / GLS_LENGTH_PARTS;
     r->median_length = middle / GLS_LENGTH_PARTS;
-    r->min_length = (double)l->least / GLS_LENGTH_PARTS;
-    r->max_length = (double)l->most / GLS_LENGTH_PARTS;
+    r->min_length = (double)l->min / GLS_LENGTH_PARTS;
+    r->max_length = (double)l->max / GLS_LENGTH_PARTS;
 }
 
 void gls_run_lengths_finish(gls_run_lengths *l)

@@ -96,11 +96,11 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
                          const cJSON *in_a, const cJSON *in_b)
 {
     char *text_a = exact_text(in_a), *text_b = exact_text(in_b);
-    gls_status code = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
-                               a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
+                                 a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
     cJSON_free(text_b);
-    return code;
+    return status;
 }
 
 static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *b, const char *part)
@@ -120,10 +120,10 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
     gls_params_keep_identity(copy_a);
     gls_params_keep_identity(copy_b);
     const char *key = difference(copy_a, copy_b, &in_a, &in_b);
-    gls_status code = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
+    gls_status status = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
     cJSON_Delete(copy_a);
     cJSON_Delete(copy_b);
-    return code;
+    return status;
 }
 
 /* Libraries may be other ones on another machine. */
@@ -136,10 +136,10 @@ static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shar
 
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned)
 {
-    gls_status code = compare_version(a, b);
-    if (!code) code = compare_parameters(a, b);
-    if (!code) code = compare_part(a, b, "grid");
-    if (code) return code;
+    gls_status status = compare_version(a, b);
+    if (!status) status = compare_parameters(a, b);
+    if (!status) status = compare_part(a, b, "grid");
+    if (status) return status;
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);

@@ -18,7 +18,7 @@ typedef struct seed_look {
 } seed_look;
 
 /* Voxels of the mask in which a fit of the bootstrap's model has a positive value. */
-static gls_status sample_bootstrap(const gls_study *in, const gls_image *mask, gls_image **odf)
+static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *mask, gls_image **odf)
 {
     gls_image *sh = NULL;
     gls_odf_source *source = NULL;
@@ -35,7 +35,7 @@ static gls_status sample_bootstrap(const gls_study *in, const gls_image *mask, g
 }
 
 /* Marks the voxels of *marked (1) where no sample of the ODF is above 0, or no peak differs from 0, by -1. */
-static gls_status mark_dark(const gls_study *in, gls_image *marked)
+static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;
     bool peaks = !in->odf && in->odf_image;
@@ -66,7 +66,7 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
 
 static gls_status look_at_seeds(const gls_job *job, seed_look *look)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     gls_image *marked = NULL;
     float seed[256][3];
     uint64_t all = gls_seeds_count(in->seeds);
@@ -100,8 +100,8 @@ static void explain_seeds(const gls_job *job)
     if (r->seeds_rejected > 0)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
                 gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
-                job->study.tissue ? "tissue or regions" : "regions",
-                job->study.tissue ? "CSF, grey matter or nothing; " : "");
+                job->inputs.tissue ? "tissue or regions" : "regions",
+                job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in",
@@ -164,7 +164,7 @@ static void explain_ends(const gls_job *job)
     int most = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[most]) most = e;
-    if (most == GLS_END_STOP_MAP && job->study.stop_map_open) most = GLS_END_MASK; /* the map ends with the mask */
+    if (most == GLS_END_STOP_MAP && job->inputs.stop_map_open) most = GLS_END_MASK; /* the map ends with the mask */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[most])
         gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)most), advice[most]);
 }

@@ -17,7 +17,7 @@ typedef struct gls_run_identity {
     uint64_t parameters, inputs;
 } gls_run_identity;
 /* Once the input is read. mm: the parameters of the tracker. */
-gls_status gls_run_identify(const gls_study *study, const gls_job_options *options, const gls_track_params *mm,
+gls_status gls_run_identify(const gls_job_inputs *inputs, const gls_job_options *options, const gls_track_params *mm,
                             gls_run_identity *identity);
 
 /* "3/8", or "auto": from the variables that Slurm, Open MPI and PMI set. Sets index and count. */
@@ -27,7 +27,7 @@ char *gls_shard_name(const char *path, const gls_shard *shard);
 
 /* Once the input is read: the seeds of this part, and the hashes that tell its run from others. mm: the parameters of
  * the tracker. Nothing where the shard's count is 0. */
-gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_options *options,
+gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gls_job_options *options,
                               const gls_track_params *mm);
 
 /* --- Lengths of the streamlines of a run: sums of the distances between their points, as tckstats and 'glslines stats'
@@ -39,7 +39,7 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_
 
 typedef struct gls_run_lengths {
     uint64_t n, sum; /* streamlines; of their lengths, in parts */
-    uint64_t least, most;
+    uint64_t min, max;
     uint32_t *part; /* of each streamline of a parcel, which has room for so many */
     size_t room;
     uint64_t *bin; /* streamlines by length */

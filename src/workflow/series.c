@@ -63,7 +63,7 @@ static void mark_broken(const float *volume, size_t n, uint8_t *broken)
 }
 
 /* Makes all values of voxels 0 of which some are not finite. */
-static gls_status mend(gls_series *s)
+static gls_status clear_broken(gls_series *s)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
     uint8_t *broken = calloc(n, 1);
@@ -97,7 +97,7 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
 {
     volume_look look = look_at_all(s, mask);
     if (look.odd) {
-        gls_status status = mend(s);
+        gls_status status = clear_broken(s);
         if (status) return status;
         look = look_at_all(s, mask);
     }

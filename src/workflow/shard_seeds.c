@@ -38,8 +38,8 @@ static gls_status check_slurm_task(uint64_t size)
 {
     bool have_tasks;
     uint64_t tasks = 0;
-    gls_status code = read_variable("SLURM_STEP_NUM_TASKS", &have_tasks, &tasks);
-    if (code || size == 1) return code;
+    gls_status status = read_variable("SLURM_STEP_NUM_TASKS", &have_tasks, &tasks);
+    if (status || size == 1) return status;
     if (!getenv("SLURM_STEP_ID") || (have_tasks && tasks != size))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--shard auto: this process is not one of the %" PRIu64
@@ -53,10 +53,10 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
 {
     const char *rank_name = launchers[which].rank, *size_name = launchers[which].size;
     bool have_rank, have_size;
-    gls_status code = read_variable(rank_name, &have_rank, rank);
-    if (!code) code = read_variable(size_name, &have_size, size);
+    gls_status status = read_variable(rank_name, &have_rank, rank);
+    if (!status) status = read_variable(size_name, &have_size, size);
     *found = false;
-    if (code || (!have_rank && !have_size)) return code;
+    if (status || (!have_rank && !have_size)) return status;
     if (have_rank != have_size)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name,
                         have_rank ? size_name : rank_name, which == SLURM ? "; start glslines with srun" : "");
@@ -74,8 +74,8 @@ static gls_status from_environment(gls_shard *shard)
     bool found;
     for (int i = 0; i < N_LAUNCHERS; i++) {
         if (i == SLURM && from >= 0) break;
-        gls_status code = read_launcher(i, &found, &other_rank, &other_size);
-        if (code) return code;
+        gls_status status = read_launcher(i, &found, &other_rank, &other_size);
+        if (status) return status;
         if (!found) continue;
         if (from >= 0 && (rank != other_rank || size != other_size))
             return gls_fail(GLS_ERR_ARGUMENT,
@@ -87,8 +87,8 @@ static gls_status from_environment(gls_shard *shard)
         size = other_size;
         from = i;
     }
-    gls_status code = read_variable("PMIX_RANK", &found, &pmix);
-    if (code) return code;
+    gls_status status = read_variable("PMIX_RANK", &found, &pmix);
+    if (status) return status;
     if (from < 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s; give --shard I/N, or start with srun or mpirun",
                         found ? "PMIX_RANK is set, but no variable with the number of processes"
@@ -148,7 +148,7 @@ static uint64_t hash_image(const gls_image *image)
 }
 
 /* Of what was read, not of the names of the files: they may differ from machine to machine. */
-static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
+static gls_status hash_inputs(const gls_job_inputs *in, uint64_t *hash)
 {
     static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
                                 GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
@@ -175,19 +175,19 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     return GLS_OK;
 }
 
-gls_status gls_run_identify(const gls_study *study, const gls_job_options *options, const gls_track_params *mm,
+gls_status gls_run_identify(const gls_job_inputs *inputs, const gls_job_options *options, const gls_track_params *mm,
                             gls_run_identity *identity)
 {
     gls_status status = gls_params_identity(options, mm, &identity->parameters);
-    return status ? status : hash_inputs(study, &identity->inputs);
+    return status ? status : hash_inputs(inputs, &identity->inputs);
 }
 
-gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_options *options,
+gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gls_job_options *options,
                               const gls_track_params *mm)
 {
     if (shard->count == 0) return GLS_OK;
-    gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(study->seeds), shard);
-    if (!status) status = gls_seeds_restrict(study->seeds, shard->first_seed, shard->n_seeds);
+    gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(inputs->seeds), shard);
+    if (!status) status = gls_seeds_restrict(inputs->seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;
     char n[32], first[32], total[32];
     gls_format_count(shard->n_seeds, n, sizeof n);
@@ -202,7 +202,7 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_
                 " streamlines itself; a number of seeds near what these need spares work",
                 shard->select);
     gls_run_identity identity = {0};
-    status = gls_run_identify(study, options, mm, &identity);
+    status = gls_run_identify(inputs, options, mm, &identity);
     shard->parameters = identity.parameters;
     shard->inputs = identity.inputs;
     return status;

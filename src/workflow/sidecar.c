@@ -178,7 +178,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     return GLS_OK;
 }
 
-bool gls_sidecar_tells_tracking(const cJSON *sidecar)
+bool gls_sidecar_describes_tracking(const cJSON *sidecar)
 {
     return cJSON_HasObjectItem(sidecar, "counts") && cJSON_HasObjectItem(sidecar, "output");
 }

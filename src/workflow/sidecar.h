@@ -34,7 +34,7 @@ gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_
  * error. GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
 /* Whether it is of a run of 'glslines track', or of its shards merged. */
-bool gls_sidecar_tells_tracking(const cJSON *sidecar);
+bool gls_sidecar_describes_tracking(const cJSON *sidecar);
 
 /* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
  * memory ran out. Whatever happens, output is then as after gls_output_discard(). */

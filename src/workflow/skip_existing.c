@@ -65,9 +65,9 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
 static const char *other_input(const gls_job *job, const cJSON *root)
 {
     const cJSON *inputs = at(root, "inputs");
-    if (!job->study.phantom != !at(inputs, "phantom")) return "phantom";
+    if (!job->inputs.phantom != !at(inputs, "phantom")) return "phantom";
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
-        const gls_input_file *file = &job->study.file[i];
+        const gls_input_file *file = &job->inputs.file[i];
         if (!file->path && !at(inputs, file->role)) continue;
         if (!file->path || is_other_text(at(inputs, file->role), "xxh3_64", file->hash) ||
             is_other_text(at(at(inputs, file->role), "companion"), "xxh3_64", file->companion_hash))
@@ -78,7 +78,7 @@ static const char *other_input(const gls_job *job, const cJSON *root)
 
 gls_status gls_job_hash_others(gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
     gls_status status = gls_sinks_hash(job, &part[2]);
     if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);

@@ -11,8 +11,8 @@
 #include "workflow/sidecar.h"
 
 /* The b0 signal over that of the responses: outside of these something was rescaled. */
-#define LEAST_GAIN 0.2
-#define MOST_GAIN 5
+#define MIN_GAIN 0.2
+#define MAX_GAIN 5
 #define MIN_VOXELS 1000 /* of a mask: fewer do not determine the field of the normalisation well */
 
 const char *gls_tissue_name(int kind)
@@ -105,7 +105,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     gls_status status = gls_units_gain(dwi, NULL, gradients->is_b0, gradients->n, mask, highest, &gain);
     if (!status && !t->forced) status = gls_units_check_gain(t->name, highest, gain);
     if (status) return status;
-    if (median < LEAST_GAIN * lowest || median > MOST_GAIN * highest)
+    if (median < MIN_GAIN * lowest || median > MAX_GAIN * highest)
         gls_log(GLS_LOG_WARNING,
                 "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "
                 "rescaled after they were made? Scale it back, or estimate responses from it",

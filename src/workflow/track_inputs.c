@@ -15,7 +15,7 @@
 
 #define SEED_FA 0.2 /* of a region of seeds that is made from FA */
 
-void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
+void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
     static const char *const roles[GLS_FILE_N_FILES] = {
         [GLS_FILE_DWI] = "dwi",
@@ -70,19 +70,19 @@ void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FIL
     file[GLS_FILE_MAP_EXCLUDE].path = options->map_exclude;
     file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
     if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
-    gls_study_peak_files(options, file);
+    gls_job_inputs_peak_files(options, file);
 }
 
-gls_status gls_study_init(gls_study *input, const gls_job_options *options)
+gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)
 {
-    *input = (gls_study){.phantom = NULL};
-    gls_study_files(options, input->file);
+    *input = (gls_job_inputs){.phantom = NULL};
+    gls_job_inputs_files(options, input->file);
     gls_status status = GLS_OK;
     for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
     return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir) : status;
 }
 
-static gls_status make_phantom(gls_study *input)
+static gls_status make_phantom(gls_job_inputs *input)
 {
     gls_phantom_params params = gls_phantom_params_default();
     params.ground_truth = false;
@@ -90,7 +90,7 @@ static gls_status make_phantom(gls_study *input)
     gls_status status = gls_phantom_create(&params, &input->phantom);
     gls_log_mute_info(false);
     if (status) return status;
-    input->series = (gls_series){.name = gls_study_name(input, GLS_FILE_DWI),
+    input->series = (gls_series){.name = gls_job_inputs_name(input, GLS_FILE_DWI),
                                  .dwi = input->phantom->dwi,
                                  .gradients = input->phantom->gradients,
                                  .frame = GLS_BVEC_IMAGE};
@@ -103,26 +103,26 @@ static gls_status make_phantom(gls_study *input)
 }
 
 /* One of the images of a single volume, if it was named. */
-static gls_status read_map(const gls_study *input, int which, const char *first, gls_image **image)
+static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
 {
     const char *path = input->file[which].path;
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
 /* The first image, which the others are compared with, is the series or else the ODFs. */
-static gls_status read_files(gls_study *input, const gls_job_options *options)
+static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
                                              : options->peaks.n > 0 ? GLS_FILE_PEAKS
                                                                     : GLS_FILE_ODF];
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
-    gls_status code = GLS_OK;
+    gls_status status = GLS_OK;
     if (input->file[GLS_FILE_DWI].path)
-        code = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
-    if (!code && options->peaks.n > 0) {
-        code = gls_study_read_peaks(input, options);
-    } else if (!code && odf->path) {
-        gls_status status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        status = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
+    if (!status && options->peaks.n > 0) {
+        status = gls_job_inputs_read_peaks(input, options);
+    } else if (!status && odf->path) {
+        status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
         /* coefficients along the scanner axes do not change with the axes of the voxels */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
                      !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
@@ -130,36 +130,35 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
             status = gls_image_reorient(&input->odf_image, odf->path, &input->series.dwi->grid);
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
-        code = status;
     }
-    if (code) return code;
+    if (status) return status;
     input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
-    code = read_map(input, GLS_FILE_MASK, first, &input->mask);
-    if (!code) code = read_map(input, GLS_FILE_ROI, first, &input->roi);
-    if (!code) code = read_map(input, GLS_FILE_FA, first, &input->stop_map);
-    if (!code && !input->mask && input->series.dwi) {
+    status = read_map(input, GLS_FILE_MASK, first, &input->mask);
+    if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
+    if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
+    if (!status && !input->mask && input->series.dwi) {
         input->mask_made = true;
         return gls_series_make_mask(&input->series, &input->mask);
     }
-    if (!code && !input->mask) {
-        gls_status status = gls_image_create(input->grid, 1, &input->mask);
+    if (!status && !input->mask) {
+        status = gls_image_create(input->grid, 1, &input->mask);
         if (status) return status;
         for (size_t i = 0; i < gls_grid_voxels(input->grid); i++) input->mask->data[i] = 1;
     }
-    return code;
+    return status;
 }
 
 /* Counts the voxels that seeds may lie in; none is an error with the file's name. */
-static gls_status check_roi(gls_study *input)
+static gls_status check_roi(gls_job_inputs *input)
 {
     uint64_t roi;
-    gls_status code = gls_image_count_voxels(input->roi, gls_study_name(input, GLS_FILE_ROI), "seed mask", &roi);
-    if (code) return code;
+    gls_status status = gls_image_count_voxels(input->roi, gls_job_inputs_name(input, GLS_FILE_ROI), "seed mask", &roi);
+    if (status) return status;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: the seed mask lies outside the mask %s",
-                        gls_study_name(input, GLS_FILE_ROI), gls_study_name(input, GLS_FILE_MASK));
+                        gls_job_inputs_name(input, GLS_FILE_ROI), gls_job_inputs_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,
                 "seeds: %" PRIu64 " of the %" PRIu64 " voxels of the seed mask lie outside the mask and are left out",
@@ -167,40 +166,42 @@ static gls_status check_roi(gls_study *input)
     return GLS_OK;
 }
 
-gls_status gls_study_read(gls_study *input, const gls_job_options *options)
+gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
-    gls_status code = options->phantom ? make_phantom(input) : read_files(input, options);
-    if (!code && options->phantom)
-        code = read_map(input, GLS_FILE_FA, gls_study_name(input, GLS_FILE_DWI), &input->stop_map);
-    if (!code)
-        code = gls_image_count_voxels(input->mask, gls_study_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
-    if (!code && input->roi) code = check_roi(input);
-    if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
-    if (code) return code;
-    if (input->series.dwi) code = gls_series_log_shells(&input->series);
-    if (!code && gls_fits_model(options))
-        code = gls_series_model_init(&input->model, &options->model, &input->series);
+    gls_status status = options->phantom ? make_phantom(input) : read_files(input, options);
+    if (!status && options->phantom)
+        status = read_map(input, GLS_FILE_FA, gls_job_inputs_name(input, GLS_FILE_DWI), &input->stop_map);
+    if (!status)
+        status =
+            gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!status && input->roi) status = check_roi(input);
+    if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
+    if (status) return status;
+    if (input->series.dwi) status = gls_series_log_shells(&input->series);
+    if (!status && gls_fits_model(options))
+        status = gls_series_model_init(&input->model, &options->model, &input->series);
     else
         input->model.series = &input->series;
-    if (!code) code = gls_study_read_tissue(input, options);
-    if (!code && (input->roi || gls_seeds_need_no_region(options))) code = gls_study_make_seeds(input, options);
-    if (code) return code;
+    if (!status) status = gls_job_inputs_read_tissue(input, options);
+    if (!status && (input->roi || gls_seeds_need_no_region(options)))
+        status = gls_job_inputs_make_seeds(input, options);
+    if (status) return status;
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
-        gls_status status =
-            path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
+        status = path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
         if (status) return status;
     }
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
-    code = gls_study_read_regions(input, options);
-    for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
+    status = gls_job_inputs_read_regions(input, options);
+    for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_trace_phase("read", start, 0);
-    return code;
+    return status;
 }
 
-static gls_status source_of_amplitudes(gls_study *input, const gls_job_options *options, const gls_odf_options *odf)
+static gls_status source_of_amplitudes(gls_job_inputs *input, const gls_job_options *options,
+                                       const gls_odf_options *odf)
 {
     double(*direction)[3] = NULL;
     size_t n;
@@ -212,7 +213,7 @@ static gls_status source_of_amplitudes(gls_study *input, const gls_job_options *
     return status;
 }
 
-static gls_status make_source(gls_study *input, const gls_job_options *options)
+static gls_status make_source(gls_job_inputs *input, const gls_job_options *options)
 {
     static const char *const fits[] = {[GLS_MODEL_OPDT] = "OPDT fit",
                                        [GLS_MODEL_CSA] = "CSA fit",
@@ -244,7 +245,7 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
 }
 
 /* Where nobody names a stop map and the getter or the tissue can do without: 1 everywhere. */
-static gls_status make_open_map(gls_study *input, const gls_job_options *options)
+static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
     if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
@@ -254,11 +255,11 @@ static gls_status make_open_map(gls_study *input, const gls_job_options *options
                         options->track.stop_threshold, gls_getter_name(options->track.dg));
     input->stop_map_open = true;
     gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
-    for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
+    for (size_t i = 0; !status && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
     return status;
 }
 
-gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
+gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *options)
 {
     gls_status status = make_open_map(input, options);
     if (status) return status;
@@ -269,10 +270,10 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
     if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
         return gls_series_model_prepare(&input->model, input->mask);
     status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
-    return status ? status : gls_study_plan_peaks(input, options);
+    return status ? status : gls_job_inputs_plan_peaks(input, options);
 }
 
-gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options)
 {
     gls_track_input tracker = {.stop_map = input->stop_map,
                                .sphere = input->sphere,
@@ -290,7 +291,7 @@ gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_op
 }
 
 /* CSD is slow and means nothing where no streamline goes: the part of the mask that the stop map lets through. */
-static gls_status restrict_mask(const gls_study *input, const gls_job_options *options, gls_image **mask)
+static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_options *options, gls_image **mask)
 {
     gls_status status = gls_image_create(input->grid, 1, mask);
     if (status) return status;
@@ -309,39 +310,39 @@ static gls_status restrict_mask(const gls_study *input, const gls_job_options *o
                     options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 
-static gls_status fit_odf(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_image *mask = NULL;
     bool csd = input->model.kind == GLS_MODEL_CSD;
-    gls_status code = csd ? restrict_mask(input, options, &mask) : GLS_OK;
-    if (!code) code = gls_series_model_fit(&input->model, csd ? mask : input->mask, options->cache_dir, monitor);
+    gls_status status = csd ? restrict_mask(input, options, &mask) : GLS_OK;
+    if (!status) status = gls_series_model_fit(&input->model, csd ? mask : input->mask, options->cache_dir, monitor);
     gls_image_destroy(mask);
-    return code;
+    return status;
 }
 
 /* FA in place of a stop map that was made up. */
-static gls_status fit_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
     input->model.series = &input->series;
     return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
 }
 
-const gls_image *gls_study_scalar(const gls_study *input)
+const gls_image *gls_job_inputs_scalar(const gls_job_inputs *input)
 {
     return input->stop_map_open ? input->fa : input->stop_map;
 }
 
 /* By the stop map, or, where that is none, by FA. */
-static gls_status region_of_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_status status = fit_fa(input, options, monitor);
-    GLS_REQUIRE(status || gls_study_scalar(input));
-    return status ? status : gls_seed_region_of_fa(gls_study_scalar(input), SEED_FA, input->mask, &input->roi);
+    GLS_REQUIRE(status || gls_job_inputs_scalar(input));
+    return status ? status : gls_seed_region_of_fa(gls_job_inputs_scalar(input), SEED_FA, input->mask, &input->roi);
 }
 
 /* Where to seed if nothing says so: white matter. Without grey matter among the tissues FA tells that apart. */
-static gls_status make_region(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+static gls_status make_region(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     const gls_tissues *tissues = &input->model.tissues;
     bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
@@ -353,35 +354,35 @@ static gls_status make_region(gls_study *input, const gls_job_options *options, 
         gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
                 by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
     if (!status) status = check_roi(input);
-    if (!status) status = gls_study_make_seeds(input, options);
-    return status ? status : gls_study_check_tracking_mask(input);
+    if (!status) status = gls_job_inputs_make_seeds(input, options);
+    return status ? status : gls_job_inputs_check_tracking_mask(input);
 }
 
-gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     double start = gls_clock_seconds();
     bool fitted = gls_fits_model(options);
-    gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
-    if (!code) code = make_open_map(input, options);
-    if (!code && !input->stop_map) {
-        code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
+    gls_status status = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!status) status = make_open_map(input, options);
+    if (!status && !input->stop_map) {
+        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
-    if (code) return code;
+    if (status) return status;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
     if (gls_needs_odf(options)) {
-        if (fitted) code = fit_odf(input, options, monitor);
-        if (!code) code = make_source(input, options);
-        if (!code) code = gls_study_find_peaks(input, options);
+        if (fitted) status = fit_odf(input, options, monitor);
+        if (!status) status = make_source(input, options);
+        if (!status) status = gls_job_inputs_find_peaks(input, options);
     }
-    if (!code && !input->seeds) code = make_region(input, options, monitor);
-    if (!code && input->wants_fa) code = fit_fa(input, options, monitor);
+    if (!status && !input->seeds) status = make_region(input, options, monitor);
+    if (!status && input->wants_fa) status = fit_fa(input, options, monitor);
     input->seconds_fit = gls_trace_phase("fit", start, 0);
-    return code;
+    return status;
 }
 
-void gls_study_finish(gls_study *input)
+void gls_job_inputs_finish(gls_job_inputs *input)
 {
     gls_odf_source_destroy(input->odf);
     gls_series_model_finish(&input->model);
@@ -399,5 +400,5 @@ void gls_study_finish(gls_study *input)
     gls_seeds_destroy(input->seeds);
     gls_tissue_destroy(input->tissue);
     gls_regions_destroy(input->regions);
-    *input = (gls_study){.phantom = NULL};
+    *input = (gls_job_inputs){.phantom = NULL};
 }

@@ -39,7 +39,7 @@ enum {
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
 
-typedef struct gls_study {
+typedef struct gls_job_inputs {
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns the series, mask and roi where it is not NULL */
     gls_series series;        /* empty with --sh, --odf or --peaks alone */
@@ -62,35 +62,35 @@ typedef struct gls_study {
     uint64_t mask_voxels, seed_voxels;
     double voxel_mm; /* of a length given in voxels: the smallest side */
     double seconds_read, seconds_fit;
-} gls_study;
+} gls_job_inputs;
 
 /* A file's name for messages. */
-static inline const char *gls_study_name(const gls_study *study, int which)
+static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int which)
 {
-    if (which == GLS_FILE_MASK && study->mask_made) return "the mask made from the series";
-    if (which == GLS_FILE_ROI && study->roi_made) return "the seed region made from the fit";
-    return study->file[which].path ? study->file[which].path : "built-in phantom";
+    if (which == GLS_FILE_MASK && inputs->mask_made) return "the mask made from the series";
+    if (which == GLS_FILE_ROI && inputs->roi_made) return "the seed region made from the fit";
+    return inputs->file[which].path ? inputs->file[which].path : "built-in phantom";
 }
 
 /* --- What a run of tracking works on: read from files or made as the built-in phantom, checked, and fitted. */
 
 /* The files that the options name. */
-void gls_study_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
+void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Checks that the named files can be read, before anything slow is done. */
-gls_status gls_study_init(gls_study *input, const gls_job_options *options);
+gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
 /* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and logs
  * the shells. */
-gls_status gls_study_read(gls_study *input, const gls_job_options *options);
+gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options);
 /* In place of the fit: whether the ODF files or the table can be used, and empty images where the fit's
  * would be. */
-gls_status gls_study_plan(gls_study *input, const gls_job_options *options);
+gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *options);
 /* The stop map, the model's matrices or ODFs, and seeds where they are not there yet. */
-gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor);
+gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor);
 /* What a tracker takes; once fitted or planned. */
-gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options);
-/* FA of a study that was fitted, or the image of --fa in its place; NULL: none. Never a map that was made up. */
-const gls_image *gls_study_scalar(const gls_study *study);
-void gls_study_finish(gls_study *input);
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options);
+/* FA of a inputs that was fitted, or the image of --fa in its place; NULL: none. Never a map that was made up. */
+const gls_image *gls_job_inputs_scalar(const gls_job_inputs *inputs);
+void gls_job_inputs_finish(gls_job_inputs *input);
 
 /* --- getters along peaks: of files, or of ODFs ---------------------------------- */
 
@@ -98,28 +98,28 @@ void gls_study_finish(gls_study *input);
 gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
 
 /* Puts the files of --peaks and --peaks-values to their places. */
-void gls_study_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
+void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Reads and joins them to odf_image, on the grid of the series if there is one. */
-gls_status gls_study_read_peaks(gls_study *study, const gls_job_options *options);
+gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* The peaks of ODFs, for a getter that follows them and has no files of them; others get none. frame: of the source's
  * coefficients. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
-/* The same for a study, once its ODFs are there; or an image without values in their place. */
-gls_status gls_study_find_peaks(gls_study *study, const gls_job_options *options);
-gls_status gls_study_plan_peaks(gls_study *study, const gls_job_options *options);
+/* The same for a inputs, once its ODFs are there; or an image without values in their place. */
+gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
-/* --- The parts of a study that say where streamlines start and what they may do: tissue, seeds and regions. */
+/* --- The parts of a inputs that say where streamlines start and what they may do: tissue, seeds and regions. */
 
 /* What can be told from the options alone. */
 gls_status gls_anatomy_check(const gls_job_options *options);
 /* Each once the grid, mask and seed mask are known, in this order. */
-gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *options);
-gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *options);
-gls_status gls_study_read_regions(gls_study *input, const gls_job_options *options);
+gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
+gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
+gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
 /* Whether a seed's voxel may lie in a tracking mask, where there are both. */
-gls_status gls_study_check_tracking_mask(const gls_study *input);
+gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
 /* Whether the options say where seeds lie without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);
 

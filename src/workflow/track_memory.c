@@ -45,12 +45,12 @@ static gls_status header_bytes(const char *path, uint64_t *bytes)
     return status;
 }
 
-gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb)
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
 {
     static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF, GLS_FILE_PEAKS};
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
-        const char *path = study->file[large[i]].path;
+        const char *path = inputs->file[large[i]].path;
         uint64_t bytes = 0;
         /* a file that cannot be read, or is the second of a pair, is told of when it is read */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
@@ -64,7 +64,7 @@ gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb)
 }
 
 /* Images of the run; planned has those, too, that the fit will make. */
-static void add_images(const gls_study *planned, bool keeps_series, figures *f)
+static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
     f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
@@ -83,26 +83,26 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 }
 
 /* In place of what the fit will make, images without values, which take no memory as long as nobody looks at them. */
-static gls_status plan_study(gls_job *job, gls_study *planned)
+static gls_status plan_study(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
-    gls_status status = qball ? gls_series_model_prepare(&job->study.model, job->study.mask) : GLS_OK;
-    *planned = job->study;
+    gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
+    *planned = job->inputs;
     if (status) return status;
     gls_log_mute_info(true); /* the fit tells the same again */
-    status = gls_study_plan(planned, &job->options);
+    status = gls_job_inputs_plan(planned, &job->options);
     gls_log_mute_info(false);
     return status;
 }
 
-static void drop_planned(const gls_study *study, gls_study *planned)
+static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 {
     gls_odf_source_destroy(planned->odf);
     gls_image_destroy(planned->peaks);
-    if (planned->model.sh != study->model.sh) gls_image_destroy(planned->model.sh);
-    if (planned->model.qball != study->model.qball) gls_qball_destroy(planned->model.qball);
-    if (planned->model.subset != study->model.subset) gls_image_destroy(planned->model.subset);
-    if (planned->stop_map != study->stop_map) gls_image_destroy(planned->stop_map);
+    if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
+    if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
+    if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
+    if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
 }
 
 static gls_status too_small(const gls_job *job, const figures *f)
@@ -151,7 +151,7 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
     }
 }
 
-static void tell(const figures *f)
+static void log_figures(const figures *f)
 {
     char host[32], device[32];
     gls_format_bytes(f->host, host, sizeof host);
@@ -168,7 +168,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     figures f = {.shared = job->shared_memory,
                  .program = job->device->software ? PROGRAM_BYTES_SOFTWARE : PROGRAM_BYTES};
     uint64_t limit = job->options.memory_limit * MB;
-    gls_study planned;
+    gls_job_inputs planned;
     gls_status status = GLS_OK;
     /* first, since what lies on a device depends on how much memory it has */
     for (size_t i = 0; i < job->devices.n && !status && limit > 0; i++)
@@ -176,13 +176,13 @@ gls_status gls_job_memory_plan(gls_job *job)
     if (status) return status;
     status = plan_study(job, &planned);
     if (!status) {
-        gls_track_input input = gls_study_tracker_input(&planned, &job->options);
+        gls_track_input input = gls_job_inputs_tracker_input(&planned, &job->options);
         add_images(&planned, gls_needs_series(&job->options), &f);
         status = keep_limit(job, &input, &f);
     }
-    if (!status) tell(&f);
+    if (!status) log_figures(&f);
     job->memory_bytes = f.host;
-    drop_planned(&job->study, &planned);
+    drop_planned(&job->inputs, &planned);
     return status;
 }
 
@@ -196,6 +196,6 @@ static void release_values(gls_image *image)
 void gls_job_memory_release(gls_job *job)
 {
     if (gls_needs_series(&job->options)) return;
-    release_values(job->study.series.dwi);
-    release_values(job->study.model.subset);
+    release_values(job->inputs.series.dwi);
+    release_values(job->inputs.model.subset);
 }

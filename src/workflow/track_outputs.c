@@ -32,8 +32,9 @@ gls_status gls_job_choose_format(gls_job *job)
     job->format = o->format;
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
-    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
-    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->no_tractogram = o->output && strcmp(o->output, "none") == 0;
+    gls_status status =
+        o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     job->options.format = job->format;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
@@ -49,7 +50,7 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 #undef GLS_REGION_ROW
     };
     gls_status status = GLS_OK;
-    gls_study_files(o, file);
+    gls_job_inputs_files(o, file);
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
     for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
         status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
@@ -65,7 +66,7 @@ gls_status gls_job_name_inputs(gls_job *job)
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
 {
     size_t n = 0;
-    if (!job->maps_alone) file[n++] = (gls_job_file){"tractogram", job->output};
+    if (!job->no_tractogram) file[n++] = (gls_job_file){"tractogram", job->output};
     for (size_t i = 0; i < job->sinks.n; i++) {
         const gls_run_sink *sink = &job->sinks.sink[i];
         if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
@@ -102,7 +103,7 @@ gls_status gls_job_name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
     char word[8];
-    if (job->maps_alone) return GLS_OK;
+    if (job->no_tractogram) return GLS_OK;
     if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
@@ -186,5 +187,5 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     options.overwrite = job->run.force;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
-    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
+    return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
 }

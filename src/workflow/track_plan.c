@@ -53,7 +53,7 @@ static void add_text(cJSON *object, const char *key, const char *text)
 
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     cJSON *root = cJSON_CreateObject(), *inputs, *voxels;
     if (!root) return NULL;
     gls_sidecar_add_software(root, job->options.argc, job->options.argv);

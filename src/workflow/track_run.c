@@ -118,11 +118,11 @@ static gls_status check_options(const gls_job_options *o)
 }
 
 /* What needs to be known of the seeds, once they are there. */
-static gls_status settle_seeds(gls_job *job)
+static gls_status identify_seeds(gls_job *job)
 {
-    gls_status status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    gls_status status = gls_shard_restrict(&job->shard, &job->inputs, &job->options, &job->params);
     return status || !job->journal ? status
-                                   : gls_run_identify(&job->study, &job->options, &job->params, &job->identity);
+                                   : gls_run_identify(&job->inputs, &job->options, &job->params, &job->identity);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -161,8 +161,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_job_name_inputs(job);
     if (!status) status = gls_job_name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
-    if (!status) status = gls_study_init(&job->study, &job->options);
-    job->study.wants_fa = job->sinks.wants_fa;
+    if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
+    job->inputs.wants_fa = job->sinks.wants_fa;
     if (status) {
         gls_job_destroy(job);
         return status;
@@ -180,15 +180,15 @@ gls_status gls_job_open(gls_job *job)
     gls_status status = gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
-    status = gls_job_memory_check(&job->study, o->memory_limit);
-    if (!status) status = gls_study_read(&job->study, o);
+    status = gls_job_memory_check(&job->inputs, o->memory_limit);
+    if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
     if (gls_fits_model(o)) {
-        job->options.model.model = job->study.model.kind;
-        job->options.model.sh_order = job->study.model.order;
+        job->options.model.model = job->inputs.model.kind;
+        job->options.model.sh_order = job->inputs.model.order;
     }
-    job->result.seconds_read = job->study.seconds_read;
-    job->params = gls_params_in_mm(o, job->study.grid);
+    job->result.seconds_read = job->inputs.seconds_read;
+    job->params = gls_params_in_mm(o, job->inputs.grid);
     if (o->track.step_size < 0) {
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
@@ -203,7 +203,7 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    if (job->study.seeds) status = settle_seeds(job);
+    if (job->inputs.seeds) status = identify_seeds(job);
     if (!status) gls_advise_of_masks(job);
     if (!status) status = gls_sinks_prepare(job);
     if (!status) status = gls_job_hash_others(job);
@@ -214,21 +214,21 @@ gls_status gls_job_open(gls_job *job)
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 {
     GLS_REQUIRE(job && memory && job->devices.n > 0);
-    gls_status status = gls_study_plan(&job->study, &job->options);
+    gls_status status = gls_job_inputs_plan(&job->inputs, &job->options);
     if (status) return status;
-    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     return gls_track_plan_memory(job->device, job->devices.n, &job->params, &input, memory);
 }
 
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
-    bool restricted = job->study.seeds;
-    gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
-    if (!status && !restricted) status = settle_seeds(job);
+    bool restricted = job->inputs.seeds;
+    gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
+    if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
     if (!status) gls_job_memory_release(job);
-    job->result.seconds_fit = job->study.seconds_fit;
+    job->result.seconds_fit = job->inputs.seconds_fit;
     return status;
 }
 
@@ -277,8 +277,9 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                                  &extras, track_step, &w, &job->result.track);
+    gls_status status =
+        gls_tracker_run_journaled(tracker, job->inputs.seeds, &(gls_sink){.append = deliver, .user = &o}, &extras,
+                                  track_step, &w, &job->result.track);
     job->result.seconds_track = gls_trace_phase("track", start, 0);
     job->result.seconds_write = o.seconds;
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
@@ -294,7 +295,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
-    gls_status status = job->maps_alone ? GLS_OK : gls_job_create_writer(job, &writer);
+    gls_status status = job->no_tractogram ? GLS_OK : gls_job_create_writer(job, &writer);
     if (status) return status;
     if (writer) {
         gls_writer_join(writer, group);
@@ -332,7 +333,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal, &group);
     if (!status && job->mask)
-        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->study.mask, GLS_IMAGE_UINT8);
+        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->inputs.mask, GLS_IMAGE_UINT8);
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->sidecar) status = gls_job_note_outputs(job, &group);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
@@ -353,10 +354,10 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
 
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
-    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
-        gls_visitor_announce(job->devices.device[i], job->study.grid);
+        gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
@@ -365,7 +366,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 gls_status gls_job_track(gls_job *job)
 {
     gls_tracker *tracker = NULL;
-    GLS_REQUIRE(job && job->study.stop_map);
+    GLS_REQUIRE(job && job->inputs.stop_map);
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
@@ -381,7 +382,7 @@ gls_status gls_job_track(gls_job *job)
 gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
 {
     gls_tracker *tracker = NULL;
-    GLS_REQUIRE(job && sink && sink->append && job->study.stop_map);
+    GLS_REQUIRE(job && sink && sink->append && job->inputs.stop_map);
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
@@ -403,7 +404,7 @@ void gls_job_destroy(gls_job *job)
 {
     if (!job) return;
     gls_device_set_close(&job->devices);
-    gls_study_finish(&job->study);
+    gls_job_inputs_finish(&job->inputs);
     gls_sinks_finish(job);
     gls_run_end(&job->run);
     cJSON_Delete(job->written);

@@ -17,12 +17,12 @@
 struct gls_job {
     gls_job_options options, options_given; /* the latter as they came, with lengths in voxels */
     gls_monitor monitor;
-    gls_study study;
+    gls_job_inputs inputs;
     gls_shard shard;         /* count 0: the whole run */
-    gls_track_params params; /* lengths in mm; once the study is read */
+    gls_track_params params; /* lengths in mm; once the inputs is read */
     gls_tractogram_format format;
     char *output; /* the tractogram; without one the first result of a sink */
-    bool maps_alone;
+    bool no_tractogram;
     char *bval, *bvec;         /* found beside the series */
     gls_run run;               /* force: outputs that exist may be replaced, or are this run's own */
     char *sidecar;             /* NULL: none */
@@ -32,7 +32,7 @@ struct gls_job {
     struct cJSON *written;     /* for the sidecar: what the run wrote, or one before that did the same; NULL: not yet */
     char *journal;             /* by which the run can be resumed; NULL: none */
     gls_run_identity identity; /* with a journal */
-    uint64_t other_inputs;     /* hash of regions, tissue and what sinks read, beside the files of the study; 0: none */
+    uint64_t other_inputs; /* hash of regions, tissue and what sinks read, beside the files of the inputs; 0: none */
     gls_run_sinks sinks;
     gls_device_set devices;
     const gls_device_info *device; /* the first */
@@ -46,14 +46,14 @@ struct gls_job {
 /* Whether the tractogram holds columns and groups. */
 static inline bool gls_job_writes_trx(const gls_job *job)
 {
-    return !job->maps_alone && job->format == GLS_FORMAT_TRX;
+    return !job->no_tractogram && job->format == GLS_FORMAT_TRX;
 }
 
 /* Seeds of the whole run. */
 static inline uint64_t gls_job_seeds(const gls_job *job)
 {
-    if (!job->study.seeds) return job->options.nseeds; /* they are made after the fit */
-    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
+    if (!job->inputs.seeds) return job->options.nseeds; /* they are made after the fit */
+    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->inputs.seeds);
 }
 
 /* --- Names and formats of what a job writes, and whether they can be written without harm to an input. */
@@ -85,14 +85,14 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
 /* What is known before tracking, of a job that is open; from malloc, NULL: out of memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs what came out. */
-void gls_job_tell(const gls_job *job);
+void gls_job_log_result(const gls_job *job);
 
 /* The name of a mapping, for auto of what that takes on this device; *lanes gets the invocations per streamline. */
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 
 /* --- Whether a run was done before, and what a run notes of its outputs so that a later one sees this. */
 
-/* Sets other_inputs, once the study is read. */
+/* Sets other_inputs, once the inputs is read. */
 gls_status gls_job_hash_others(gls_job *job);
 /* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
  * they are without skip_existing. The job is open. */
@@ -121,7 +121,7 @@ void gls_advise_of_lengths(const gls_job *job);
 /* --- What a run takes of memory, and how it is kept within a limit. */
 
 /* Before images are read: whether their voxels alone are over the limit, by the headers of the files. */
-gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb);
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
 /* Once they are read: tells what the run will take. With a limit batches are made smaller until it is kept, and the
  * devices refuse more; GLS_ERR_ARGUMENT with the figures where even the smallest batch is over it. */
 gls_status gls_job_memory_plan(gls_job *job);

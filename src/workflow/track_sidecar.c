@@ -51,7 +51,7 @@ static void add_description(cJSON *root, const gls_job *job)
 
 static void add_inputs(cJSON *root, const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
@@ -68,7 +68,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
 /* What the directions come from. */
 static void add_odf(cJSON *root, const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     const gls_job_options *o = &job->options;
     if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
@@ -107,12 +107,12 @@ static void add_odf(cJSON *root, const gls_job *job)
 static void add_rest(cJSON *root, const gls_job *job)
 {
     static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
-    const gls_sphere *used = job->study.odf ? job->study.odf->sphere : job->study.sphere;
+    const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
     cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
     gls_json_uint(sphere, "directions", used->n);
     cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
 
-    cJSON_AddBoolToObject(root, "tensor_fit", job->study.model.fits_tensor);
+    cJSON_AddBoolToObject(root, "tensor_fit", job->inputs.model.fits_tensor);
 
     cJSON *rng = cJSON_AddObjectToObject(root, "rng");
     cJSON_AddStringToObject(rng, "algorithm", "Philox4x32-10");
@@ -180,7 +180,7 @@ static void add_regions(cJSON *root, const gls_regions *regions)
  * that look at all points. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
-    const gls_regions *regions = job->study.regions;
+    const gls_regions *regions = job->inputs.regions;
     const uint64_t *met = job->result.track.met;
     cJSON *object = cJSON_AddObjectToObject(counts, "met");
     int n_of[GLS_REGION_ROLES] = {0};
@@ -349,7 +349,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
     add_defaults(root, &job->options_given);
     add_odf(root, job);
-    add_regions(root, job->study.regions);
+    add_regions(root, job->inputs.regions);
     add_rest(root, job);
     add_result(root, job);
     gls_sinks_describe(job, root);

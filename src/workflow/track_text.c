@@ -38,11 +38,11 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
     if (!gls_fits_model(o)) return;
-    gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
-    if (job->study.model.kind == GLS_MODEL_CSD)
+    gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
+    if (job->inputs.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
-    gls_text_printf(text, ", order %d", job->study.model.order);
-    if (job->study.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->study.model.bval);
+    gls_text_printf(text, ", order %d", job->inputs.model.order);
+    if (job->inputs.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->inputs.model.bval);
     const char *reason = gls_default_model_reason(&job->options_given);
     if (reason) gls_text_printf(text, " (--model: %s)", reason);
     gls_text_printf(text, "\n");
@@ -55,7 +55,7 @@ static void print_tissue(gls_text *text, const gls_job *job)
     print_name(text, "tissue", gls_tissue_file(o));
     gls_text_printf(
         text, ", rule %s\n",
-        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));
+        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue), word, sizeof word));
 }
 
 static void print_probe(gls_text *text, const gls_track_params *p)
@@ -101,7 +101,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
 
 static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     char count[32];
     gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
     if (!in->seeds) {
@@ -131,7 +131,7 @@ static void print_regions(gls_text *text, const gls_regions *regions)
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     const gls_grid *grid = in->grid;
     char count[32], batch[32], voxels[32], axes[4];
     uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
@@ -209,7 +209,7 @@ char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory)
 /* Include regions that nothing reached are the likeliest reason for few streamlines. */
 static void warn_of_regions(const gls_job *job)
 {
-    const gls_regions *regions = job->study.regions;
+    const gls_regions *regions = job->inputs.regions;
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         const gls_region_kind *kind = gls_region_kind_of(region.role);
@@ -266,7 +266,7 @@ static void summary_counts(const gls_track_result *r)
     gls_log(GLS_LOG_INFO, "ends         %s (two for each streamline begun)", line);
 }
 
-void gls_job_tell(const gls_job *job)
+void gls_job_log_result(const gls_job *job)
 {
     const gls_job_result *j = &job->result;
     const gls_track_result *r = &j->track;

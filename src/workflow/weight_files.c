@@ -31,7 +31,7 @@ static gls_status measure(void *user, const gls_streamlines *s)
             }
             step = sqrt(step);
             if (!isfinite(step)) continue;
-            range->most = fmax(range->most, step);
+            range->max = fmax(range->max, step);
             range->sum += step;
             range->n++;
         }
@@ -48,7 +48,7 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
     bool straight = false;
     if (step <= 0 && range->n > 0) {
         /* what steps of one length have a mean far below the largest: those that were left out */
-        step = range->most;
+        step = range->max;
         straight = range->sum / (double)range->n < 0.75 * step;
         if (straight)
             gls_log(GLS_LOG_INFO,
@@ -62,7 +62,7 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
 
-void gls_weights_tell(const gls_weights *w)
+void gls_weights_log(const gls_weights *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
     char n[32], entries[32], seconds[32];
@@ -179,7 +179,7 @@ gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool ove
     return write_file(path, overwrite, group, &text);
 }
 
-static void put_spread(gls_text *text, const gls_weights_spread *s)
+static void append_spread(gls_text *text, const gls_weights_spread *s)
 {
     gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);
 }
@@ -196,8 +196,8 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
         gls_text_printf(&text, "%zu,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 ",%" PRIu64, i, x->data, x->tikhonov, x->tv,
                         x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels,
                         x->excluded);
-        put_spread(&text, &x->step);
-        put_spread(&text, &x->coefficient);
+        append_spread(&text, &x->step);
+        append_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);
     }
     return write_file(path, overwrite, group, &text);

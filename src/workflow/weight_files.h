@@ -72,7 +72,7 @@ gls_status gls_weight_devices_end(gls_weight_devices *devices);
 
 /* Steps of streamlines, as a sink that is never finished. */
 typedef struct gls_step_range {
-    double most, sum;
+    double max, sum;
     uint64_t n;
 } gls_step_range;
 gls_sink gls_step_range_sink(gls_step_range *range);
@@ -82,7 +82,7 @@ gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_
                                    const gls_grid *grid);
 
 /* Logs what was mapped, and what became of it. */
-void gls_weights_tell(const gls_weights *weights);
+void gls_weights_log(const gls_weights *weights);
 
 /* n values as MRtrix3 reads them: a comment, and one row of them. factor: of all. group: NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,

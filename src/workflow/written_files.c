@@ -10,13 +10,13 @@
 
 #define WHOLE "xxh3_64"
 #define PARTS "xxh3_64_of_parts"
-#define MOST_WHOLE ((uint64_t)64 << 20) /* bytes of a file that is read as a whole */
+#define MAX_WHOLE ((uint64_t)64 << 20) /* bytes of a file that is read as a whole */
 
 static gls_status note(cJSON *entry, const char *path, int fd, uint64_t bytes)
 {
     uint64_t hash = 0;
     char text[17];
-    const bool whole = bytes <= MOST_WHOLE;
+    const bool whole = bytes <= MAX_WHOLE;
     gls_status status = whole ? gls_hash_open_file(path, fd, &hash) : gls_hash_parts(path, fd, bytes, &hash);
     if (status) return status;
     gls_json_uint(entry, "bytes", bytes);

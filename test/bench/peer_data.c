@@ -152,7 +152,7 @@ static gls_status write_odf(const bench_run *run, const bench_model *model, cons
 static gls_status write_files(const bench_run *run, const bench_model *model, double seconds, const char *directory,
                               double *cutoff)
 {
-    const gls_study *in = &run->data;
+    const gls_job_inputs *in = &run->data;
     bool boot = false;
     for (int i = 0; i < run->options->n_dg; i++) boot = boot || run->options->dg[i] == GLS_DG_BOOT;
     gls_status code = write_job(run, seconds, directory);
@@ -198,6 +198,6 @@ int main(int argc, char **argv)
     else
         printf("{\"mrtrix_cutoff\": %.9g}\n", cutoff);
     bench_model_finish(&model);
-    gls_study_finish(&run.data);
+    gls_job_inputs_finish(&run.data);
     return status ? 1 : 0;
 }

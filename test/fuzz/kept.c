@@ -49,7 +49,7 @@ static void find_done(const fuzz_folder *folder, const char *sidecar)
     job.output = output;
     job.sidecar = (char *)sidecar;
     job.params = job.options.track;
-    job.study.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
+    job.inputs.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
     if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();
     cJSON_Delete(job.written);
 }

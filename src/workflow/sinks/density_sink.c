@@ -35,7 +35,7 @@ static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *g
 {
     map_state *s = sink->state;
     gls_density_options options = gls_density_options_default();
-    gls_grid plain = *job->study.grid;
+    gls_grid plain = *job->inputs.grid;
     (void)group, (void)tractogram;
     plain.space = 0; /* as in a tractogram, so that its maps have the same bytes */
     options.directions = sink->kind == &gls_dec_kind;

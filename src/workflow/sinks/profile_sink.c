@@ -42,7 +42,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     profile_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
-    options.grid = job->study.grid;
+    options.grid = job->inputs.grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;
     return status;
@@ -61,7 +61,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_gro
 {
     gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
     gls_image *read[GLS_SINK_MAX_IMAGES] = {NULL};
-    const gls_image *image[GLS_SINK_MAX_IMAGES] = {gls_study_scalar(&job->study)};
+    const gls_image *image[GLS_SINK_MAX_IMAGES] = {gls_job_inputs_scalar(&job->inputs)};
     char *name[GLS_SINK_MAX_IMAGES] = {NULL};
     const bool by_fa = sink->n_inputs == 1;
     const size_t n = by_fa ? 1 : sink->n_inputs - 1;

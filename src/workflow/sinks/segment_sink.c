@@ -73,7 +73,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
 {
     segment_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
-    options.grid = job->study.grid;
+    options.grid = job->inputs.grid;
     options.unique = s->unique;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;

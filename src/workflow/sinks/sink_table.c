@@ -135,7 +135,7 @@ bool gls_sinks_need_points(const gls_job *job)
 {
     bool need = false;
     FOR_EACH(const gls_run_sink, sink, job, take)
-    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, &job->study.stop_map->grid);
+    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, &job->inputs.stop_map->grid);
     return need;
 }
 

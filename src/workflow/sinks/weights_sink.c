@@ -37,7 +37,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
     sink->wanted = true;
-    if (job->maps_alone || job->format == GLS_FORMAT_TRX) return GLS_OK;
+    if (job->no_tractogram || job->format == GLS_FORMAT_TRX) return GLS_OK;
     if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) >= 0) return GLS_OK;
     sink->output = NULL;
     return gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -79,7 +79,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status segment_fods(weights_state *w, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    const gls_image *from = o->sh ? job->study.odf_image : job->study.model.sh;
+    const gls_image *from = o->sh ? job->inputs.odf_image : job->inputs.model.sh;
     gls_image *sh = NULL;
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
@@ -127,7 +127,7 @@ static gls_status solve(weights_state *w, const gls_device_set *devices, const f
     gls_status status = GLS_OK;
     if (!w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
-        if (!status) gls_weights_tell(w->weights);
+        if (!status) gls_weights_log(w->weights);
         if (status == GLS_ERR_EMPTY) status = weigh_alike(w);
         w->solved = !status;
     }

@@ -88,7 +88,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     static const char *const kinds[] = {"dps", "dpv", "group"};
     const gls_tractogram_info *a = gls_tract_sources_info(s), *b;
     gls_tractogram_reader *reader = NULL;
-    gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
+    gls_status status = gls_tract_open(s->run, s->path[i], s->allow_invalid, &reader);
     if (status) return status;
     b = gls_tractogram_reader_info(reader);
     join_headers(s, b);
@@ -122,11 +122,11 @@ static gls_status name_groups(gls_tract_sources *s)
     return s->stem ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_job *job, const char *const *path, size_t n,
+gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run, const char *const *path, size_t n,
                                   bool allow_invalid, bool common, bool by_file)
 {
-    *s = (gls_tract_sources){.job = job, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
-    gls_status status = gls_tract_open(job, path[0], allow_invalid, &s->first);
+    *s = (gls_tract_sources){.run = run, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
+    gls_status status = gls_tract_open(run, path[0], allow_invalid, &s->first);
     if (!status) join_headers(s, gls_tract_sources_info(s));
     if (!status) status = note_columns(s);
     for (size_t i = 1; i < n && !status; i++) status = compare(s, i, common);
@@ -207,10 +207,10 @@ static gls_status mark(void *user, const gls_streamlines *in)
 static gls_status send(gls_tract_sources *s, size_t i, const gls_sink *sink, marker *m)
 {
     gls_tractogram_reader *reader = NULL;
-    gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
+    gls_status status = gls_tract_open(s->run, s->path[i], s->allow_invalid, &reader);
     m->file = i;
     m->next = sink;
-    if (!status) status = gls_tract_append(s->job, reader, &(gls_sink){.append = mark, .user = m});
+    if (!status) status = gls_tract_append(s->run, reader, &(gls_sink){.append = mark, .user = m});
     gls_tractogram_reader_close(reader);
     return status;
 }

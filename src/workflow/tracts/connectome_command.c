@@ -20,7 +20,7 @@
 #define MAX_LISTED 20 /* regions in a warning */
 
 typedef struct connecting {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_connectome_cli *o;
     const char *const *file;
     gls_assignment assign;
@@ -93,11 +93,11 @@ static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gl
     gls_tractogram_format format;
     gls_grid grid;
     gls_status status = gls_tractogram_format_parse(c->o->trx, &format);
-    if (!status && (gls_tract_needs_grid(format) || info->has_grid || c->job->options.reference)) {
-        status = gls_tract_grid_choose(c->job, c->file[0], info, c->o->trx, &grid);
+    if (!status && (gls_tract_needs_grid(format) || info->has_grid || c->run->options.reference)) {
+        status = gls_tract_grid_choose(c->run, c->file[0], info, c->o->trx, &grid);
         output.grid = &grid;
     }
-    if (!status) status = gls_tract_writer_create(c->job, &output, &c->copy);
+    if (!status) status = gls_tract_writer_create(c->run, &output, &c->copy);
     const gls_sink next = c->copy;
     if (!status) status = gls_filter_valid_create(&c->copied, &next, &c->copy);
     *sink = (gls_sink){append, finish, discard, c};
@@ -158,23 +158,23 @@ static gls_status connect(connecting *c)
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
     const gls_connectome_cli *o = c->o;
-    gls_status status = gls_tract_weights_open(&c->weights, o->weights, c->job, c->file[0], false);
-    if (!status) status = gls_tract_weights_open(&c->scales, o->scale_file, c->job, c->file[0], false);
+    gls_status status = gls_tract_weights_open(&c->weights, o->weights, c->run, c->file[0], false);
+    if (!status) status = gls_tract_weights_open(&c->scales, o->scale_file, c->run, c->file[0], false);
     if (!status && c->scales.values) c->scales.column = "scale of streamlines";
     if (!status) status = create(c);
     if (!status && o->assignments && !c->column) {
-        status = gls_tract_text_open(c->job, o->assignments, &c->assignments);
+        status = gls_tract_text_open(c->run, o->assignments, &c->assignments);
         if (!status)
             gls_tract_text_printf(&c->assignments, "# labels of the two ends of each streamline, 0 for none\n");
     }
-    if (!status) status = gls_tract_open(c->job, c->file[0], false, &reader);
+    if (!status) status = gls_tract_open(c->run, c->file[0], false, &reader);
     if (!status) {
         sink = gls_connectome_sink(c->connectome);
         if (c->column) status = create_copy(c, gls_tractogram_reader_info(reader), &sink);
         if (!status) status = gls_tract_weights_sink(&c->weights, &sink);
         if (!status) status = gls_tract_weights_sink(&c->scales, &sink);
     }
-    status = gls_tract_pump(c->job, reader, &sink, status);
+    status = gls_tract_pump(c->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     status = gls_tract_text_close(&c->assignments, status);
     gls_tract_weights_close(&c->weights);
@@ -218,7 +218,7 @@ static gls_status name_rows(connecting *c)
     return GLS_OK;
 }
 
-static void put_words(gls_tract_text *t, const char *const *words, size_t n)
+static void append_words(gls_tract_text *t, const char *const *words, size_t n)
 {
     for (size_t k = 0; k < n; k++) gls_tract_text_field(t, words[k]);
 }
@@ -229,10 +229,10 @@ static gls_status write_nodes(connecting *c)
     const size_t n = gls_connectome_nodes(c->connectome, NULL), first = c->n_names - n;
     gls_tract_text t;
     if (!c->nodes) return GLS_OK;
-    gls_status status = gls_tract_text_open(c->job, c->nodes, &t);
+    gls_status status = gls_tract_text_open(c->run, c->nodes, &t);
     if (status) return status;
     t.missing = c->o->bids ? "n/a" : NULL;
-    put_words(&t, head, sizeof head / sizeof *head);
+    append_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++) {
         gls_connectome_node k = gls_connectome_get_node(c->connectome, i);
@@ -254,10 +254,10 @@ static gls_status write_edges(connecting *c)
     const size_t n = gls_connectome_size(c->connectome), first = n - gls_connectome_nodes(c->connectome, &label);
     gls_tract_text t;
     if (!c->o->edges) return GLS_OK;
-    gls_status status = gls_tract_text_open(c->job, c->o->edges, &t);
+    gls_status status = gls_tract_text_open(c->run, c->o->edges, &t);
     if (status) return status;
     t.missing = c->o->bids ? "n/a" : NULL;
-    put_words(&t, head, sizeof head / sizeof *head);
+    append_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++)
         for (size_t k = i; k < n; k++) {
@@ -321,15 +321,15 @@ static void warn_of_absent(const connecting *c)
 static void report(connecting *c)
 {
     const int32_t *label;
-    gls_tract_job *job = c->job;
+    gls_tract_run *run = c->run;
     gls_connectome_counts k = gls_connectome_get_counts(c->connectome);
     size_t n = gls_connectome_nodes(c->connectome, &label);
-    gls_tract_job_count(job, "read", k.streamlines);
-    gls_tract_job_count(job, "joined", k.joined);
-    gls_tract_job_count(job, "unassigned_ends", k.unassigned);
-    gls_tract_job_count(job, "without_points", k.empty);
-    gls_json_uint(job->root, "absent_labels", (uint64_t)label[n - 1] - n);
-    cJSON *labels = cJSON_AddArrayToObject(job->root, "labels");
+    gls_tract_run_count(run, "read", k.streamlines);
+    gls_tract_run_count(run, "joined", k.joined);
+    gls_tract_run_count(run, "unassigned_ends", k.unassigned);
+    gls_tract_run_count(run, "without_points", k.empty);
+    gls_json_uint(run->root, "absent_labels", (uint64_t)label[n - 1] - n);
+    cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
     if (k.unassigned > 0.6 * (double)(k.streamlines - k.empty))
         gls_log(GLS_LOG_WARNING,
@@ -341,8 +341,8 @@ static void report(connecting *c)
                 "belongs into --scale-file");
     warn_of_absent(c);
     warn_of_lonely(c);
-    gls_tract_job_say(job, "%s: %zu regions, %" PRIu64 " of %" PRIu64 " streamlines join two", c->file[2], n, k.joined,
-                      k.streamlines);
+    gls_tract_run_message(run, "%s: %zu regions, %" PRIu64 " of %" PRIu64 " streamlines join two", c->file[2], n,
+                          k.joined, k.streamlines);
 }
 
 /* What the numbers are, in the words that BIDS proposes for its matrices (BEP017). */
@@ -354,12 +354,12 @@ static void describe(const connecting *c)
     char what[128];
     snprintf(what, sizeof what, "%s of %s%s", stats[o->stat],
              counts ? "streamlines" : "values of streamlines, see parameters", o->weights ? ", weighted" : "");
-    cJSON_AddStringToObject(c->job->root, "RelationshipMeasure",
+    cJSON_AddStringToObject(c->run->root, "RelationshipMeasure",
                             counts && o->stat == GLS_STAT_SUM && !o->weights ? "number of streamlines" : what);
-    cJSON_AddBoolToObject(c->job->root, "Weighted", true);
-    cJSON_AddBoolToObject(c->job->root, "Directed", false);
-    cJSON_AddBoolToObject(c->job->root, "ValidDiagonal", !o->zero_diagonal);
-    cJSON_AddStringToObject(c->job->root, "StorageFormat", "Full");
+    cJSON_AddBoolToObject(c->run->root, "Weighted", true);
+    cJSON_AddBoolToObject(c->run->root, "Directed", false);
+    cJSON_AddBoolToObject(c->run->root, "ValidDiagonal", !o->zero_diagonal);
+    cJSON_AddStringToObject(c->run->root, "StorageFormat", "Full");
 }
 
 /* Where the table of regions goes: beside the matrix, unless the option says it. */
@@ -419,24 +419,24 @@ static gls_status check(connecting *c)
     return choose_nodes(c);
 }
 
-gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_connectome_cli *o = options;
-    connecting c = {.job = job, .o = o, .file = file};
+    connecting c = {.run = run, .o = o, .file = file};
     gls_status status = check(&c);
     const char *const inputs[] = {file[0],
                                   file[1],
                                   gls_tract_weights_file(o->weights),
                                   gls_tract_weights_file(o->scale_file),
                                   o->lut,
-                                  job->options.reference};
+                                  run->options.reference};
     const char *const outputs[] = {file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments};
-    for (int k = 0; k < 6 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(job, outputs[k]);
+    for (int k = 0; k < 6 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_writes(run, outputs[k]);
     if (!status) status = connect(&c);
     if (!status) status = name_rows(&c);
     if (!status)
-        status = gls_connectome_write_grouped(c.connectome, file[2], job->run.force, &job->run.group,
+        status = gls_connectome_write_grouped(c.connectome, file[2], run->files.force, &run->files.group,
                                               o->header || o->bids ? (const char *const *)c.name : NULL,
                                               o->bids ? "n/a" : "nan");
     if (!status) status = write_nodes(&c);

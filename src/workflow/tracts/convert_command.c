@@ -13,7 +13,7 @@
 #include "workflow/tracts/tracts.h"
 
 typedef struct conversion {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_convert_cli *o;
     const char *in, *out;
     gls_tract_weights weights;
@@ -35,7 +35,7 @@ static void compare_stamps(const conversion *c, const gls_tract_scalars *s, cons
 static gls_status read_columns(conversion *c, gls_tract_output *output)
 {
     size_t n = 0;
-    gls_status status = gls_tract_weights_open(&c->weights, c->o->weights, c->job, c->in, false);
+    gls_status status = gls_tract_weights_open(&c->weights, c->o->weights, c->run, c->in, false);
     if (!status && c->o->weights) output->added[n++] = c->weights.column;
     if (!status) status = gls_tract_table_read(&c->table, c->o->dps);
     for (size_t k = 0; k < c->table.n && !status; k++) {
@@ -60,13 +60,13 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
     gls_grid grid;
     gls_sink both[2];
     gls_status status = gls_tractogram_format_parse(c->out, &format);
-    if (!status && (gls_tract_needs_grid(format) || c->job->options.reference)) {
-        status = gls_tract_grid_choose(c->job, c->in, info, c->out, &grid);
+    if (!status && (gls_tract_needs_grid(format) || c->run->options.reference)) {
+        status = gls_tract_grid_choose(c->run, c->in, info, c->out, &grid);
         output.grid = &grid;
     }
     if (!status) status = read_columns(c, &output);
-    if (!status) status = gls_summary_create(c->job->options.reference ? &grid : NULL, &c->summary);
-    if (!status) status = gls_tract_writer_create(c->job, &output, &both[0]);
+    if (!status) status = gls_summary_create(c->run->options.reference ? &grid : NULL, &c->summary);
+    if (!status) status = gls_tract_writer_create(c->run, &output, &both[0]);
     if (status) return status;
     both[1] = gls_summary_sink(c->summary);
     status = gls_sink_tee(both, 2, sink);
@@ -88,34 +88,34 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
 static void report(conversion *c)
 {
     const gls_summary_result *r = gls_summary_get(c->summary);
-    gls_tract_job *job = c->job;
-    gls_tract_job_count(job, "read", c->valid.taken);
-    gls_tract_job_count(job, "written", c->valid.kept);
-    gls_tract_job_count(job, "points", r->points);
-    gls_tract_job_count(job, "outside_reference", r->outside);
+    gls_tract_run *run = c->run;
+    gls_tract_run_count(run, "read", c->valid.taken);
+    gls_tract_run_count(run, "written", c->valid.kept);
+    gls_tract_run_count(run, "points", r->points);
+    gls_tract_run_count(run, "outside_reference", r->outside);
     if (c->valid.kept < c->valid.taken)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", c->in,
                 c->valid.taken - c->valid.kept, c->valid.taken - c->valid.kept == 1 ? "" : "s");
     if (r->outside > 0)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines leave the grid of %s, the first is %" PRIu64, c->in,
-                r->outside, job->options.reference, r->first_outside);
-    gls_tract_job_say(job, "%s: %" PRIu64 " streamlines, %" PRIu64 " points", c->out, r->streamlines, r->points);
+                r->outside, run->options.reference, r->first_outside);
+    gls_tract_run_message(run, "%s: %" PRIu64 " streamlines, %" PRIu64 " points", c->out, r->streamlines, r->points);
 }
 
-gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    conversion c = {.job = job, .o = options, .in = file[0], .out = file[n - 1]};
+    conversion c = {.run = run, .o = options, .in = file[0], .out = file[n - 1]};
     gls_tractogram_reader *reader = NULL;
     gls_tractogram_format format;
     gls_sink sink = {0};
-    const char *const inputs[] = {c.in, job->options.reference, c.o->weights, c.o->dps};
+    const char *const inputs[] = {c.in, run->options.reference, c.o->weights, c.o->dps};
     gls_status status = gls_tractogram_format_parse(c.out, &format);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    for (int k = 0; k < c.o->tsf.n && !status; k++) status = gls_tract_job_reads(job, c.o->tsf.value[k]);
-    if (!status) status = gls_tract_job_writes(job, c.out);
-    if (!status) status = gls_tract_open(job, c.in, false, &reader);
+    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    for (int k = 0; k < c.o->tsf.n && !status; k++) status = gls_tract_run_reads(run, c.o->tsf.value[k]);
+    if (!status) status = gls_tract_run_writes(run, c.out);
+    if (!status) status = gls_tract_open(run, c.in, false, &reader);
     if (!status) status = connect(&c, gls_tractogram_reader_info(reader), &sink);
-    status = gls_tract_pump(job, reader, &sink, status);
+    status = gls_tract_pump(run, reader, &sink, status);
     if (!status) report(&c);
     gls_tractogram_reader_close(reader);
     gls_summary_destroy(c.summary);

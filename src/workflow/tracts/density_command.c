@@ -66,14 +66,14 @@ static gls_status append(void *user, const gls_streamlines *s)
 
 /* A box around all points of the tractogram at path, which is read for it, with three voxels on each side and the axes
  * of the world. As tckmap -vox. */
-static gls_status tract_grid_around(const gls_tract_job *job, const char *path, const double side[3], gls_grid *grid)
+static gls_status tract_grid_around(const gls_tract_run *run, const char *path, const double side[3], gls_grid *grid)
 {
     box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {.append = append, .user = &b};
     double affine[3][4] = {{0}}, size[3];
-    gls_status status = gls_tract_open(job, path, false, &reader);
-    status = gls_tract_pump(job, reader, &sink, status);
+    gls_status status = gls_tract_open(run, path, false, &reader);
+    status = gls_tract_pump(run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     if (status) return status;
     if (!(b.low[0] <= b.high[0]))
@@ -88,13 +88,13 @@ static gls_status tract_grid_around(const gls_tract_job *job, const char *path, 
 
 #define STATISTIC "statistic of the image"
 /* Share of all places outside the map that is worth a warning. */
-#define MOST_OUTSIDE 0.01
+#define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
 enum { NORMALIZE_NONE, NORMALIZE_COUNT, NORMALIZE_MAX };
 
 typedef struct mapping {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_density_cli *o;
     const char *in, *out;
     gls_density_options options;
@@ -195,7 +195,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
         gls_status status = gls_tract_grid_read(o->template_image, &m->grid);
         return status || o->voxel.n == 0 ? status : tract_grid_divide(&m->grid, side);
     }
-    if (o->voxel.n > 0) return tract_grid_around(m->job, m->in, side, &m->grid);
+    if (o->voxel.n > 0) return tract_grid_around(m->run, m->in, side, &m->grid);
     if (!info->has_grid)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template, or --voxel-size", m->in);
     m->grid = info->grid;
@@ -232,12 +232,12 @@ static gls_status map(mapping *m)
 {
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
-    gls_status status = gls_tract_weights_open(&m->weights, m->o->weights, m->job, m->in, true);
+    gls_status status = gls_tract_weights_open(&m->weights, m->o->weights, m->run, m->in, true);
     if (!status && m->o->image) status = gls_image_read(m->o->image, GLS_IMAGE_3D, &m->image);
-    if (!status) status = gls_tract_open(m->job, m->in, false, &reader);
+    if (!status) status = gls_tract_open(m->run, m->in, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     m->options.weights = m->weights.column;
-    m->options.sum_weights = m->weights.most * (double)m->weights.n;
+    m->options.sum_weights = m->weights.max * (double)m->weights.n;
     if (!status) status = choose_grid(m, info);
     if (!status) status = choose_upsampling(m, info);
     if (!status) status = choose_groups(m, info);
@@ -247,10 +247,10 @@ static gls_status map(mapping *m)
         status = add_statistic(m, &sink);
         if (!status) status = gls_tract_weights_sink(&m->weights, &sink);
     }
-    status = gls_tract_pump(m->job, reader, &sink, status);
+    status = gls_tract_pump(m->run, reader, &sink, status);
     if (!status && m->names) {
         gls_tract_text t;
-        status = gls_tract_text_open(m->job, m->names, &t);
+        status = gls_tract_text_open(m->run, m->names, &t);
         if (!status) gls_tract_text_printf(&t, "volume\tgroup\n");
         for (size_t g = 0; g < m->options.n_groups && !status; g++) {
             gls_tract_text_printf(&t, "%zu", g);
@@ -284,7 +284,7 @@ static gls_status finish_map(mapping *m)
         status = gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing to divide by: the map is empty", m->in);
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)
-        status = gls_nifti_write(o->mask_out, m->job->run.force, &m->job->run.group, &m->grid, "density mask", 1,
+        status = gls_nifti_write(o->mask_out, m->run->files.force, &m->run->files.group, &m->grid, "density mask", 1,
                                  GLS_TYPE_UINT8, mask);
     free(value);
     free(mask);
@@ -295,24 +295,24 @@ static void report(mapping *m)
 {
     const gls_density_counts c = gls_density_get_counts(m->density);
     const uint64_t outside = c.streamlines - c.empty - c.used - c.zero;
-    gls_tract_job_count(m->job, "read", c.streamlines);
-    gls_tract_job_count(m->job, "used", c.used);
-    gls_tract_job_count(m->job, "without_points", c.empty);
-    gls_tract_job_count(m->job, "without_value", c.zero);
-    gls_tract_job_count(m->job, "outside", outside);
-    gls_tract_job_count(m->job, "partly_outside", c.partial);
-    gls_tract_job_count(m->job, "places", c.places);
-    gls_tract_job_count(m->job, "places_outside", c.places_outside);
+    gls_tract_run_count(m->run, "read", c.streamlines);
+    gls_tract_run_count(m->run, "used", c.used);
+    gls_tract_run_count(m->run, "without_points", c.empty);
+    gls_tract_run_count(m->run, "without_value", c.zero);
+    gls_tract_run_count(m->run, "outside", outside);
+    gls_tract_run_count(m->run, "partly_outside", c.partial);
+    gls_tract_run_count(m->run, "places", c.places);
+    gls_tract_run_count(m->run, "places_outside", c.places_outside);
     const double share = c.places > 0 ? (double)c.places_outside / (double)c.places : 0;
-    if (outside > 0 || share > MOST_OUTSIDE)
+    if (outside > 0 || share > MAX_OUTSIDE)
         gls_log(GLS_LOG_WARNING,
                 "%s: %" PRIu64 " of %" PRIu64
                 " streamlines lie outside the map, and %.3g %% of all that was looked for",
                 m->in, outside, c.streamlines, 100 * share);
     if (m->o->mapping == 0 && m->o->like == 0)
         gls_log(GLS_LOG_INFO, "mapping segment; --like mrtrix has the numbers of tckmap");
-    gls_tract_job_say(m->job, "%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside", m->out, c.used,
-                      c.partial);
+    gls_tract_run_message(m->run, "%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside", m->out, c.used,
+                          c.partial);
 }
 
 /* "x.nii.gz" -> "x_groups.tsv" */
@@ -325,20 +325,20 @@ static gls_status name_groups(mapping *m)
     return m->names ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-gls_status gls_tract_density(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    mapping m = {.job = job, .o = options, .in = file[0], .out = file[n - 1], .options = gls_density_options_default()};
+    mapping m = {.run = run, .o = options, .in = file[0], .out = file[n - 1], .options = gls_density_options_default()};
     const char *const inputs[] = {m.in, m.o->template_image, m.o->image, gls_tract_weights_file(m.o->weights),
-                                  job->options.reference};
+                                  run->options.reference};
     gls_status status = check(&m);
     if (!status) status = name_groups(&m);
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status) status = gls_tract_job_writes(job, m.out);
-    if (!status) status = gls_tract_job_writes(job, m.names);
-    if (!status) status = gls_tract_job_writes(job, m.o->mask_out);
+    for (int k = 0; k < 5 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    if (!status) status = gls_tract_run_writes(run, m.out);
+    if (!status) status = gls_tract_run_writes(run, m.names);
+    if (!status) status = gls_tract_run_writes(run, m.o->mask_out);
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);
-    if (!status) status = gls_density_write_grouped(m.density, m.out, job->run.force, &job->run.group);
+    if (!status) status = gls_density_write_grouped(m.density, m.out, run->files.force, &run->files.group);
     if (!status) report(&m);
     gls_density_destroy(m.density);
     gls_image_destroy(m.image);

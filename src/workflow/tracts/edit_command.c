@@ -21,7 +21,7 @@ enum { INVALID_ERROR, INVALID_DROP, INVALID_CUT, INVALID_KEEP };
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
 typedef struct edit {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_edit_cli *o;
     gls_tract_sources sources;
     gls_tract_weights weights;
@@ -187,10 +187,10 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
     if (!path) return GLS_OK;
     gls_status status =
         gls_line_set_create(e->o->precision, e->o->either_way ? GLS_LINES_EITHER_WAY : GLS_LINES_DIRECTED, set);
-    if (!status) status = gls_tract_open(e->job, path, false, &reader);
+    if (!status) status = gls_tract_open(e->run, path, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_line_set_sink(*set);
-    status = gls_tract_pump(e->job, reader, &sink, status);
+    status = gls_tract_pump(e->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     return status;
 }
@@ -292,7 +292,7 @@ static gls_status report(edit *e, const char *out)
 {
     static const char *const tests[GLS_SELECT_N_TESTS] = {"id",     "group", "weight", "points",
                                                           "length", "shape", "region"};
-    gls_tract_job *job = e->job;
+    gls_tract_run *run = e->run;
     gls_select_counts c = gls_selection_get_counts(e->selection);
     uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
     if (e->listed) {
@@ -300,15 +300,15 @@ static gls_status report(edit *e, const char *out)
         c.failed[GLS_SELECT_BY_ID] = listed.taken - listed.kept;
         read = listed.taken;
     }
-    gls_tract_job_count(job, "read", read);
-    if (e->o->invalid != INVALID_ERROR) gls_tract_job_count(job, "invalid", e->valid.taken - e->valid.kept);
-    cJSON *failed = cJSON_AddObjectToObject(job->counts, "failed_by");
+    gls_tract_run_count(run, "read", read);
+    if (e->o->invalid != INVALID_ERROR) gls_tract_run_count(run, "invalid", e->valid.taken - e->valid.kept);
+    cJSON *failed = cJSON_AddObjectToObject(run->counts, "failed_by");
     for (int t = 0; t < GLS_SELECT_N_TESTS; t++) gls_json_uint(failed, tests[t], c.failed[t]);
-    gls_tract_job_count(job, "selected", c.kept);
-    if (e->o->unique) gls_tract_job_count(job, "repeated", e->unique.taken - e->unique.kept);
-    if (e->o->orient) gls_tract_job_count(job, "turned_round", e->n_turned);
-    gls_tract_job_count(job, "without_points", e->written.taken - e->written.kept);
-    gls_tract_job_count(job, "written", e->written.kept);
+    gls_tract_run_count(run, "selected", c.kept);
+    if (e->o->unique) gls_tract_run_count(run, "repeated", e->unique.taken - e->unique.kept);
+    if (e->o->orient) gls_tract_run_count(run, "turned_round", e->n_turned);
+    gls_tract_run_count(run, "without_points", e->written.taken - e->written.kept);
+    gls_tract_run_count(run, "written", e->written.kept);
     if (e->warped.kept < e->warped.taken)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: %" PRIu64 " streamlines leave it or have no points; --invalid drop or cut lets them",
@@ -324,7 +324,7 @@ static gls_status report(edit *e, const char *out)
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
     if (e->o->fail_if_empty && e->written.kept == 0)
         return gls_fail(GLS_ERR_EMPTY, "%s: no streamline is left, and --fail-if-empty was given", out);
-    gls_tract_job_say(job, "%s: %" PRIu64 " streamlines of %" PRIu64, out, e->written.kept, read);
+    gls_tract_run_message(run, "%s: %" PRIu64 " streamlines of %" PRIu64, out, e->written.kept, read);
     return GLS_OK;
 }
 
@@ -355,18 +355,18 @@ static gls_status check(const gls_edit_cli *o)
 static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
     const gls_edit_cli *o = e->o;
-    gls_tract_job *job = e->job;
+    gls_tract_run *run = e->run;
     const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
                                           &o->exclude_ends, &o->both_ends, &o->all};
     const char *const more[] = {
-        job->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
+        run->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
         o->assignments,         gls_tract_orient_file(o->orient),   o->crop};
     gls_status status = GLS_OK;
-    for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
-    for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_job_reads(job, more[i]);
+    for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
+    for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_run_reads(run, more[i]);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        for (int k = 0; k < regions[i]->n && !status; k++) status = gls_tract_job_reads(job, regions[i]->value[k]);
-    return status ? status : gls_tract_job_writes(job, file[n - 1]);
+        for (int k = 0; k < regions[i]->n && !status; k++) status = gls_tract_run_reads(run, regions[i]->value[k]);
+    return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 
 static gls_status write(edit *e, const gls_grid *grid, const char *out)
@@ -380,15 +380,15 @@ static gls_status write(edit *e, const gls_grid *grid, const char *out)
                                .half_precision = e->o->half,
                                .drops_group_data = common || e->sources.n > 1};
     if (e->weights.values) output.added[0] = e->weights.column;
-    gls_status status = gls_tract_writer_create(e->job, &output, &sink);
+    gls_status status = gls_tract_writer_create(e->run, &output, &sink);
     if (!status) status = add_shapes(e, &sink);
     if (!status) status = add_selection(e, grid, e->is_random, &sink);
     return gls_tract_sources_pump(&e->sources, &sink, status);
 }
 
-gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    edit e = {.job = job, .o = options};
+    edit e = {.run = run, .o = options};
     const gls_edit_cli *o = options;
     gls_tractogram_format format;
     gls_grid grid;
@@ -399,16 +399,16 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     if (!status) status = note_files(&e, file, n);
     if (!status)
         status =
-            gls_tract_sources_open(&e.sources, job, file, n - 1, o->invalid != INVALID_ERROR, common, o->group_by_file);
+            gls_tract_sources_open(&e.sources, run, file, n - 1, o->invalid != INVALID_ERROR, common, o->group_by_file);
     if (!status &&
-        (gls_tract_needs_grid(format) || job->options.reference || gls_tract_sources_info(&e.sources)->has_grid)) {
-        status = gls_tract_grid_choose(job, file[0], gls_tract_sources_info(&e.sources), file[n - 1], &grid);
+        (gls_tract_needs_grid(format) || run->options.reference || gls_tract_sources_info(&e.sources)->has_grid)) {
+        status = gls_tract_grid_choose(run, file[0], gls_tract_sources_info(&e.sources), file[n - 1], &grid);
         chosen = &grid;
     }
-    if (!status) status = gls_tract_weights_open(&e.weights, o->weights, job, file[0], false);
+    if (!status) status = gls_tract_weights_open(&e.weights, o->weights, run, file[0], false);
     if (!status) status = read_matrix(&e);
     if (!status) status = read_warp(&e);
-    if (!status) status = gls_tract_orient_read(&e.orient, job, o->orient);
+    if (!status) status = gls_tract_orient_read(&e.orient, run, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);
     if (!status) status = read_set(&e, o->both, &e.both);
     if (!status) status = create_selection(&e);

@@ -24,7 +24,7 @@ gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
     return fod;
 }
 
-gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *directory, const char *const *names, size_t n)
+gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n)
 {
     static const char *const always[] = {"index.nii", "directions.nii", "fixels.json"};
     const size_t n_always = sizeof always / sizeof *always;
@@ -35,14 +35,14 @@ gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *director
         const char *name = i < n_always ? always[i] : names[i - n_always];
         if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0)
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        status = gls_place_check(path, job->run.force, &job->run.inputs, (const char *const *)job->run.output,
-                                 job->run.n_outputs);
+        status = gls_place_check(path, run->files.force, &run->files.inputs, (const char *const *)run->files.output,
+                                 run->files.n_outputs);
         free(path);
     }
     return status;
 }
 
-static gls_status write_fixels(gls_tract_job *job, const gls_fixels *fixels, const char *directory)
+static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, const char *directory)
 {
     const size_t n = gls_fixels_count(fixels);
     const gls_fixel *fixel = gls_fixels_get(fixels);
@@ -53,12 +53,12 @@ static gls_status write_fixels(gls_tract_job *job, const gls_fixels *fixels, con
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status = gls_fixels_put(fixels, directory, values, 2, job->run.force, &job->run.group);
+    gls_status status = gls_fixels_put(fixels, directory, values, 2, run->files.force, &run->files.group);
     free(value);
     return status;
 }
 
-gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     gls_fod_options o = gls_tract_fod_options(options, file[0]);
     const char *directory = file[n - 1];
@@ -66,18 +66,18 @@ gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char 
     o.fixel.refine = true;
     const char *const inputs[] = {o.sh, o.act, o.proc_mask};
     gls_status status = GLS_OK;
-    for (int k = 0; k < 3 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status) status = gls_tract_fixels_check(job, directory, (const char *const[]){"fd", "peak"}, 2);
+    for (int k = 0; k < 3 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
-    if (!status) status = write_fixels(job, fod.fixels, directory);
-    if (!status && asprintf(&job->run.sidecar, "%s/fixels.json", directory) < 0) {
-        job->run.sidecar = NULL;
+    if (!status) status = write_fixels(run, fod.fixels, directory);
+    if (!status && asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) {
+        run->files.sidecar = NULL;
         status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     if (!status) {
-        gls_json_uint(job->root, "fixels", gls_fixels_count(fod.fixels));
-        gls_json_uint(job->root, "voxels", gls_fixels_voxels(fod.fixels));
-        gls_tract_job_say(job, "%s: %zu fixels", directory, gls_fixels_count(fod.fixels));
+        gls_json_uint(run->root, "fixels", gls_fixels_count(fod.fixels));
+        gls_json_uint(run->root, "voxels", gls_fixels_voxels(fod.fixels));
+        gls_tract_run_message(run, "%s: %zu fixels", directory, gls_fixels_count(fod.fixels));
     }
     gls_fod_finish(&fod);
     return status;

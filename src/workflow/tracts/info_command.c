@@ -247,21 +247,21 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     return status;
 }
 
-static gls_status inform(gls_tract_job *job, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
+static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
                          bool *invalid)
 {
     gls_tractogram_reader *reader = NULL;
     gls_summary *summary = NULL;
     const gls_summary_result *result = NULL;
     inspection more = {.set = NULL};
-    gls_status status = gls_tract_open(job, path, true, &reader);
+    gls_status status = gls_tract_open(run, path, true, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     if (o->count || o->check) status = gls_summary_create(info->has_grid ? &info->grid : NULL, &summary);
     if (!status && summary) {
         gls_sink sink = {0};
         status = create_sinks(summary, o->check, &more, &sink);
-        if (!status) status = gls_tract_append(job, reader, &sink);
+        if (!status) status = gls_tract_append(run, reader, &sink);
         gls_sink_abort(&sink);
         result = gls_summary_get(summary);
     }
@@ -288,21 +288,21 @@ static gls_status inform(gls_tract_job *job, const gls_info_cli *o, const char *
     return status;
 }
 
-gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_info_cli *o = options;
     gls_text text = {0};
     bool invalid = false;
     gls_status status = GLS_OK;
-    cJSON_DeleteItemFromObject(job->root, "counts");
-    job->counts = NULL;
-    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(&job->run, file[i]);
-    if (!status) status = gls_run_reads(&job->run, job->options.reference);
-    if (!status) status = gls_tract_job_writes_json(job, o->json);
-    cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
-    for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
-    job->printed = gls_text_take(&text);
-    if (!status) status = gls_tract_job_put_json(job, o->json);
-    if (!status && invalid && o->check) job->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
+    cJSON_DeleteItemFromObject(run->root, "counts");
+    run->counts = NULL;
+    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(&run->files, file[i]);
+    if (!status) status = gls_run_reads(&run->files, run->options.reference);
+    if (!status) status = gls_tract_run_writes_json(run, o->json);
+    cJSON *list = cJSON_AddArrayToObject(run->root, "tractograms");
+    for (size_t i = 0; i < n && !status; i++) status = inform(run, o, file[i], &text, list, &invalid);
+    run->printed = gls_text_take(&text);
+    if (!status) status = gls_tract_run_store_json(run, o->json);
+    if (!status && invalid && o->check) run->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
     return status;
 }

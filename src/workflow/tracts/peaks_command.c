@@ -44,7 +44,7 @@ static gls_status find(const gls_peaks_cli *o, const char *path, gls_image **pea
     return GLS_OK;
 }
 
-gls_status gls_tract_peaks(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_peaks_cli *o = options;
     gls_image *peaks = NULL;
@@ -52,19 +52,19 @@ gls_status gls_tract_peaks(gls_tract_job *job, const void *options, const char *
     (void)n;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "peaks: needs --output FILE (.nii or .nii.gz)");
     gls_status status = gls_image_name_check(o->output);
-    if (!status) status = gls_tract_job_reads(job, file[0]);
-    if (!status) status = gls_tract_job_writes(job, o->output);
+    if (!status) status = gls_tract_run_reads(run, file[0]);
+    if (!status) status = gls_tract_run_writes(run, o->output);
     if (!status) status = find(o, file[0], &peaks);
     if (!status) {
         count(peaks, &n_peaks, &n_voxels);
-        status = gls_image_write_grouped(o->output, job->run.force, &job->run.group, peaks, GLS_IMAGE_FLOAT32);
+        status = gls_image_write_grouped(o->output, run->files.force, &run->files.group, peaks, GLS_IMAGE_FLOAT32);
     }
     gls_image_destroy(peaks);
     if (status) return status;
-    gls_tract_job_count(job, "peaks", n_peaks);
-    gls_tract_job_count(job, "voxels", n_voxels);
+    gls_tract_run_count(run, "peaks", n_peaks);
+    gls_tract_run_count(run, "voxels", n_voxels);
     if (n_peaks == 0) gls_log(GLS_LOG_WARNING, "%s: has no peak: all FODs are 0 or below --threshold", file[0]);
-    gls_tract_job_say(job, "%s: %llu peaks in %llu voxels", o->output, (unsigned long long)n_peaks,
-                      (unsigned long long)n_voxels);
+    gls_tract_run_message(run, "%s: %llu peaks in %llu voxels", o->output, (unsigned long long)n_peaks,
+                          (unsigned long long)n_voxels);
     return GLS_OK;
 }

@@ -46,7 +46,7 @@ static uint32_t find_disk(const double (*core)[3], uint32_t n, const float p[3])
     return disk + 1;
 }
 
-static void put_point(table *t, size_t bundle, const float p[3])
+static void append_point(table *t, size_t bundle, const float p[3])
 {
     const gls_buan *b = t->buan;
     gls_tract_text_field(&t->text, gls_bundles_get(t->bundles, bundle).name);
@@ -66,14 +66,14 @@ static gls_status append(void *user, const gls_streamlines *s)
         const gls_column *in = gls_column_find(s->group, s->n_groups, gls_bundles_get(t->bundles, k).name);
         for (size_t i = 0; i < s->n; i++) {
             if (!gls_column_value(in, i)) continue;
-            for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) put_point(t, k, s->point[p]);
+            for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) append_point(t, k, s->point[p]);
             t->row[k]++;
         }
     }
     return t->text.failed;
 }
 
-static void put_header(table *t)
+static void append_header(table *t)
 {
     const gls_buan *b = t->buan;
     const char c = t->text.separator;
@@ -86,7 +86,7 @@ static void put_header(table *t)
 
 /* Reads the tractogram again: each point of a streamline of the complete bundles belongs to the disk, 1 .. disks, whose
  * node of the bundle's mean is nearest. */
-static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tract_job *job, const char *tracks,
+static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tract_run *run, const char *tracks,
                              const char *path)
 {
     const size_t n = gls_bundles_count(bundles);
@@ -100,13 +100,13 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
     t.value = malloc(most * sizeof *t.value);
     gls_status status = t.core && t.row && t.value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     for (size_t k = 0; k < n && !status; k++) gls_bundles_core(bundles, k, t.core + k * b->disks);
-    if (!status) status = gls_tract_text_open(job, path, &t.text);
+    if (!status) status = gls_tract_text_open(run, path, &t.text);
     if (!status) {
-        put_header(&t);
-        status = gls_tract_open(job, tracks, false, &reader);
+        append_header(&t);
+        status = gls_tract_open(run, tracks, false, &reader);
     }
     if (!status) status = gls_bundles_filter(bundles, GLS_BUNDLES_REST_DROPPED, &end, &sink);
-    status = gls_tract_pump(job, reader, &sink, status);
+    status = gls_tract_pump(run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     status = gls_tract_text_close(&t.text, status);
     free(t.core);
@@ -116,7 +116,7 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
 }
 
 typedef struct profiling {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_profile_cli *o;
     const char *tracks;
     gls_bundles *bundles;
@@ -180,11 +180,11 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     options.clip = o->clip;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
                                            o->clean_min,      o->clean_core,     o->clean_length};
-    gls_status status = automatic || none ? GLS_OK : gls_tract_orient_read(&p->orient, p->job, o->orient);
+    gls_status status = automatic || none ? GLS_OK : gls_tract_orient_read(&p->orient, p->run, o->orient);
     if (status) return status;
     options.orientation = automatic ? GLS_ORIENT_AUTO : none ? GLS_ORIENT_NONE : GLS_ORIENT_GIVEN;
     options.given = &p->orient.orientation;
-    if (o->bundles) return gls_tract_bundles_read(p->job, o->bundles, &options, &p->bundles);
+    if (o->bundles) return gls_tract_bundles_read(p->run, o->bundles, &options, &p->bundles);
     if (info->n_groups > 0) return create_from_groups(p, info, &options);
     char *name = gls_profile_column(p->tracks);
     status = name ? gls_bundles_whole(name, &options, &p->bundles) : gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -196,10 +196,10 @@ static gls_status collect(profiling *p)
 {
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
-    gls_status status = gls_tract_open(p->job, p->tracks, false, &reader);
+    gls_status status = gls_tract_open(p->run, p->tracks, false, &reader);
     if (!status) status = create_bundles(p, gls_tractogram_reader_info(reader));
     if (!status) sink = gls_bundles_sink(p->bundles);
-    status = gls_tract_pump(p->job, reader, &sink, status);
+    status = gls_tract_pump(p->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     return status ? status : gls_bundles_complete(p->bundles);
 }
@@ -247,11 +247,11 @@ static gls_status write(profiling *p)
         table.sampling.outside_zero = table.sampling.keep_not_finite = true;
     }
     const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
-    if (o->mode) return buan_write(&buan, p->bundles, p->job, p->tracks, o->output);
+    if (o->mode) return buan_write(&buan, p->bundles, p->run, p->tracks, o->output);
     table.nowhere = calloc(p->n_images, sizeof *table.nowhere);
     if (!table.nowhere) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->job->run.force,
-                                                &p->job->run.group);
+    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
+                                                &p->run->files.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
         if (table.nowhere[i]) status = look_for_overlap(p, i);
     free(table.nowhere);
@@ -293,7 +293,7 @@ static const char *direction(const double core[2][3])
 /* What was done with each bundle, for the sidecar. */
 static gls_status report_bundles(profiling *p)
 {
-    cJSON *list = cJSON_AddObjectToObject(p->job->root, "bundles");
+    cJSON *list = cJSON_AddObjectToObject(p->run->root, "bundles");
     const uint32_t nodes = (uint32_t)p->o->nodes;
     double(*core)[3] = malloc(nodes * sizeof *core);
     if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -313,27 +313,27 @@ static gls_status report_bundles(profiling *p)
     return GLS_OK;
 }
 
-gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;
-    profiling p = {.job = job, .o = o, .tracks = file[0], .n_images = n - 1};
+    profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "--output: name the table to write");
     if (o->clip && (!o->bundles || o->mode))
         return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and not --mode buan");
     status = choose_weights(&p);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
-    if (!status) status = gls_tract_job_reads(job, job->options.reference);
-    if (!status) status = gls_tract_job_reads(job, o->bundles);
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
+    if (!status) status = gls_tract_run_reads(run, run->options.reference);
+    if (!status) status = gls_tract_run_reads(run, o->bundles);
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
-    if (!status && !is_word) status = gls_tract_job_reads(job, gls_tract_orient_file(o->orient));
-    if (!status) status = gls_tract_job_writes(job, o->output);
+    if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
+    if (!status) status = gls_tract_run_writes(run, o->output);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = write(&p);
     for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
         gls_bundle_info b = gls_bundles_get(p.bundles, k);
-        gls_tract_job_count(job, b.name, b.count);
+        gls_tract_run_count(run, b.name, b.count);
         if (b.count == 0)
             gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
         else if (p.weights == GLS_PROFILE_COLUMN && !(isfinite(b.weight) && b.weight != 0))
@@ -342,9 +342,9 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
     }
     if (!status) status = report_bundles(&p);
     if (!status) {
-        gls_tract_job_count(job, "read", gls_bundles_streamlines(p.bundles));
-        gls_tract_job_say(job, "%s: %zu bundles of %" PRIu64 " streamlines", o->output, gls_bundles_count(p.bundles),
-                          gls_bundles_streamlines(p.bundles));
+        gls_tract_run_count(run, "read", gls_bundles_streamlines(p.bundles));
+        gls_tract_run_message(run, "%s: %zu bundles of %" PRIu64 " streamlines", o->output,
+                              gls_bundles_count(p.bundles), gls_bundles_streamlines(p.bundles));
     }
     gls_bundles_destroy(p.bundles);
     gls_tract_orient_finish(&p.orient);

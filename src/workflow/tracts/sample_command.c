@@ -17,7 +17,7 @@
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
 typedef struct sampling {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_sample_cli *o;
     const char *tracks;
     const char *const *path; /* of images */
@@ -63,18 +63,18 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     gls_grid grid;
     gls_status status = GLS_OK;
     if (s->o->output) {
-        status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->job->run.force, &s->job->run.group);
+        status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->run->files.force, &s->run->files.group);
         if (!status) all[n++] = gls_sample_rows_sink(&s->table);
     }
     if (s->o->trx && !status) {
         gls_tract_output output = {.path = s->o->trx, .info = info};
         gls_tractogram_format format;
         status = gls_tractogram_format_parse(s->o->trx, &format);
-        if (!status && (gls_tract_needs_grid(format) || info->has_grid || s->job->options.reference)) {
-            status = gls_tract_grid_choose(s->job, s->tracks, info, s->o->trx, &grid);
+        if (!status && (gls_tract_needs_grid(format) || info->has_grid || s->run->options.reference)) {
+            status = gls_tract_grid_choose(s->run, s->tracks, info, s->o->trx, &grid);
             output.grid = &grid;
         }
-        if (!status) status = gls_tract_writer_create(s->job, &output, &all[n]);
+        if (!status) status = gls_tract_writer_create(s->run, &output, &all[n]);
         if (!status) {
             const gls_sink next = all[n];
             status = gls_filter_valid_create(&s->copied, &next, &all[n]);
@@ -82,7 +82,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
         }
     }
     if (s->o->tsf && !status) {
-        status = gls_tract_scalars_create(s->job, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
+        status = gls_tract_scalars_create(s->run, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
         if (!status) n++;
     }
     if (!status) status = gls_sink_tee(all, n, sink);
@@ -106,17 +106,17 @@ static gls_status measure_total(sampling *s)
     s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);
     gls_status status = s->total ? gls_density_create(grid, &options, &density) : GLS_ERR_MEMORY;
     if (!s->total) return gls_fail(status, "out of memory for a map");
-    if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
+    if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_density_sink(density);
-    status = gls_tract_pump(s->job, reader, &sink, status);
+    status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status) gls_density_get(density, s->total);
     gls_tractogram_reader_close(reader);
     gls_density_destroy(density);
     return status;
 }
 
-static gls_status run(sampling *s)
+static gls_status sample_all(sampling *s)
 {
     gls_sample_options options = gls_sample_options_default();
     gls_tractogram_reader *reader = NULL;
@@ -129,11 +129,11 @@ static gls_status run(sampling *s)
     options.weight = s->o->like == LIKE_DIPY ? GLS_SAMPLE_BY_POINT
                      : is_precise(s->o)      ? GLS_SAMPLE_BY_SPLINE
                                              : (gls_sample_weight)s->o->by;
-    gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
+    gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
     if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
     gls_sink next = sink;
     if (!status) status = gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next, &sink);
-    status = gls_tract_pump(s->job, reader, &sink, status);
+    status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     return gls_sample_rows_end(&s->table, status);
 }
@@ -153,36 +153,36 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
     return GLS_OK;
 }
 
-gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_sample_cli *o = options;
-    sampling s = {.job = job, .o = o, .tracks = file[0], .path = file + 1, .n_images = n - 1};
+    sampling s = {.run = run, .o = o, .tracks = file[0], .path = file + 1, .n_images = n - 1};
     gls_status status = check(o, n - 1);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
-    if (!status) status = gls_tract_job_reads(job, job->options.reference);
-    if (!status) status = gls_tract_job_writes(job, o->output);
-    if (!status) status = gls_tract_job_writes(job, o->trx);
-    if (!status) status = gls_tract_job_writes(job, o->tsf);
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
+    if (!status) status = gls_tract_run_reads(run, run->options.reference);
+    if (!status) status = gls_tract_run_writes(run, o->output);
+    if (!status) status = gls_tract_run_writes(run, o->trx);
+    if (!status) status = gls_tract_run_writes(run, o->tsf);
     if (!status) status = choose_stats(&s);
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);
-    if (!status) status = run(&s);
+    if (!status) status = sample_all(&s);
     if (!status) {
         const gls_sample_counts *c = &s.counts;
-        gls_tract_job_count(job, "read", c->streamlines);
-        gls_tract_job_count(job, "points", c->points);
-        gls_tract_job_count(job, "outside", c->outside);
-        gls_tract_job_count(job, "without_value", c->without_value);
-        gls_tract_job_count(job, "not_finite", c->not_finite);
+        gls_tract_run_count(run, "read", c->streamlines);
+        gls_tract_run_count(run, "points", c->points);
+        gls_tract_run_count(run, "outside", c->outside);
+        gls_tract_run_count(run, "without_value", c->without_value);
+        gls_tract_run_count(run, "not_finite", c->not_finite);
         gls_sample_warn(c, file[0]);
         if (s.copied.kept < s.copied.taken)
             gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", o->trx,
                     s.copied.taken - s.copied.kept, s.copied.taken - s.copied.kept == 1 ? "" : "s");
-        gls_tract_job_say(job, "%s: %" PRIu64 " streamlines",
-                          o->output ? o->output
-                          : o->trx  ? o->trx
-                                    : o->tsf,
-                          c->streamlines);
+        gls_tract_run_message(run, "%s: %" PRIu64 " streamlines",
+                              o->output ? o->output
+                              : o->trx  ? o->trx
+                                        : o->tsf,
+                              c->streamlines);
     }
     gls_sample_set_finish(&s.set);
     free(s.total);

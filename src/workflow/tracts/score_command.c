@@ -23,7 +23,7 @@
 #include "workflow/tracts/tracts.h"
 
 typedef struct scoring {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_score_cli *o;
     const char *tracks;
     gls_grid grid;
@@ -96,7 +96,7 @@ static gls_status add_to_score(void *user, const gls_streamlines *in)
 static void report_truth(scoring *s, const gls_score_result *r)
 {
     double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
-    cJSON *root = cJSON_AddObjectToObject(s->job->root, "score");
+    cJSON *root = cJSON_AddObjectToObject(s->run->root, "score");
     gls_text_printf(&s->shown,
                     "%" PRIu64 " streamlines: VS %.1f %%, WPC %.1f %%, IC %.1f %%, NC %.1f %%; VB %" PRIu64
                     " of %zu, IB %" PRIu64 "; OL %.1f %%, OR %.1f %%, f1 %.1f %%\n",
@@ -121,7 +121,7 @@ static gls_status score_truth(scoring *s)
     gls_score *score = NULL;
     gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
     if (status) return status;
-    status = gls_run_reads_all(&s->job->run, (const char *const *)rules.file, rules.n_files);
+    status = gls_run_reads_all(&s->run->files, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
     if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -136,7 +136,7 @@ static gls_status score_truth(scoring *s)
     }
     if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
     if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
-    cJSON *rule = cJSON_AddObjectToObject(s->job->root, "scoring");
+    cJSON *rule = cJSON_AddObjectToObject(s->run->root, "scoring");
     cJSON_AddNumberToObject(rule, "end_distance_voxels", options.end_distance);
     if (options.route_distance == GLS_SCORE_ANY_ROUTE)
         cJSON_AddStringToObject(rule, "route_distance_voxels", "any");
@@ -144,16 +144,16 @@ static gls_status score_truth(scoring *s)
         cJSON_AddNumberToObject(rule, "route_distance_voxels", options.route_distance);
     cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
     if (!status) status = gls_score_create_for(&truth, &options, &score);
-    if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
+    if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
     gls_sink sink = {.append = add_to_score, .user = score};
-    status = gls_tract_pump(s->job, reader, &sink, status);
+    status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status && other.hits.failed)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     gls_score_result result;
     if (!status) {
         gls_score_get(score, &result);
         report_truth(s, &result);
-        gls_tract_job_count(s->job, "read", result.streamlines);
+        gls_tract_run_count(s->run, "read", result.streamlines);
     }
     for (size_t b = 0; b < rules.n && bundle; b++) {
         free((void *)bundle[b].mask);
@@ -213,8 +213,8 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
         n += !status;
     }
     if (!status) status = gls_sink_tee(all, n, &sink);
-    if (!status) status = gls_tract_open(s->job, path, false, &reader);
-    status = gls_tract_pump(s->job, reader, &sink, status);
+    if (!status) status = gls_tract_open(s->run, path, false, &reader);
+    status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     a->map = status ? NULL : malloc(gls_grid_voxels(&s->grid) * sizeof *a->map);
     if (!status && !a->map) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -264,7 +264,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
                 {"density_correlation", correlation},
                 {"length_distance", kolmogorov_smirnov(a->lengths, b->lengths)},
                 {"shared_streamlines", (double)b->shared.kept}};
-    cJSON *pair = cJSON_AddObjectToObject(s->job->root, "comparison");
+    cJSON *pair = cJSON_AddObjectToObject(s->run->root, "comparison");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         gls_json_double(pair, rows[k].name, rows[k].value);
         if (isnan(rows[k].value)) /* whose sign means nothing */
@@ -293,7 +293,7 @@ static gls_status choose_grid(scoring *s)
 {
     gls_tractogram_reader *reader = NULL;
     if (s->o->template_image) return gls_tract_grid_read(s->o->template_image, &s->grid);
-    gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
+    gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     s->grid = info->grid;
@@ -303,26 +303,26 @@ static gls_status choose_grid(scoring *s)
     return status;
 }
 
-static gls_status score_tracks(gls_tract_job *job, const gls_score_cli *o, const char *tracks)
+static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
 {
-    scoring s = {.job = job, .o = o, .tracks = tracks};
+    scoring s = {.run = run, .o = o, .tracks = tracks};
     if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
     gls_status status = choose_grid(&s);
     if (!status) status = o->truth ? score_truth(&s) : compare(&s);
-    job->printed = gls_text_take(&s.shown);
+    run->printed = gls_text_take(&s.shown);
     return status;
 }
 
-gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_score_cli *o = options;
     gls_status status = GLS_OK;
     const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
-                                  job->options.reference};
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
-    if (!status) status = gls_tract_job_writes_json(job, o->json);
-    if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
-    return status ? status : gls_tract_job_put_json(job, o->json);
+                                  run->options.reference};
+    for (int k = 0; k < 5 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    if (!status) status = gls_tract_run_writes_json(run, o->json);
+    if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : gls_tract_score_phantom(run, o);
+    return status ? status : gls_tract_run_store_json(run, o->json);
 }
 
 gls_score_cli gls_score_cli_default(void)

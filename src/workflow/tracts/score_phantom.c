@@ -26,7 +26,7 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
-static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_method_scores *scores)
+static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_method_scores *scores)
 {
     gls_job_options job = gls_job_options_default();
     bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
@@ -93,7 +93,7 @@ static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
     for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
 }
 
-gls_status gls_tract_score_phantom(gls_tract_job *job, const gls_score_cli *o)
+gls_status gls_tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
 {
     gls_text text = {0};
     if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");

@@ -46,16 +46,16 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
     return status;
 }
 
-static gls_status create_file(gls_tract_job *job, const gls_grid *grid, const gls_tractogram_info *info,
+static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               gls_bundle_file *file, gls_sink *sink)
 {
     const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
     gls_select_options options = gls_select_options_default();
     options.group = file->group;
     options.n_groups = 1;
-    gls_status status = gls_tract_job_writes(job, file->path);
+    gls_status status = gls_tract_run_writes(run, file->path);
     if (!status) status = gls_selection_create(&options, &file->selection);
-    if (!status) status = gls_tract_writer_create(job, &output, sink);
+    if (!status) status = gls_tract_writer_create(run, &output, sink);
     if (status) return status;
     status = drop_groups(info, sink);
     const gls_sink next = *sink;
@@ -64,7 +64,7 @@ static gls_status create_file(gls_tract_job *job, const gls_grid *grid, const gl
     return status;
 }
 
-gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const gls_bundles *bundles,
+gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
                                    const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files)
 {
     const size_t n = gls_bundles_count(bundles);
@@ -78,7 +78,7 @@ gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const g
         if (bundle.count == 0) continue;
         file->group[0] = bundle.name;
         file->path = name_file(each, bundle.name);
-        status = file->path ? create_file(job, grid, info, file, &files->sink[files->n])
+        status = file->path ? create_file(run, grid, info, file, &files->sink[files->n])
                             : gls_fail(GLS_ERR_MEMORY, "out of memory");
         files->n++;
     }
@@ -97,11 +97,11 @@ void gls_bundle_files_finish(gls_bundle_files *files)
     *files = (gls_bundle_files){.n = 0};
 }
 
-gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const gls_bundles *bundles,
+gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
                                    uint64_t recognized)
 {
     gls_tract_text t;
-    gls_status status = gls_tract_text_open(job, path, &t);
+    gls_status status = gls_tract_text_open(run, path, &t);
     if (status) return status;
     gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
     gls_tract_text_end_row(&t);

@@ -19,9 +19,9 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity_end", "mean_curvature"};
 
 /* Lengths that are kept, of all rows together, and of each at least. */
-#define MOST_KEPT ((size_t)1 << 20)
-#define LEAST_KEPT ((size_t)1 << 14)
-#define MOST_BINS 1e7
+#define MAX_KEPT ((size_t)1 << 20)
+#define MIN_KEPT ((size_t)1 << 14)
+#define MAX_BINS 1e7
 
 /* The file, or a group of it. */
 typedef struct row {
@@ -34,7 +34,7 @@ typedef struct row {
 } row;
 
 typedef struct stats {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_stats_cli *o;
     gls_tract_text table, histogram, dump;
     /* of one file */
@@ -134,9 +134,9 @@ static void write_header(stats *s)
 static gls_status count_length(row *r, double length)
 {
     const double at = round(length / r->width);
-    if (!(at <= MOST_BINS))
+    if (!(at <= MAX_BINS))
         return gls_fail(GLS_ERR_ARGUMENT, "a streamline of %g mm: bins of %g mm (--bin) would be more than %.0f",
-                        length, r->width, MOST_BINS);
+                        length, r->width, MAX_BINS);
     const size_t k = (size_t)at;
     if (k >= r->capacity) {
         size_t capacity = 2 * k + 256;
@@ -192,8 +192,8 @@ static gls_status read_again(stats *s, const char *path)
         gls_sink sink = {.append = append_again, .user = s};
         again = false;
         if (!is_first) {
-            status = gls_tract_open(s->job, path, false, &reader);
-            status = gls_tract_pump(s->job, reader, &sink, status);
+            status = gls_tract_open(s->run, path, false, &reader);
+            status = gls_tract_pump(s->run, reader, &sink, status);
             gls_tractogram_reader_close(reader);
             s->is_second_pass = false;
         }
@@ -229,7 +229,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
     if (!s->row) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
-    const size_t kept = MOST_KEPT / n > LEAST_KEPT ? MOST_KEPT / n : LEAST_KEPT;
+    const size_t kept = MAX_KEPT / n > MIN_KEPT ? MAX_KEPT / n : MIN_KEPT;
     while (s->n_rows < n && !status) {
         status = gls_bundle_stats_create(s->o->shape ? &grid : NULL, kept, &s->row[s->n_rows].stats);
         if (!status) s->n_rows++;
@@ -242,12 +242,12 @@ static gls_status measure(stats *s, const char *path)
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {.append = append, .user = s};
     s->path = path;
-    gls_status status = gls_tract_weights_open(&s->weights, s->o->weights, s->job, path, false);
-    if (!status) status = gls_tract_open(s->job, path, false, &reader);
+    gls_status status = gls_tract_weights_open(&s->weights, s->o->weights, s->run, path, false);
+    if (!status) status = gls_tract_open(s->run, path, false, &reader);
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
     if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
     if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
-    status = gls_tract_pump(s->job, reader, &sink, status);
+    status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status) status = read_again(s, path);
     for (size_t g = 0; g < s->n_rows && !status; g++) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
@@ -268,31 +268,31 @@ static gls_status measure(stats *s, const char *path)
     return status;
 }
 
-gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_stats_cli *o = options;
-    stats s = {.job = job, .o = o};
+    stats s = {.run = run, .o = o};
     const char *const outputs[] = {o->output, o->histogram, o->dump};
     gls_tract_text *const texts[] = {&s.table, &s.histogram, &s.dump};
     gls_status status = GLS_OK;
     if (n > 1 && gls_tract_weights_file(o->weights))
         return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: one file of weights for %zu tractograms", o->weights, n);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
-    if (!status) status = gls_tract_job_reads(job, job->options.reference);
-    if (!status) status = gls_tract_job_reads(job, o->template_image);
-    if (!status) status = gls_tract_job_reads(job, gls_tract_weights_file(o->weights));
-    for (int k = 0; k < 3 && !status; k++) status = gls_tract_job_writes(job, outputs[k]);
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
+    if (!status) status = gls_tract_run_reads(run, run->options.reference);
+    if (!status) status = gls_tract_run_reads(run, o->template_image);
+    if (!status) status = gls_tract_run_reads(run, gls_tract_weights_file(o->weights));
+    for (int k = 0; k < 3 && !status; k++) status = gls_tract_run_writes(run, outputs[k]);
     for (int k = 0; k < 3 && !status; k++)
-        if (outputs[k]) status = gls_tract_text_open(job, outputs[k], texts[k]);
+        if (outputs[k]) status = gls_tract_text_open(run, outputs[k], texts[k]);
     if (!status) write_header(&s);
     if (!status && o->histogram)
         gls_tract_text_printf(&s.histogram, "name%clength_mm%ccount\n", s.histogram.separator, s.histogram.separator);
     for (size_t i = 0; i < n && !status; i++) status = measure(&s, file[i]);
     for (int k = 0; k < 3; k++) status = gls_tract_text_close(texts[k], status);
-    gls_tract_job_count(job, "read", s.total);
+    gls_tract_run_count(run, "read", s.total);
     char *shown = gls_text_take(&s.shown);
     if (!status && !o->output) {
-        job->printed = shown;
+        run->printed = shown;
         shown = NULL;
     }
     free(shown);

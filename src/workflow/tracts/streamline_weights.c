@@ -16,11 +16,11 @@ const char *gls_tract_weights_file(const char *text)
     return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
 }
 
-static gls_status measure_column(gls_tract_weights *w, const gls_tract_job *job, const char *path)
+static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run, const char *path)
 {
     gls_tractogram_reader *reader = NULL;
     gls_summary *summary = NULL;
-    gls_status status = gls_tract_open(job, path, false, &reader);
+    gls_status status = gls_tract_open(run, path, false, &reader);
     if (!status) status = gls_summary_create(NULL, &summary);
     if (!status) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
@@ -28,13 +28,13 @@ static gls_status measure_column(gls_tract_weights *w, const gls_tract_job *job,
         gls_sink sink = gls_summary_sink(summary);
         if (!column || column->components != 1)
             status = gls_fail(GLS_ERR_INPUT, "%s: has no column \"%s\" of one value a streamline", path, w->column);
-        if (!status) status = gls_tract_append(job, reader, &sink);
+        if (!status) status = gls_tract_append(run, reader, &sink);
     }
     const gls_summary_result *r = status ? NULL : gls_summary_get(summary);
     for (size_t k = 0; r && k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind != GLS_COLUMN_DPS || strcmp(c->name, w->column) != 0) continue;
-        w->most = fmax(fabs(c->min), fabs(c->max));
+        w->max = fmax(fabs(c->min), fabs(c->max));
         w->n = r->streamlines;
     }
     gls_summary_destroy(summary);
@@ -42,14 +42,14 @@ static gls_status measure_column(gls_tract_weights *w, const gls_tract_job *job,
     return status;
 }
 
-gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const gls_tract_job *job, const char *path,
+gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const gls_tract_run *run, const char *path,
                                   bool range)
 {
     *w = (gls_tract_weights){.column = NULL};
     if (!text) return GLS_OK;
     if (!gls_tract_weights_file(text)) {
         w->column = text + 4;
-        return range ? measure_column(w, job, path) : GLS_OK;
+        return range ? measure_column(w, run, path) : GLS_OK;
     }
     size_t rows, columns;
     w->column = "weights";
@@ -59,7 +59,7 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     w->n = rows * columns;
     for (size_t i = 0; i < w->n && !status; i++) {
         if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
-        w->most = fmax(w->most, fabs(w->values[i]));
+        w->max = fmax(w->max, fabs(w->values[i]));
     }
     if (status) gls_tract_weights_close(w);
     return status;

@@ -8,7 +8,7 @@
 #include "workflow/tracts/tract_files.h"
 
 typedef struct side {
-    gls_tract_job *job;
+    gls_tract_run *run;
     gls_sink next;
     const char *tck;
     char **path; /* weights, dps, one for each component of a dpv */
@@ -45,7 +45,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     s->path[s->n_paths++] = path;
-    return gls_tract_job_writes(s->job, path);
+    return gls_tract_run_writes(s->run, path);
 }
 
 /* One component of values per vertex: NAME.tsf, or NAME_0.tsf and so on. */
@@ -57,7 +57,7 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
     gls_status status = name_file(s, name, "tsf");
     free(name);
     if (!status)
-        status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], NULL, c->name, component, &s->tsf[s->n_tsf]);
+        status = gls_tract_tsf_create(s->run, s->path[s->n_paths - 1], NULL, c->name, component, &s->tsf[s->n_tsf]);
     if (!status) s->n_tsf++;
     return status;
 }
@@ -76,9 +76,9 @@ static gls_status open_files(side *s, const gls_streamlines *in)
         s->has_dps |= !is_weights(&in->dps[k]);
     }
     if (s->has_weights) status = name_file(s, "weights", "txt");
-    if (s->has_weights && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->weights);
+    if (s->has_weights && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->weights);
     if (s->has_dps && !status) status = name_file(s, "dps", "tsv");
-    if (s->has_dps && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->dps);
+    if (s->has_dps && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->dps);
     for (size_t k = 0; k < in->n_dps && s->has_dps && !status; k++) {
         const gls_column *c = &in->dps[k];
         for (uint32_t j = 0; j < c->components && !is_weights(c); j++)
@@ -125,11 +125,11 @@ static gls_status finish(void *user)
     return status;
 }
 
-gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const gls_sink *next, gls_sink *sink)
+gls_status gls_tract_side_create(gls_tract_run *run, const char *tck, const gls_sink *next, gls_sink *sink)
 {
     side *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    s->job = job;
+    s->run = run;
     s->tck = tck;
     s->next = *next;
     *sink = (gls_sink){append, finish, discard, s};

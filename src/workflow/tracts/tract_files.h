@@ -43,7 +43,7 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 /* --- Several tractograms as one stream. */
 
 typedef struct gls_tract_sources {
-    const gls_tract_job *job;
+    const gls_tract_run *run;
     const char *const *path;
     size_t n;
     bool allow_invalid;
@@ -59,7 +59,7 @@ typedef struct gls_tract_sources {
 
 /* Opens the first and compares the others with it: grids to 1e-4 mm, columns and groups, unless only common ones are
  * wanted. */
-gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_job *job, const char *const *path,
+gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
                                   size_t n, bool allow_invalid, bool common, bool by_file);
 /* Of the first. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
@@ -124,7 +124,7 @@ typedef struct gls_tract_orient {
 /* x, y, z, a region whose centre counts, or a tractogram whose first streamline counts; NULL: all zero. */
 /* What of it may name a file, which is an input; NULL: nothing. Borrowed. */
 const char *gls_tract_orient_file(const char *text);
-gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_job *job, const char *text);
+gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
 void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* --- A tractogram that a command writes: its header, its fields, and, for formats without columns, files beside it. */
@@ -141,22 +141,22 @@ typedef struct gls_tract_output {
     size_t n_dpg;
 } gls_tract_output;
 
-/* A sink that writes the file in the group of the job. A TCK file gets its columns beside it: OUT_weights.txt,
+/* A sink that writes the file in the group of the run. A TCK file gets its columns beside it: OUT_weights.txt,
  * OUT_dps.tsv, OUT_NAME.tsf for values per vertex. What the format does not hold is told in a warning. */
-gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *output, gls_sink *sink);
+gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *output, gls_sink *sink);
 
 /* TRX and TRK files lie on a grid. */
 bool gls_tract_needs_grid(gls_tractogram_format format);
 
 /* Files beside a TCK file for columns that it does not hold; takes the columns away and hands the rest on. */
-gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const gls_sink *next, gls_sink *sink);
-/* A track scalar file of MRtrix3: a component of a dpv column, in the group of the job. stamp: that of the TCK file to
+gls_status gls_tract_side_create(gls_tract_run *run, const char *tck, const gls_sink *next, gls_sink *sink);
+/* A track scalar file of MRtrix3: a component of a dpv column, in the group of the run. stamp: that of the TCK file to
  * which it belongs; NULL: it is written along with this one. Values that are not finite become 0, with a warning, as
  * NaN and infinity end streamlines and the file. */
-gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
+gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink);
 /* The same for a tractogram that is there: a TCK file with a stamp. */
-gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                     const char *column, gls_sink *sink);
 
 #endif

@@ -20,116 +20,116 @@
 
 #define TEXT_BYTES 65536
 
-void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJSON *root)
+void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {
-    *job = (gls_tract_job){.options = *options, .root = root};
-    gls_run_begin(&job->run, options->force);
-    job->counts = cJSON_CreateObject();
-    cJSON_AddItemToObject(root, "counts", job->counts);
+    *run = (gls_tract_run){.options = *options, .root = root};
+    gls_run_begin(&run->files, options->force);
+    run->counts = cJSON_CreateObject();
+    cJSON_AddItemToObject(root, "counts", run->counts);
 }
 
-void gls_tract_job_lists_input(gls_tract_job *job, const char *path)
+void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
 {
     struct stat info;
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "inputs");
-    if (!list) list = cJSON_AddArrayToObject(job->root, "inputs");
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(run->root, "inputs");
+    if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
     cJSON *file = cJSON_CreateObject();
     cJSON_AddStringToObject(file, "path", path);
     if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
     cJSON_AddItemToArray(list, file);
 }
 
-gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
+gls_status gls_tract_run_reads(gls_tract_run *run, const char *path)
 {
-    gls_status status = gls_run_reads(&job->run, path);
-    if (!status && path) gls_tract_job_lists_input(job, path);
+    gls_status status = gls_run_reads(&run->files, path);
+    if (!status && path) gls_tract_run_lists_input(run, path);
     return status;
 }
 
-void gls_tract_job_lists_output(gls_tract_job *job, const char *path)
+void gls_tract_run_lists_output(gls_tract_run *run, const char *path)
 {
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
-    if (!list) list = cJSON_AddArrayToObject(job->root, "outputs");
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(run->root, "outputs");
+    if (!list) list = cJSON_AddArrayToObject(run->root, "outputs");
     cJSON_AddItemToArray(list, cJSON_CreateString(path));
 }
 
-gls_status gls_tract_job_writes_json(gls_tract_job *job, const char *path)
+gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path)
 {
-    return path && *path ? gls_run_writes(&job->run, path) : GLS_OK;
+    return path && *path ? gls_run_writes(&run->files, path) : GLS_OK;
 }
 
-gls_status gls_tract_job_put_json(gls_tract_job *job, const char *path)
+gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
 {
-    char *text = path ? gls_json_print(job->root) : NULL;
+    char *text = path ? gls_json_print(run->root) : NULL;
     if (!path) return GLS_OK;
     if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = GLS_OK;
     if (*path) {
-        status = gls_sidecar_write(path, job->run.force, &job->run.group, text);
+        status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
     } else {
-        free(job->printed);
-        if (asprintf(&job->printed, "%s\n", text) < 0) job->printed = NULL;
+        free(run->printed);
+        if (asprintf(&run->printed, "%s\n", text) < 0) run->printed = NULL;
     }
     free(text);
     return status;
 }
 
-gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
+gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
 {
     if (!path) return GLS_OK;
-    gls_status status = gls_run_writes(&job->run, path);
+    gls_status status = gls_run_writes(&run->files, path);
     if (status) return status;
-    gls_tract_job_lists_output(job, path);
-    if (job->run.sidecar) return GLS_OK;
+    gls_tract_run_lists_output(run, path);
+    if (run->files.sidecar) return GLS_OK;
     char *sidecar = gls_sidecar_name(path);
-    status = sidecar ? gls_run_writes_sidecar(&job->run, sidecar, "") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_fail(GLS_ERR_MEMORY, "out of memory");
     free(sidecar);
     return status;
 }
 
-void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n)
+void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n)
 {
-    gls_json_uint(job->counts, key, n);
+    gls_json_uint(run->counts, key, n);
 }
 
-void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
+void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
 {
     va_list args;
-    free(job->said);
+    free(run->message);
     va_start(args, format);
-    if (gls_vasprintf(&job->said, format, args) < 0) job->said = NULL;
+    if (gls_vasprintf(&run->message, format, args) < 0) run->message = NULL;
     va_end(args);
 }
 
-gls_status gls_tract_job_commit(gls_tract_job *job)
+gls_status gls_tract_run_commit(gls_tract_run *run)
 {
-    if (job->go_on && !job->go_on(NULL, 1))
-        return job->run.n_outputs == 0
+    if (run->go_on && !run->go_on(NULL, 1))
+        return run->files.n_outputs == 0
                    ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
-                   : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", job->run.output[0]);
-    gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
-                    round(1e3 * (gls_clock_seconds() - job->run.begun)) / 1e3);
-    gls_status status = gls_run_commit(&job->run, job->root);
-    if (!status && job->said) gls_log(GLS_LOG_INFO, "%s", job->said);
+                   : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", run->files.output[0]);
+    gls_json_double(cJSON_AddObjectToObject(run->root, "seconds"), "total",
+                    round(1e3 * (gls_clock_seconds() - run->files.begun)) / 1e3);
+    gls_status status = gls_run_commit(&run->files, run->root);
+    if (!status && run->message) gls_log(GLS_LOG_INFO, "%s", run->message);
     return status;
 }
 
-void gls_tract_job_finish(gls_tract_job *job)
+void gls_tract_run_finish(gls_tract_run *run)
 {
-    gls_run_end(&job->run);
-    cJSON_Delete(job->root);
-    free(job->said);
-    free(job->printed);
-    *job = (gls_tract_job){.root = NULL};
+    gls_run_end(&run->files);
+    cJSON_Delete(run->root);
+    free(run->message);
+    free(run->printed);
+    *run = (gls_tract_run){.root = NULL};
 }
 
-gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gls_bundles_options *options,
+gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
                                   gls_bundles **bundles)
 {
     size_t n = 0;
     gls_status status = gls_bundles_read(path, options, bundles);
     const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
-    return status ? status : gls_run_reads_all(&job->run, file, n);
+    return status ? status : gls_run_reads_all(&run->files, file, n);
 }
 
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
@@ -142,10 +142,10 @@ gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
     return GLS_OK;
 }
 
-gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid)
 {
-    if (job->options.reference) return gls_tract_grid_read(job->options.reference, grid);
+    if (run->options.reference) return gls_tract_grid_read(run->options.reference, grid);
     if (!info->has_grid)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and %s needs one: name an image with --reference", path,
                         output);
@@ -153,51 +153,51 @@ gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, con
     return GLS_OK;
 }
 
-static gls_status open_with(const gls_tract_job *job, const char *path, gls_tractogram_read_options options,
+static gls_status open_with(const gls_tract_run *run, const char *path, gls_tractogram_read_options options,
                             gls_tractogram_reader **reader)
 {
     gls_grid reference;
-    gls_status status = job->options.reference ? gls_tract_grid_read(job->options.reference, &reference) : GLS_OK;
+    gls_status status = run->options.reference ? gls_tract_grid_read(run->options.reference, &reference) : GLS_OK;
     if (status) return status;
-    if (job->options.reference) options.reference = &reference;
-    options.vtk_space = (gls_vtk_space)job->options.vtk_space;
-    options.recover = job->options.recover;
+    if (run->options.reference) options.reference = &reference;
+    options.vtk_space = (gls_vtk_space)run->options.vtk_space;
+    options.recover = run->options.recover;
     return gls_tractogram_reader_open(path, &options, reader);
 }
 
-gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
+gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader)
 {
     gls_tractogram_read_options options = gls_tractogram_read_options_default();
     options.allow_invalid = allow_invalid;
-    return open_with(job, path, options, reader);
+    return open_with(run, path, options, reader);
 }
 
-gls_status gls_tract_open_again(const gls_tract_job *job, const char *path, gls_tractogram_reader **reader)
+gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader)
 {
     gls_tractogram_read_options options = gls_tractogram_read_options_default();
     options.quiet = true;
-    return open_with(job, path, options, reader);
+    return open_with(run, path, options, reader);
 }
 
-gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink)
+gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink)
 {
-    gls_status status = gls_tractogram_pump(reader, sink, job->go_on, NULL);
-    if (status != GLS_ERR_CANCELLED || job->run.n_outputs == 0) return status;
-    return gls_fail(status, "interrupted: %s was not written", job->run.output[0]);
+    gls_status status = gls_tractogram_pump(reader, sink, run->go_on, NULL);
+    if (status != GLS_ERR_CANCELLED || run->files.n_outputs == 0) return status;
+    return gls_fail(status, "interrupted: %s was not written", run->files.output[0]);
 }
 
-gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reader, gls_sink *sink, gls_status status)
+gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status)
 {
-    if (!status && reader) status = gls_tract_append(job, reader, sink);
+    if (!status && reader) status = gls_tract_append(run, reader, sink);
     if (!status) return gls_sink_finish(sink);
     gls_sink_abort(sink);
     return status;
 }
 
-gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text)
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text)
 {
-    return gls_tract_text_create(path, job->run.force, &job->run.group, text);
+    return gls_tract_text_create(path, run->files.force, &run->files.group, text);
 }
 
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text)
@@ -215,7 +215,7 @@ gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_gr
 }
 
 /* n bytes, for which the buffer is large enough. */
-static void put(gls_tract_text *text, const char *data, size_t n)
+static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {
         text->failed = gls_output_write(&text->output, text->buffer, text->n);
@@ -227,12 +227,12 @@ static void put(gls_tract_text *text, const char *data, size_t n)
 }
 
 /* line, of any length, is freed; NULL: memory ran out. */
-static void put_line(gls_tract_text *text, char *line, size_t n)
+static void append_line(gls_tract_text *text, char *line, size_t n)
 {
     if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
     for (size_t done = 0, piece; line && done < n; done += piece) { /* names of files may be long */
         piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
-        put(text, line + done, piece);
+        append_bytes(text, line + done, piece);
     }
     free(line);
 }
@@ -245,7 +245,7 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
     const int n = gls_vasprintf(&line, format, args);
     va_end(args);
     if (n > 0) text->begun = line[n - 1] != '\n';
-    put_line(text, n < 0 ? NULL : line, (size_t)n);
+    append_line(text, n < 0 ? NULL : line, (size_t)n);
 }
 
 void gls_tract_text_field(gls_tract_text *text, const char *field)
@@ -255,7 +255,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
     gls_field_append(&all, field, text->separator);
     const size_t n = all.length;
     text->begun = true;
-    put_line(text, gls_text_take(&all), n);
+    append_line(text, gls_text_take(&all), n);
 }
 
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n)
@@ -269,15 +269,15 @@ void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, 
 
 void gls_tract_text_end_row(gls_tract_text *text)
 {
-    put(text, "\n", 1);
+    append_bytes(text, "\n", 1);
     text->begun = false;
 }
 
 /* number: the separator, and a value behind it */
-static void put_number(gls_tract_text *text, const char *number)
+static void append_number(gls_tract_text *text, const char *number)
 {
     const size_t skipped = text->begun ? 0 : 1;
-    put(text, number + skipped, strlen(number) - skipped);
+    append_bytes(text, number + skipped, strlen(number) - skipped);
     text->begun = true;
 }
 
@@ -294,7 +294,7 @@ void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64
         snprintf(number + 1, sizeof number - 1, "%" PRId64, value);
     else
         snprintf(number + 1, sizeof number - 1, "%" PRIu64, (uint64_t)value);
-    put_number(text, number);
+    append_number(text, number);
 }
 
 void gls_tract_text_number(gls_tract_text *text, double value)
@@ -307,7 +307,7 @@ void gls_tract_text_number(gls_tract_text *text, double value)
                  isnan(value) ? text->missing ? text->missing : "nan"
                  : value > 0  ? "inf"
                               : "-inf");
-    put_number(text, number);
+    append_number(text, number);
 }
 
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)

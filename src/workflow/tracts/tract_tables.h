@@ -91,7 +91,7 @@ typedef struct gls_bundle_files {
 /* Whether names can be made from it: {} stands for the bundle. */
 gls_status gls_bundle_files_check(const char *each);
 /* Sinks that write the streamlines of each bundle that has any, by their groups; info: of the input. */
-gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const gls_bundles *bundles,
+gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
                                    const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files);
 /* After the sinks were finished or aborted. */
 void gls_bundle_files_finish(gls_bundle_files *files);
@@ -100,7 +100,7 @@ void gls_bundle_files_finish(gls_bundle_files *files);
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
                                   gls_output_group *group);
 /* The table of pyAFQ's _desc-slCount_tractography.csv; recognized: streamlines of any bundle. */
-gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const gls_bundles *bundles,
+gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
                                    uint64_t recognized);
 
 #endif

@@ -70,7 +70,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
+gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink)
 {
     static const char room[HEADER_BYTES];
@@ -80,8 +80,8 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     t->column = column;
     t->component = component;
     snprintf(t->stamp, sizeof t->stamp, "%s", stamp ? stamp : "");
-    gls_status status = gls_output_create(path, job->run.force, &t->output);
-    t->output.group = &job->run.group;
+    gls_status status = gls_output_create(path, run->files.force, &t->output);
+    t->output.group = &run->files.group;
     if (!status) status = gls_output_write(&t->output, room, sizeof room);
     if (!status) status = gls_packer_init(&t->packer, &t->output);
     if (status)
@@ -91,7 +91,7 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     return status;
 }
 
-gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                     const char *column, gls_sink *sink)
 {
     const char *stamp = NULL;
@@ -100,5 +100,5 @@ gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const 
             stamp = info->header[k].value;
     if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
         return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
-    return gls_tract_tsf_create(job, path, stamp, column, 0, sink);
+    return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
 }

@@ -18,7 +18,7 @@
 #define PARCELS_AHEAD 16 /* of the reader, of 1.5 MiB each */
 
 typedef struct weighting {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const gls_weights_cli *o;
     gls_weights_options model;
     gls_fod_options source; /* of fod */
@@ -95,7 +95,7 @@ static void set_options(weighting *w)
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
-    w->model.force = w->job->run.force;
+    w->model.force = w->run->files.force;
 }
 
 static bool is_text(const char *path)
@@ -107,16 +107,16 @@ static bool is_text(const char *path)
 /* The tractogram is an input and an output; its own sidecar stays, and NAME_weights.json comes beside it. */
 static gls_status name_in_place(const weighting *w)
 {
-    gls_run *run = &w->job->run;
+    gls_run *files = &w->run->files;
     const size_t length = strlen(w->tracks);
     if (length < 5 || strcmp(w->tracks + length - 4, ".trx") != 0)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: --in-place needs a TRX file", w->tracks);
-    gls_status status = gls_run_rewrites(run, w->tracks);
+    gls_status status = gls_run_rewrites(files, w->tracks);
     if (status) return status;
-    gls_tract_job_lists_input(w->job, w->tracks);
-    gls_tract_job_lists_output(w->job, w->tracks);
+    gls_tract_run_lists_input(w->run, w->tracks);
+    gls_tract_run_lists_output(w->run, w->tracks);
     char *name = strndup(w->tracks, length - 4);
-    status = name ? gls_run_writes_sidecar(run, name, "_weights.json") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = name ? gls_run_writes_sidecar(files, name, "_weights.json") : gls_fail(GLS_ERR_MEMORY, "out of memory");
     free(name);
     return status;
 }
@@ -129,14 +129,14 @@ static gls_status name_files(const weighting *w)
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
-    const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->job->options.reference};
+    const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->run->options.reference};
     const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
-    for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
+    for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_run_reads(w->run, inputs[k]);
     if (!status && o->in_place) status = name_in_place(w);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(w->job, outputs[k]);
+    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_writes(w->run, outputs[k]);
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
-    return status || !o->fixels ? status : gls_tract_fixels_check(w->job, o->fixels, names, GLS_WEIGHTS_N_VALUES);
+    return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
 /* Maps all streamlines of the reader, which is closed. */
@@ -148,29 +148,29 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     if (step == 0) step = gls_tract_step(gls_tractogram_reader_info(reader), 0);
     if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);
-        status = gls_tract_append(w->job, reader, &measure);
+        status = gls_tract_append(w->run, reader, &measure);
         gls_tractogram_reader_close(reader);
         reader = NULL;
-        if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
+        if (!status) status = gls_tract_open_again(w->run, w->tracks, &reader);
     }
     if (!status) status = gls_weights_choose_walk(w->weights, step, &range, gls_fixels_grid(w->fod.fixels));
     gls_sink sink = gls_weights_sink(w->weights);
-    if (!status) status = gls_tract_append(w->job, reader, &sink);
+    if (!status) status = gls_tract_append(w->run, reader, &sink);
     gls_tractogram_reader_close(reader);
     return status;
 }
 
 static bool go_on(void *user, uint64_t iteration, double cost)
 {
-    const gls_tract_job *job = user;
+    const gls_tract_run *run = user;
     gls_log(GLS_LOG_DETAIL, "iteration %" PRIu64 ": cost %.9g", iteration, cost);
-    return !job->go_on || job->go_on(NULL, 0);
+    return !run->go_on || run->go_on(NULL, 0);
 }
 
 /* The devices are opened, and the tractogram's first streamlines read, while the FODs are segmented. */
 static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogram_reader **reader)
 {
-    gls_status status = gls_tract_open(w->job, w->tracks, false, reader); /* told before the FODs are segmented */
+    gls_status status = gls_tract_open(w->run, w->tracks, false, reader); /* told before the FODs are segmented */
     if (status) return status;
     gls_weight_devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
     status = gls_reader_ahead_start(*reader, PARCELS_AHEAD);
@@ -192,11 +192,11 @@ static gls_status solve(weighting *w)
         status = map(w, reader);
     else
         gls_tractogram_reader_close(reader);
-    if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->job);
+    if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
         gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
     if (!status) {
-        gls_weights_tell(w->weights);
+        gls_weights_log(w->weights);
     } else { /* before its device */
         gls_weights_destroy(w->weights);
         w->weights = NULL;
@@ -227,7 +227,7 @@ static char *describe_column(const weighting *w)
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
                                             "device_memory_MB", "ngpus", "force"};
     cJSON *root = cJSON_CreateObject();
-    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->job->root, "parameters"), true);
+    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
     cJSON_AddItemToObject(root, "parameters", parameters);
@@ -240,10 +240,10 @@ static char *describe_column(const weighting *w)
 }
 
 /* What of the tractogram is not in the new one. */
-static void tell_lost(const weighting *w, const char *lost, const gls_filter_counts *valid)
+static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_counts *valid)
 {
     if (lost) {
-        cJSON_AddStringToObject(w->job->root, "lost", lost);
+        cJSON_AddStringToObject(w->run->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", w->output, lost);
     }
     if (valid->kept < valid->taken)
@@ -268,10 +268,10 @@ static gls_status write_tractogram(const weighting *w)
         {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
-    options.overwrite = w->job->run.force || w->o->in_place;
+    options.overwrite = w->run->files.force || w->o->in_place;
     char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
     gls_status status = gls_tractogram_format_parse(w->output, &format);
-    if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
+    if (!status) status = gls_tract_open_again(w->run, w->tracks, &reader);
     if (status) {
         free(scaled);
         free(note);
@@ -285,7 +285,7 @@ static gls_status write_tractogram(const weighting *w)
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
-        gls_writer_join(writer, &w->job->run.group);
+        gls_writer_join(writer, &w->run->files.group);
         gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
     }
@@ -297,9 +297,9 @@ static gls_status write_tractogram(const weighting *w)
         status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
                                                   : gls_filter_dps_create(&columns[k], n, &next, &sink);
     }
-    if (!status) status = gls_tract_append(w->job, reader, &sink);
-    if (!status) tell_lost(w, gls_tractogram_writer_lost(writer), &valid);
-    status = gls_tract_pump(w->job, NULL, &sink, status);
+    if (!status) status = gls_tract_append(w->run, reader, &sink);
+    if (!status) warn_of_lost(w, gls_tractogram_writer_lost(writer), &valid);
+    status = gls_tract_pump(w->run, NULL, &sink, status);
     gls_tractogram_reader_close(reader);
     free(scaled);
     free(note);
@@ -309,8 +309,8 @@ static gls_status write_tractogram(const weighting *w)
 static gls_status write_results(const weighting *w)
 {
     const gls_weights_cli *o = w->o;
-    const bool force = w->job->run.force;
-    gls_output_group *group = &w->job->run.group;
+    const bool force = w->run->files.force;
+    gls_output_group *group = &w->run->files.group;
     uint64_t n;
     const float *value = gls_weights_get(w->weights, &n);
     gls_status status = is_text(w->output)
@@ -323,24 +323,24 @@ static gls_status write_results(const weighting *w)
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
-static void tell(const weighting *w)
+static void log_result(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);
     if (r->diverged)
-        w->job->verdict =
+        w->run->verdict =
             gls_fail(GLS_ERR_CONVERGENCE, "%s: the weights did not converge: try more regularisation", w->output);
-    gls_weights_describe(w->job->root, w->weights);
+    gls_weights_describe(w->run->root, w->weights);
     if (w->o->method == GLS_WEIGHTS_SIFT)
-        gls_tract_job_say(w->job, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
-                          w->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
+        gls_tract_run_message(w->run, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
+                              w->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
     else
-        gls_tract_job_say(w->job, "%s: %" PRIu64 " weights, mu %.6g, cost %.6g to %.6g", w->output, r->streamlines,
-                          r->mu, r->cost_first, r->cost_last);
+        gls_tract_run_message(w->run, "%s: %" PRIu64 " weights, mu %.6g, cost %.6g to %.6g", w->output, r->streamlines,
+                              r->mu, r->cost_first, r->cost_last);
 }
 
-gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    weighting w = {.job = job, .o = options, .tracks = file[0]};
+    weighting w = {.run = run, .o = options, .tracks = file[0]};
     const gls_fixels_cli fod = {
 #define ROW(group, type, field, ...) .field = w.o->field,
 #include "workflow/tracts/fod.def"
@@ -355,7 +355,7 @@ gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *
     status = name_files(&w);
     if (!status) status = solve(&w);
     if (!status) status = write_results(&w);
-    if (!status) tell(&w);
+    if (!status) log_result(&w);
     gls_weights_destroy(w.weights);
     gls_fod_finish(&w.fod);
     return status;
