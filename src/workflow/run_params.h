@@ -1,4 +1,5 @@
-/* The parameters of a run as data, and their defaults. */
+/* The parameters of a run as data: for its sidecar, for its identity and for the manual; and which defaults a run has.
+ */
 #ifndef GLS_WORKFLOW_RUN_PARAMS_H
 #define GLS_WORKFLOW_RUN_PARAMS_H
 
@@ -9,110 +10,112 @@
 #include "track/params.h"
 #include "util/option.h"
 
-/* --- The parameters of a run as data: for its sidecar, for its identity, and for documentation. */
+/* --- Rows of glslines/params.def. */
 
-/* The options of a run as the command line has them: what the library is told, and what the program alone does. */
+/* The options of a run as the command line has them: those of the library, and those of the program alone. */
 typedef struct gls_run_options {
     gls_job_options job;
     const char *report, *picture, *trace, *json;
     bool dry_run;
 } gls_run_options;
 
-/* The rows of glslines/params.def; offsets are those of gls_run_options, and so of gls_job_options. */
+/* All rows. Offsets are those in gls_run_options, which are also those in gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
 size_t gls_params_count(void);
 const gls_param *gls_params_get(size_t i);
-/* NULL: there is none of this name. */
+/* The row of this name; NULL: none. */
 const gls_param *gls_params_find(const char *name);
 
-/* The defaults of the rows alone, those of GPUStreamlines: without what workflow/defaults.def has by preset and getter.
- */
+/* The defaults in the rows, which are those of GPUStreamlines. The defaults by preset and getter in
+ * workflow/defaults.def are not applied. */
 gls_job_options gls_job_options_bare(void);
 
-/* Whether a parameter had a part in the result of these options. */
+/* Whether the result of a run with these options depends on the parameter. */
 bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 
-/* Whether seeds lie on an interface that is made from the tissue, not read from a file. */
+/* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
 bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
-/* The entry of an option whose struct is options. */
+/* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
-/* The same of a row, of gls_job_options; none where the program alone has it. */
+/* Like gls_option_add() for a row and gls_job_options. Adds nothing for an option of the program alone. */
 void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options);
-/* An entry for each row, null where it had no part; mm: the parameters of the tracker, lengths in mm. */
+/* Adds an entry for each row, null if the result does not depend on the parameter. mm: parameters of the tracker with
+ * lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
-/* The rows of gls_model_options alone. */
+/* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
-/* Leaves in such an object what the result depends on, but for the contents of files. */
+/* Removes from such an object all entries on which the result does not depend, and all names of files. */
 void gls_params_keep_identity(cJSON *object);
-/* A hash of what the result depends on; without memory GLS_ERR_MEMORY. */
+/* *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 
-/* The parameters of the tracker with every length in mm, for data on such a grid. */
+/* The parameters of the tracker with all lengths in mm, for data on this grid. */
 gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
 
-/* Defaults of a model, and the axes that its sh_frame stands for. */
+/* Default options of a model; axes of its SH coefficients by sh_frame. */
 gls_model_options gls_model_options_default(gls_model_kind model);
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
-/* The option that gives the directions, "sh", "odf" or "peaks", in place of a model; NULL: none. */
+/* Name of the option that gives the directions in place of a model: "sh", "odf" or "peaks". NULL: none is given. */
 const char *gls_directions_option(const gls_job_options *options);
-/* The first file of tissue; NULL: none is given. */
+/* First file of --act or of the tissue maps. NULL: none is given. */
 const char *gls_tissue_file(const gls_job_options *options);
-/* What the direction getter needs: peaks, given or of ODFs; ODFs, if only for their peaks, given or of a model; the
- * series on the device; a model that is fitted. */
+/* What the direction getter needs. gls_along_peaks(): peaks, from files or from ODFs. gls_needs_odf(): ODFs, from a
+ * file or from a model, even if only to find peaks. gls_needs_series(): the series on the device. gls_fits_model(): a
+ * fit. */
 bool gls_along_peaks(const gls_job_options *options);
 bool gls_needs_odf(const gls_job_options *options);
 bool gls_needs_series(const gls_job_options *options);
 bool gls_fits_model(const gls_job_options *options);
 const char *gls_csd_rule_name(gls_csd_rule rule);
-/* The file of csd_directions; NULL: it is none. */
+/* The value of csd_directions if it names a file; NULL otherwise. */
 const char *gls_csd_directions_file(const gls_model_options *options);
 #define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"
-/* "tournier07" and so on. */
+/* Names of values in options and sidecars, such as "tournier07". */
 const char *gls_basis_name(gls_sh_basis basis);
 const char *gls_model_name(gls_model_kind model);
-/* sh_order, or what stands for 0. */
+/* sh_order, or the default order of the model if sh_order is 0. */
 int gls_model_order(const gls_model_options *options);
-/* Whether a device is to fit the model. */
+/* Whether the model is fitted on a device. */
 bool gls_fit_on_device(const gls_model_options *options);
 const char *gls_getter_name(gls_direction_getter dg);
-/* What the range checks of the command line cannot know. */
+/* Checks that the ranges of single options cannot express. */
 gls_status gls_model_options_check(const gls_model_options *options);
 
-/* --- Which defaults a run has: rows of defaults.def by preset, direction getter and model. */
+/* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 
-/* The default of a parameter of GLS_BY_GETTER for each getter, in words: "25 degrees with prob, 60 with boot". */
+/* Writes the defaults of a parameter of the class GLS_BY_GETTER in words: "25 degrees with prob, 60 with boot". */
 void gls_default_text(const char *name, char *text, size_t size);
 
 typedef struct gls_preset_info {
-    const char *name, *source; /* of the values */
-    const char *differs;       /* what of it the program does not do; NULL: nothing */
+    const char *name, *source; /* source: where the values are from */
+    const char *differs;       /* what the preset's program does that this one does not; NULL: nothing */
 } gls_preset_info;
-/* By gls_preset. */
+/* preset: a gls_preset. */
 const gls_preset_info *gls_preset_get(int preset);
 
 enum { GLS_MAX_DEFAULTS = 32 };
 
-/* A default that holds in a run, for people and sidecars. */
+/* A default in use, with its reason. */
 typedef struct gls_default {
     const gls_param *param;
     const char *reason;
 } gls_default;
-/* Those of the rows that fit the options and whose value they have; at most GLS_MAX_DEFAULTS. */
+/* Stores the defaults of rows that fit the options and whose value the options have. Returns their number. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
-/* Keys of the parameters on which the result depends and whose values are not the defaults of this preset, getter and
- * model. */
+/* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
+ * and model. An array; the caller frees it. */
 cJSON *gls_defaults_changed(const gls_job_options *options);
-/* "--max-angle 25 degrees (as DIPY)" */
+/* Writes a line such as "--max-angle 25 degrees (as DIPY)". */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
-/* Whether it is the model or the getter. */
+/* Whether the default is the choice of the model or of the getter. */
 bool gls_default_is_of_method(const gls_default *held);
-/* Why a run has its model, and its direction getter: what its row says; NULL: it has another one than that row. */
+/* Why the run has its model, or its getter: the reason in the row. NULL: the run has a value of its own. */
 const char *gls_default_model_reason(const gls_job_options *options);
 const char *gls_default_getter_reason(const gls_job_options *options);
-/* Tells everyone the model and the getter, and why, in the first line of a run, and what a preset does not do; the
- * others to those who ask for details. */
+/* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
+ * details. */
 void gls_defaults_log(const gls_job_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shards: the part of a run that one process tracks, and how parts are merged. */
+/* Shards: the part of a run that one process tracks, and how the results of all parts are merged. */
 #ifndef GLS_WORKFLOW_RUN_SHARDS_H
 #define GLS_WORKFLOW_RUN_SHARDS_H
 
@@ -10,75 +10,76 @@
 #include "util/status.h"
 #include "workflow/track_inputs.h"
 
-/* --- Which part of a run a process tracks, and what tells the run from others. */
+/* --- Which part of the run, and how the parts recognise each other. */
 
-/* Hashes by which runs that give the same streamlines know each other. */
+/* Hashes that are equal for runs that give the same streamlines. */
 typedef struct gls_run_identity {
     uint64_t parameters, inputs;
 } gls_run_identity;
-/* Once the input is read. mm: the parameters of the tracker. */
+/* Computes the identity of a run. Call it once the inputs are read. mm: parameters with lengths in mm. */
 gls_status gls_run_identify(const gls_job_inputs *inputs, const gls_job_options *options, const gls_track_params *mm,
                             gls_run_identity *identity);
 
-/* "3/8", or "auto": from the variables that Slurm, Open MPI and PMI set. Sets index and count. */
+/* Sets index and count of the shard. text: "3/8", or "auto", which takes them from the variables of Slurm, Open MPI or
+ * PMI. */
 gls_status gls_shard_choose(const char *text, gls_shard *shard);
-/* "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc; NULL without memory. */
+/* "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc. NULL: out of memory. */
 char *gls_shard_name(const char *path, const gls_shard *shard);
 
-/* Once the input is read: the seeds of this part, and the hashes that tell its run from others. mm: the parameters of
- * the tracker. Nothing where the shard's count is 0. */
+/* Restricts the inputs to the seeds of this shard, and stores the identity of the run in the shard. Call it once the
+ * inputs are read. mm: parameters with lengths in mm. Does nothing if the shard's count is 0. */
 gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gls_job_options *options,
                               const gls_track_params *mm);
 
-/* --- Lengths of the streamlines of a run: sums of the distances between their points, as tckstats and 'glslines stats'
- * have them. Where all steps are straight and all points are written, the tracker's own counts of steps tell the same.
- */
+/* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
+ * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */
 
-/* Lengths are whole multiples of 1 / GLS_LENGTH_PARTS mm, so that sums are exact and parts of a run add up to it. */
+/* Lengths are rounded to 1 / GLS_LENGTH_PARTS mm, so that sums are exact and shards add up to the whole run. */
 #define GLS_LENGTH_PARTS 1024.0
 
 typedef struct gls_run_lengths {
-    uint64_t n, sum; /* streamlines; of their lengths, in parts */
+    uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
     uint64_t min, max;
-    uint32_t *part; /* of each streamline of a parcel, which has room for so many */
+    uint32_t *part; /* length of each streamline of one batch; has `room` elements */
     size_t room;
-    uint64_t *bin; /* streamlines by length */
+    uint64_t *bin; /* histogram of lengths */
     size_t n_bins;
 } gls_run_lengths;
 
-/* Whether steps do not tell the lengths: the getter's are curved, or points are left out or moved. */
+/* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
 bool gls_lengths_need_points(const gls_job_options *options);
 gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
-/* Puts mean, median and extremes in the place of those of the steps; nothing, where there are no streamlines. */
+/* Replaces mean, median and extremes of the result, which came from counts of steps. Does nothing without streamlines.
+ */
 void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
 void gls_run_lengths_finish(gls_run_lengths *lengths);
 
-/* --- Maps of the parts of a run: images of counts, and matrices, which add up to those of the whole run. */
+/* --- Merging maps: images of counts, and matrices, add up to those of the whole run. */
 
-/* Whether the name is that of such a map: .nii, .nii.gz, .csv, .tsv. */
+/* Whether the name is one of a map: .nii, .nii.gz, .csv or .tsv. */
 bool gls_is_map_name(const char *path);
-/* Adds up the files, whose names have to say that they are all parts of one run, x_shard-1of3.csv and so on; the sum
- * has the bytes of the map of the whole run. GLS_ERR_INPUT: a part is missing or there twice, or does not fit. */
+/* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
+ * for byte the map of the whole run. GLS_ERR_INPUT: a part is missing, occurs twice, or does not fit the others. */
 gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output, bool force, gls_output_group *group);
 
-/* --- Sidecars of shards: whether they are of one run, and the sidecar that this run would have had. */
+/* --- Merging sidecars: check that shards belong to one run, and make the sidecar of that run. */
 
 /* A shard and its sidecar. */
 typedef struct gls_merge_shard {
     const char *path;
-    char *sidecar; /* path */
-    cJSON *root;   /* its contents */
+    char *sidecar; /* path of the sidecar */
+    cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar of a shard, which lies beside it under its name with .json; a shard of another size than its
- * sidecar tells was cut or changed. */
+/* Reads the sidecar that lies beside a shard (its name with .json). GLS_ERR_INPUT: no sidecar, or the size of the shard
+ * is not the size in the sidecar, so that the shard was cut or changed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 void gls_merge_shard_finish(gls_merge_shard *shard);
-/* Whether b is of the same run as a: the message of a failure names the first thing that differs. Devices that differ
- * are warned of, once: *warned is false before the first call. */
+/* GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if devices
+ * differ. *warned: false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* Contents of the sidecar of the whole run, from malloc. output: the tractogram, complete. Puts the shards in the order
- * of their parts. */
+/* *text: contents of the sidecar of the whole run, from malloc. output: the merged tractogram, complete. Sorts the
+ * shards by their index. */
 gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
                                   const gls_warnings *warnings, const gls_merge_result *result,
                                   const gls_output *output, char **text);

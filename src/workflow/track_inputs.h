@@ -1,14 +1,14 @@
-/* The inputs of a run of tracking: files, images, model, seeds. */
+/* The inputs of a run of tracking: files are read, or the built-in phantom is made; all is checked and fitted. */
 #ifndef GLS_WORKFLOW_TRACK_INPUTS_H
 #define GLS_WORKFLOW_TRACK_INPUTS_H
 
 #include "workflow/fit_model.h"
 
-/* --- What a run of tracking works on, as those see it who read, fit and track it. */
+/* --- What is read and what is made from it. */
 
-#define GLS_MAX_PEAK_FILES 8 /* of --peaks, and of --peaks-values */
+#define GLS_MAX_PEAK_FILES 8 /* limit for --peaks, and for --peaks-values */
 
-/* The files that a run reads. */
+/* Positions of the input files. */
 enum {
     GLS_FILE_DWI,
     GLS_FILE_BVAL,
@@ -34,37 +34,37 @@ enum {
     GLS_FILE_MAP_EXCLUDE,
     GLS_FILE_SEED_REJECTION,
     GLS_FILE_SEED_GMWMI,
-    GLS_FILE_PEAKS, /* and those behind it */
+    GLS_FILE_PEAKS, /* first of GLS_MAX_PEAK_FILES */
     GLS_FILE_PEAKS_VALUES = GLS_FILE_PEAKS + GLS_MAX_PEAK_FILES,
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
 
 typedef struct gls_job_inputs {
     gls_input_file file[GLS_FILE_N_FILES];
-    gls_phantom *phantom;     /* owns the series, mask and roi where it is not NULL */
-    gls_series series;        /* empty with --sh, --odf or --peaks alone */
-    gls_image *mask, *roi;    /* roi is NULL where a list of seeds takes its place, or before it is made */
-    bool mask_made, roi_made; /* not read */
-    gls_image *odf_image;     /* of --sh, --odf or --peaks */
-    gls_image *peaks;         /* of ODFs, for getters along peaks; NULL: none, or odf_image is that of --peaks */
+    gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
+    gls_series series;        /* empty if --sh, --odf or --peaks take its place */
+    gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
+    bool mask_made, roi_made; /* computed, not read from a file */
+    gls_image *odf_image;     /* from --sh, --odf or --peaks */
+    gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
     gls_image *stop_map;
-    bool stop_map_open;   /* it is 1 in the whole mask, for want of one */
-    bool wants_fa;        /* an output shows FA: where the stop map is open and there is a series, it is fitted */
-    gls_image *fa;        /* that one; NULL: none */
+    bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
+    bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
+    gls_image *fa;        /* FA fitted for that; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
-    const gls_grid *grid; /* of all of them */
+    const gls_grid *grid; /* grid of all images */
     gls_model model;
-    gls_sphere *sphere;  /* NULL with --odf, where the directions are those of its samples */
-    gls_odf_source *odf; /* prob, det and ptt */
+    gls_sphere *sphere;  /* NULL with --odf: the samples give the directions */
+    gls_odf_source *odf; /* for prob, det and ptt */
     gls_bvec_frame odf_frame;
-    gls_seeds *seeds; /* NULL until the fit where the region of seeds comes from that */
+    gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
     uint64_t mask_voxels, seed_voxels;
-    double voxel_mm; /* of a length given in voxels: the smallest side */
+    double voxel_mm; /* smallest voxel side; unit of lengths given in voxels */
     double seconds_read, seconds_fit;
 } gls_job_inputs;
 
-/* A file's name for messages. */
+/* Name of an input file for messages. Borrowed. */
 static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int which)
 {
     if (which == GLS_FILE_MASK && inputs->mask_made) return "the mask made from the series";
@@ -72,55 +72,55 @@ static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int 
     return inputs->file[which].path ? inputs->file[which].path : "built-in phantom";
 }
 
-/* --- What a run of tracking works on: read from files or made as the built-in phantom, checked, and fitted. */
+/* --- Stages: init, read, then plan or fit. */
 
-/* The files that the options name. */
+/* Fills file[] with roles, names and hints from the options. */
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
-/* Checks that the named files can be read, before anything slow is done. */
+/* Checks that the named files can be read. Call it before any slow work. */
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
-/* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and logs
- * the shells. */
+/* Reads images and gradient table, or makes the phantom. Checks that all grids agree, makes seeds and sphere, chooses
+ * the shells and logs them. */
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options);
-/* In place of the fit: whether the ODF files or the table can be used, and empty images where the fit's
- * would be. */
+/* Takes the place of gls_job_inputs_fit() when only a plan is wanted: checks the ODF files or the gradient table, and
+ * makes empty images instead of fitted ones. */
 gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *options);
-/* The stop map, the model's matrices or ODFs, and seeds where they are not there yet. */
+/* Makes the stop map, fits the model, and makes the seeds if they depend on the fit. */
 gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor);
-/* What a tracker takes; once fitted or planned. */
+/* Input of a tracker, which borrows the inputs. Call it after the fit or the plan. */
 gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options);
-/* FA of a inputs that was fitted, or the image of --fa in its place; NULL: none. Never a map that was made up. */
+/* FA that was fitted, or the image of --fa. NULL: neither. Never a stop map that is 1 everywhere. */
 const gls_image *gls_job_inputs_scalar(const gls_job_inputs *inputs);
 void gls_job_inputs_finish(gls_job_inputs *input);
 
-/* --- getters along peaks: of files, or of ODFs ---------------------------------- */
+/* --- Getters that follow peaks: peaks from files, or from ODFs. */
 
-/* The axes of a file of --peaks. */
+/* Axes of the vectors in file i of --peaks. */
 gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
 
-/* Puts the files of --peaks and --peaks-values to their places. */
+/* Fills in the entries of file[] for --peaks and --peaks-values. */
 void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
-/* Reads and joins them to odf_image, on the grid of the series if there is one. */
+/* Reads the files of --peaks and joins them in odf_image, on the grid of the series if there is one. */
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
-/* The peaks of ODFs, for a getter that follows them and has no files of them; others get none. frame: of the source's
- * coefficients. */
+/* Finds the peaks of ODFs for a getter that follows peaks and got none from files. *peaks is NULL for other getters.
+ * frame: axes of the coefficients of source. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
-/* The same for a inputs, once its ODFs are there; or an image without values in their place. */
+/* Like gls_find_peaks() for the inputs, after their ODFs are made. In a plan the image has no values. */
 gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
-/* --- The parts of a inputs that say where streamlines start and what they may do: tissue, seeds and regions. */
+/* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
 
-/* What can be told from the options alone. */
+/* Checks that need only the options. */
 gls_status gls_anatomy_check(const gls_job_options *options);
-/* Each once the grid, mask and seed mask are known, in this order. */
+/* Read tissue, seeds and regions. Call them in this order once grid, mask and seed mask are known. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
-/* Whether a seed's voxel may lie in a tracking mask, where there are both. */
+/* GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such mask. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
-/* Whether the options say where seeds lie without a seed mask. */
+/* Whether the options place seeds without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* Inside a run of tracking, for the files that share it. */
+/* Inside a run of tracking (gls_job): its state, and the functions that the files of the run share. */
 #ifndef GLS_WORKFLOW_TRACK_RUN_H
 #define GLS_WORKFLOW_TRACK_RUN_H
 
@@ -12,148 +12,148 @@
 #include "workflow/sinks/sinks.h"
 #include "workflow/track_inputs.h"
 
-/* --- One run of tracking: what its parts, its sidecar and its reports see of it. */
+/* --- State of the run. */
 
 struct gls_job {
-    gls_job_options options, options_given; /* the latter as they came, with lengths in voxels */
+    gls_job_options options,
+        options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
     gls_monitor monitor;
     gls_job_inputs inputs;
     gls_shard shard;         /* count 0: the whole run */
-    gls_track_params params; /* lengths in mm; once the inputs is read */
+    gls_track_params params; /* lengths in mm; set once the inputs are read */
     gls_tractogram_format format;
     char *output; /* the tractogram; without one the first result of a sink */
     bool no_tractogram;
-    char *bval, *bvec;         /* found beside the series */
-    gls_run run;               /* force: outputs that exist may be replaced, or are this run's own */
-    char *sidecar;             /* NULL: none */
-    char *sidecar_second;      /* name it gets if the first is taken when the run ends; NULL: none */
-    bool sidecar_moved;        /* it was taken */
-    char *mask;                /* file to write the mask to; NULL: none */
-    struct cJSON *written;     /* for the sidecar: what the run wrote, or one before that did the same; NULL: not yet */
-    char *journal;             /* by which the run can be resumed; NULL: none */
-    gls_run_identity identity; /* with a journal */
-    uint64_t other_inputs; /* hash of regions, tissue and what sinks read, beside the files of the inputs; 0: none */
+    char *bval, *bvec;    /* found beside the series, owned; NULL: given */
+    gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
+    char *sidecar;        /* NULL: none */
+    char *sidecar_second; /* name to use if the first one is taken when the run ends; NULL: none */
+    bool sidecar_moved;   /* the second name is in use */
+    char *mask;           /* path of the mask to write; NULL: none */
+    struct cJSON
+        *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
+    char *journal; /* path of the journal of --resume; NULL: none */
+    gls_run_identity identity; /* set if there is a journal */
+    uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
+                              none */
     gls_run_sinks sinks;
     gls_device_set devices;
-    const gls_device_info *device; /* the first */
+    const gls_device_info *device; /* of the first device */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_job_result result;
-    uint64_t memory_bytes; /* that the run takes of the host at most */
-    bool shared_memory;    /* the device's memory is the host's */
+    uint64_t memory_bytes; /* upper bound of host memory that the run needs */
+    bool shared_memory;    /* device memory is host memory */
     time_t started;
 };
 
-/* Whether the tractogram holds columns and groups. */
+/* Whether the run writes a TRX file, which holds columns and groups. */
 static inline bool gls_job_writes_trx(const gls_job *job)
 {
     return !job->no_tractogram && job->format == GLS_FORMAT_TRX;
 }
 
-/* Seeds of the whole run. */
+/* Number of seeds of the whole run, not of one shard. */
 static inline uint64_t gls_job_seeds(const gls_job *job)
 {
-    if (!job->inputs.seeds) return job->options.nseeds; /* they are made after the fit */
+    if (!job->inputs.seeds) return job->options.nseeds; /* made after the fit */
     return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->inputs.seeds);
 }
 
-/* --- Names and formats of what a job writes, and whether they can be written without harm to an input. */
+/* --- Names and formats of the outputs. They must not harm an input. */
 
 gls_status gls_job_choose_format(gls_job *job);
-/* The files that the options name, but for those that sinks read. */
+/* Adds the files that the options name, except those that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
-/* All of them, once sinks have taken the options. */
+/* Adds all input files. Call it after gls_sinks_take(). */
 gls_status gls_job_name_inputs(gls_job *job);
-/* Names the tractogram; without one its name stays NULL. */
+/* Names the tractogram. Leaves its name NULL if none is written. */
 gls_status gls_job_name_tractogram(gls_job *job);
-/* Names all other files that the job writes. */
+/* Names all other files that the run writes. */
 gls_status gls_job_name_outputs(gls_job *job);
-/* The files that the job writes, but for its sidecar; returns how many. */
+/* Stores the files that the run writes, except the sidecar, in file[], and returns their number. */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 typedef struct gls_job_file {
-    const char *role; /* the option that asks for it */
+    const char *role; /* name of the option that asks for the file, with _ for - */
     const char *path;
 } gls_job_file;
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
-/* Each place is free or may be overwritten, and is none of the inputs. */
+/* Checks that each output can be written and is not an input. */
 gls_status gls_job_check_outputs(gls_job *job);
-/* The same for a file that is made from the output, beside all of them. */
+/* The same check for a file that is made from the outputs and lies beside them, such as a picture. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
-/* --- What there is to tell of a run. */
+/* --- Text about the run. */
 
-/* What is known before tracking, of a job that is open; from malloc, NULL: out of memory. */
+/* What is known before tracking. Call it after gls_job_open(). From malloc; NULL: out of memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
-/* Logs what came out. */
+/* Logs the result. */
 void gls_job_log_result(const gls_job *job);
 
-/* The name of a mapping, for auto of what that takes on this device; *lanes gets the invocations per streamline. */
+/* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 
-/* --- Whether a run was done before, and what a run notes of its outputs so that a later one sees this. */
+/* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */
 
-/* Sets other_inputs, once the inputs is read. */
+/* Sets other_inputs. Call it once the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
-/* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
- * they are without skip_existing. The job is open. */
+/* Sets result.skipped if all outputs exist and were written by an equal run. GLS_ERR_OUTPUT: an output exists and is of
+ * another run, or skip_existing is off. Call it after gls_job_open(). */
 gls_status gls_job_find_done(gls_job *job);
-/* Notes the outputs, complete in the group, for the sidecar. */
+/* Records the outputs, which are complete in the group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group);
-/* The same of a file that was made from them and has its name, such as a picture; the sidecar is written anew. */
+/* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
 
-/* --- Why a run gave no streamline. */
-
-/* Warns, once tracked, where there is no streamline: how many seeds and streamlines each stage lost, and what to try.
- */
+/* If the run gave no streamline: warns how many seeds and streamlines each stage lost, and what to try. */
 void gls_job_explain_empty(const gls_job *job);
 
-/* --- Results that look wrong although nothing failed: warnings that name the option to turn. */
+/* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */
 
-/* Of masks, once they are read: one that leaves nothing out, a seed mask that seems to be something else, a stop map in
- * other units than those of FA. */
+/* Call it once the masks are read. Warns of a mask that leaves out nothing, of a seed mask that looks like another kind
+ * of image, and of a stop map in other units than FA. */
 void gls_advise_of_masks(const gls_job *job);
-/* Of the fit: a response that no single bundle has, and seeds where streamlines end at once. */
+/* Call it after the fit. Warns of a response that is not one of a single bundle, and of seeds where streamlines end at
+ * once. */
 void gls_advise_of_fit(const gls_job *job);
-/* Of the streamlines, once tracked: too many that are longer than a brain allows. */
+/* Call it after tracking. Warns if too many streamlines are longer than a brain allows. */
 void gls_advise_of_lengths(const gls_job *job);
 
-/* --- What a run takes of memory, and how it is kept within a limit. */
+/* --- Memory: how much a run needs, and how it stays within a limit. */
 
-/* Before images are read: whether their voxels alone are over the limit, by the headers of the files. */
+/* Call it before images are read. GLS_ERR_ARGUMENT if their voxels alone exceed the limit, by the headers of the files.
+ */
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
-/* Once they are read: tells what the run will take. With a limit batches are made smaller until it is kept, and the
- * devices refuse more; GLS_ERR_ARGUMENT with the figures where even the smallest batch is over it. */
+/* Call it once images are read. Computes and logs what the run needs. With a limit, makes batches smaller until they
+ * fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, with figures, if the smallest batch does not fit. */
 gls_status gls_job_memory_plan(gls_job *job);
-/* After the plan: what to request of a scheduler, MiB. */
+/* Memory to request from a scheduler, MiB. Call it after gls_job_memory_plan(). */
 uint64_t gls_job_memory_request(const gls_job *job);
-/* After the fit: gives back what tracking does not read any more. */
+/* Call it after the fit. Frees what tracking does not read. */
 void gls_job_memory_release(gls_job *job);
 
-/* --- What a run would do, for a program that asks before. */
-
-/* What would be done, as JSON, after gls_job_plan(). From malloc; NULL: out of memory. */
+/* What the run would do, as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 
-/* --- Runs that go on where one before them was killed: the journal beside the output, which is there until the outputs
- * have their names. */
+/* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
+ * their final names. */
 
-/* The journal's name; from malloc, NULL: no memory. */
+/* Name of the journal. From malloc; NULL: out of memory. */
 char *gls_resume_name(const char *output);
-/* Whether what stands at path was written by a run whose journal says that it is complete: it was killed before it
- * could remove the journal. */
+/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
+ * journal. */
 bool gls_resume_is_own(const char *journal, const char *path);
-/* The journal of the job's run, which is NULL where none is wanted. Tells what is there already. */
+/* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
-/* Notes the outputs before they get their names. */
+/* Records the outputs before they get their final names. */
 gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group);
 
-/* --- The JSON file beside a tractogram: everything needed to know how it was made. */
+/* --- The sidecar. */
 
-/* Takes the sidecar's place in the group: the first time, or in place of the one that was begun before under a name
- * that is taken by now. */
+/* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
+ */
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar);
-/* The text, from malloc; NULL without memory. */
+/* Text of the sidecar, from malloc. NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* Weights of streamlines: FODs, devices, and the files that are written. */
+/* Weights of streamlines: fixels from FODs, the devices that compute, and the files that are written. */
 #ifndef GLS_WORKFLOW_WEIGHT_FILES_H
 #define GLS_WORKFLOW_WEIGHT_FILES_H
 
@@ -19,34 +19,34 @@ typedef struct gls_fod_options {
     const char *sh;
     gls_sh_basis basis;
     gls_frame frame;
-    const char *act;       /* image of five tissues; NULL: none */
+    const char *act;       /* five-tissue image; NULL: none */
     const char *proc_mask; /* NULL: none */
-    bool no_dilate;        /* in place of fixel.dilate */
-    bool fd_scale_gm;      /* with act: less density in grey matter */
+    bool no_dilate;        /* overrides fixel.dilate */
+    bool fd_scale_gm;      /* needs act: lowers densities in grey matter */
     gls_fixel_options fixel;
 } gls_fod_options;
 
 typedef struct gls_fod {
     gls_fixels *fixels;
-    gls_image *mask, *scale; /* of what each voxel counts, and of its densities; NULL: 1 */
+    gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
 } gls_fod;
 
-/* The share of voxels, of those that are not 0, in which the first volume of SH coefficients cannot be that of an ODF;
- * NAN: there are no voxels. */
-double gls_fod_share_unlike(const gls_image *sh);
-/* GLS_ERR_INPUT where an image that was given for SH coefficients holds something else, such as peaks; warns of doubt.
+/* Share of the voxels that are not 0 in which the first SH coefficients cannot be those of an ODF. NAN: no such voxels.
  */
+double gls_fod_share_unlike(const gls_image *sh);
+/* Checks that an image holds SH coefficients. GLS_ERR_INPUT if it holds something else, such as peaks. Warns in
+ * doubtful cases. */
 gls_status gls_fod_check(const gls_image *sh, const char *name);
-/* To be finished whatever comes. */
+/* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */
 gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
-/* The same from an image of tournier07 coefficients in scanner axes. */
+/* Like gls_fod_read(), but takes the image. sh: tournier07 coefficients along the scanner axes. */
 gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
 void gls_fod_finish(gls_fod *fod);
 
-/* --- Devices that weigh streamlines, opened while the FODs are read. */
+/* --- Devices that compute weights. They are opened on a thread while the FODs are read. */
 
 typedef struct gls_weight_devices {
-    gls_device_set set; /* after the end: none: the CPU */
+    gls_device_set set; /* valid after gls_weight_devices_end(); empty: the CPU computes */
     const char *name;
     int n;
     gls_graphics api;
@@ -57,47 +57,47 @@ typedef struct gls_weight_devices {
     char message[1024];
 } gls_weight_devices;
 
-/* Begins to open the devices that these options name, and to load the kernels of the method. name is borrowed. The CPU
- * takes the place of a software renderer that nobody asked for. */
+/* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
+ * computes instead if the only device is a software renderer that the user did not name. */
 void gls_weight_devices_begin(gls_weight_devices *devices, const char *name, int n, gls_graphics api,
                               gls_weights_method method);
-/* Waits for it. To be called once behind each begin; the set is to be closed. */
+/* Waits for the thread. Call it exactly once after gls_weight_devices_begin(), then close the set. */
 gls_status gls_weight_devices_end(gls_weight_devices *devices);
 
-/* --- Weights of streamlines: how the streamlines are walked, and the files that come of it. */
+/* --- How streamlines are walked, and the files with the result. */
 
-/* Names of the columns of a tractogram with weights. */
+/* Names of the columns with weights in a tractogram. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
 #define GLS_DPS_COEFFICIENTS "sift2_coefficients"
 
-/* Steps of streamlines, as a sink that is never finished. */
+/* A sink that measures the steps of streamlines. Needs no finish. */
 typedef struct gls_step_range {
     double max, sum;
     uint64_t n;
 } gls_step_range;
 gls_sink gls_step_range_sink(gls_step_range *range);
 
-/* step: mm; 0: range has what was measured. Says what it chose where that is a guess. */
+/* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */
 gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
                                    const gls_grid *grid);
 
-/* Logs what was mapped, and what became of it. */
+/* Logs what was mapped to fixels, and the result of the fit. */
 void gls_weights_log(const gls_weights *weights);
 
-/* n values as MRtrix3 reads them: a comment, and one row of them. factor: of all. group: NULL: none. */
+/* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
-/* 0 and 1, a line each. */
+/* Writes the selection of SIFT: 0 or 1 a line. */
 gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite,
                                        gls_output_group *group);
 gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite, gls_output_group *group);
-/* A line for each iteration, with the columns of tcksift2. */
+/* Writes one line for each iteration, with the columns of tcksift2. */
 gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
                                         gls_output_group *group);
-/* Fixel directory with all values. */
+/* Writes a fixel directory with all values. */
 gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
                                     bool overwrite, gls_output_group *group);
-/* What came of it, for a sidecar. */
+/* Adds the result to a sidecar. */
 void gls_weights_describe(cJSON *root, const gls_weights *weights);
 
 #endif

@@ -1,4 +1,5 @@
-/* One run of a command on tractograms: what it reads and writes, with a sidecar beside the first output. */
+/* One run of a command on tractograms: its inputs and outputs, its sidecar, and the readers, texts and weights that
+ * these commands share. */
 #ifndef GLS_WORKFLOW_TRACTS_TRACT_RUN_H
 #define GLS_WORKFLOW_TRACTS_TRACT_RUN_H
 
@@ -9,8 +10,7 @@
 #include "track/params.h"
 #include "workflow/run.h"
 
-/* --- A command on tractograms: what it reads, and what it writes, all or nothing, with a sidecar beside the first
- * output. */
+/* --- The run. All outputs appear together or none does. The sidecar lies beside the first output. */
 
 struct cJSON;
 
@@ -22,99 +22,100 @@ typedef struct gls_tract_common {
 
 typedef struct gls_tract_run {
     gls_tract_common options;
-    gls_tractogram_progress go_on; /* asked now and then */
-    const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
+    gls_tractogram_progress go_on; /* asked from time to time whether to continue */
+    const gls_monitor *monitor;    /* of commands that track or fit; NULL: none */
     gls_run files;
-    struct cJSON *root, *counts; /* the sidecar in the making */
-    char *message;               /* a line for the user once all is written; NULL: none */
-    gls_status verdict;          /* of what was printed and written: an error after all is done; see gls_last_error() */
-    char *printed;               /* what the command prints as its result; NULL: nothing */
+    struct cJSON *root, *counts; /* contents of the sidecar */
+    char *message;               /* line for the user when all is written; NULL: none */
+    gls_status verdict;          /* status of the command after its outputs are complete, such as a failed check; see
+                                    gls_last_error() */
+    char *printed;               /* text that the command prints as its result; NULL: nothing */
 } gls_tract_run;
 
-/* root: of the sidecar, which then belongs to the run. */
+/* Begins a run. Takes ownership of root, the contents of the sidecar. Call gls_tract_run_finish() in any case. */
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, struct cJSON *root);
-/* gls_run_reads() with a line in the sidecar. */
+/* gls_run_reads(), and an entry in the sidecar. */
 gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
-/* gls_run_writes() with a line in the sidecar, which lies beside the first output. */
+/* gls_run_writes(), and an entry in the sidecar. The first output names the sidecar. */
 gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
-/* The line in the sidecar alone. */
+/* Add only the entry in the sidecar. */
 void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
-/* Notes the file of --json, which gets no sidecar; NULL: none, "": the text is printed. */
+/* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
-/* Writes the root of the sidecar to that file, or makes it the text that is printed. */
+/* Writes the sidecar's contents to the file of --json, or stores them as the text to print. */
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);
 void gls_tract_run_message(gls_tract_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Gives all files in the group their names, the sidecar among them. */
+/* Gives all files of the group, with the sidecar, their final names. */
 gls_status gls_tract_run_commit(gls_tract_run *run);
 void gls_tract_run_finish(gls_tract_run *run);
 
-/* gls_bundles_read(), and notes what the table names. */
+/* gls_bundles_read(); adds the files that the table names to the inputs. */
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
                                   gls_bundles **bundles);
 
-/* The grid of an image. */
+/* Reads the grid of an image. */
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
-/* The grid of --reference, else that of the tractogram; GLS_ERR_ARGUMENT: neither, for what names the output. */
+/* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: there is neither; output is for the
+ * message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);
-/* A file that was opened and read before: it gives its warnings once. */
+/* Opens a file a second time. Warnings are given only by the first reader. */
 gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader);
-/* Appends what is left in a reader. */
+/* Appends all streamlines that are left in a reader. */
 gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink);
-/* The same, then finishes the sink, or aborts it after a failure; NULL reader: nothing is appended. */
+/* gls_tract_append(), then finishes the sink; aborts the sink after a failure. reader NULL: appends nothing. */
 gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
 
-/* A file of text that is written line by line, in the group of a run. */
+/* A text file that is written line by line in the group of a run. */
 typedef struct gls_tract_text {
     gls_output output;
-    char separator; /* by the name: ',' of .csv, else a tab */
+    char separator; /* ',' for names that end in .csv, a tab otherwise */
     char *buffer;
     size_t n;
-    bool begun;          /* the line has something */
-    const char *missing; /* stands for what is not a number; NULL: nan */
+    bool begun;          /* the line has a field */
+    const char *missing; /* text for NaN; NULL: nan */
     gls_status failed;
 } gls_tract_text;
 gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
-/* The same in any group. */
+/* Like gls_tract_text_open(), in any group. */
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A name, after a separator unless it is the first of its line: see gls_field_append(). */
+/* Appends a name as by gls_field_append(), after a separator unless it begins the line. */
 void gls_tract_text_field(gls_tract_text *text, const char *field);
-/* The name of component i of n of a column: NAME, or NAME_I where there are several. */
+/* Appends the name of component i of n: NAME if n is 1, NAME_I otherwise. */
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);
 void gls_tract_text_end_row(gls_tract_text *text);
-/* A number, after a separator unless it is the first of its line: the shortest that reads back, "nan" for what is none.
- */
+/* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
+ * `missing`. */
 void gls_tract_text_number(gls_tract_text *text, double value);
-/* Value i of a column; integers to their last digit, which a double has up to 2^53. */
+/* Appends value i of a column. Integers keep all digits up to 2^53. */
 void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
-/* Leaves the file to the group, or removes it after a failure. Harmless where it was not opened. */
+/* Completes the file in its group; removes the file after a failure. Does nothing if the file was not opened. */
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
 
-/* What streamlines count: nothing (1 each), a text file, or a column of the tractogram itself. */
+/* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
 typedef struct gls_tract_weights {
-    const char *column; /* under which they go with the streamlines; NULL: none */
-    double *values;     /* of a file; NULL: none */
-    const char *path;   /* of that file */
+    const char *column; /* name of the column that goes with the streamlines; NULL: none */
+    double *values;     /* values of the file; NULL: none */
+    const char *path;   /* path of the file */
     uint64_t n;
     double max; /* largest absolute value */
 } gls_tract_weights;
-/* The file that text names, NULL where it is NULL or dps:NAME. */
+/* The file that text names. NULL if text is NULL or dps:NAME. */
 const char *gls_tract_weights_file(const char *text);
-/* Reads a file, or, where the range is wanted, passes over the tractogram at path for that of a column. */
+/* Reads a file. For a column with range set, reads the tractogram at path once to find the column's range. */
 gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
                                   const char *path, bool range);
-/* A sink that gives the streamlines their weights and hands them on. */
+/* Puts a filter in front of sink that adds the weights. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
 void gls_tract_weights_close(gls_tract_weights *weights);
 
-/* --- The step that a tractogram states: how far apart its points are. */
-
-/* mm; `otherwise` where there is none. Only headers of TCK files have it, as output_step_size or step_size. */
+/* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
+ * output_step_size or step_size. */
 double gls_tract_step(const gls_tractogram_info *info, double otherwise);
 
 #endif

@@ -1,5 +1,5 @@
-/* The commands on tractograms: options, and what they do with files. Each returns with all outputs in the group of the
- * run, for gls_tract_run_commit(). */
+/* The commands on tractograms: their options, and one function for each. The function leaves all outputs complete in
+ * the group of the run; gls_tract_run_commit() then gives them their names. */
 #ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
 #define GLS_WORKFLOW_TRACTS_TRACTS_H
 
@@ -61,7 +61,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
 /* file: TRACKS, or nothing for the phantom */
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 gls_status gls_tract_score_phantom(gls_tract_run *run, const gls_score_cli *options);
-/* Defaults of rows that the tracker has. */
+/* Default options. Rows that the tracker also has get the tracker's defaults. */
 gls_score_cli gls_score_cli_default(void);
 /* file: TRACKS OUT */
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
@@ -74,7 +74,7 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
 /* file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
-/* Whether a fixel directory with n lists of values may be written. */
+/* Checks that a fixel directory with n lists of values can be written. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* file: SH */
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
