@@ -1,4 +1,5 @@
-/* Describes structs, enumerators and options, so that bindings of other languages need no offsets of their own. */
+/* Describes structs, enumerators and options of the library at run time, so that bindings of other languages need no
+ * offsets of their own. */
 #include <glslines/abi.h>
 
 #include <cJSON.h>
@@ -34,7 +35,7 @@ static void add_field(cJSON *fields, row field)
     cJSON_AddItemToArray(fields, object);
 }
 
-/* type is text here already: bool is a macro, which would be expanded */
+/* The type is passed as text, because bool is a macro that would be expanded. */
 #define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
 
 static void add_constants(cJSON *root)
@@ -87,7 +88,7 @@ static void add_bound(cJSON *object, const char *key, double bound)
         cJSON_AddNullToObject(object, key);
 }
 
-/* The words of a row of params.def, and the size of its member in gls_job_options; 0: that has none. */
+/* Texts of a row of params.def, and the size of its member in gls_job_options; size 0: there is no member. */
 typedef struct row_words {
     const char *group, *owner, *type;
     size_t size;

@@ -1,3 +1,4 @@
+/* Warnings of results that look wrong although nothing failed. */
 #include "workflow/track_run.h"
 
 #include <inttypes.h>
@@ -9,15 +10,15 @@
 #include "util/maths.h"
 #include "workflow/run_params.h"
 
-/* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
+/* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
 #define MAX_CUT 0.01
 #define MAX_LONG 0.05
 #define MAX_OUTSIDE 0.2
-/* FA of a single bundle: a response below this comes from crossings or grey matter. */
+/* FA of a response below this value means that the response comes from crossings or grey matter. */
 #define MIN_RESPONSE_FA 0.6
-/* sqrt(3/2): of a tensor with eigenvalues of both signs. */
+/* sqrt(3/2): maximum FA of a tensor, reached with eigenvalues of both signs. */
 #define HIGHEST_FA 1.2248
-/* First coefficients of FODs: those of white matter alone, and between what the median of a brain lies. */
+/* First coefficients of FODs: the value of pure white matter, and the range in which the median of a brain lies. */
 #define USUAL_FOD 0.2821
 #define MIN_FOD 0.02
 #define MAX_FOD 1
@@ -47,7 +48,7 @@ static void advise_of_seed_mask(const gls_job_inputs *in)
             gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
 }
 
-/* A map in other units, such as 0 to 1000; a mask, of one value beside 0, has none. */
+/* Warns of a stop map in other units, such as 0 to 1000. A mask, whose values above 0 are all equal, is fine. */
 static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
 {
     const float *value = in->stop_map->data;
@@ -99,7 +100,8 @@ static void advise_of_seeds(const gls_job_inputs *in, double threshold)
             100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
 }
 
-/* tckgen's cutoff presumes FODs of multi-tissue deconvolution: a voxel that is white matter alone has 0.2821. */
+/* Warns if FODs have another scale than tckgen's cutoff assumes. A voxel of pure white matter has a first coefficient
+ * of 0.2821 after multi-tissue deconvolution. */
 static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *params)
 {
     const gls_image *sh = in->odf ? in->odf->image : NULL;

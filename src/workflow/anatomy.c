@@ -1,3 +1,4 @@
+/* Tissue, seeds and regions of a run: where streamlines start, and what they may enter. */
 #include "workflow/track_inputs.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 
 #define MAX_SEEDS UINT32_MAX
 
-/* --- options ---------------------------------------------------------------- */
+/* --- Options. */
 
 static gls_status check_tissue(const gls_job_options *o)
 {
@@ -100,9 +101,9 @@ gls_status gls_anatomy_check(const gls_job_options *o)
     return status ? status : check_regions(o);
 }
 
-/* --- tissue ------------------------------------------------------------------ */
+/* --- Tissue. */
 
-/* Files of fractions, all on the grid of the first. */
+/* Joins files of tissue fractions to one image. All must lie on the grid of the first. */
 static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
 {
     gls_image *map[4] = {NULL};
@@ -116,7 +117,7 @@ static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
     return status;
 }
 
-/* The same from the probabilities of good and bad ends, as grey matter and CSF. */
+/* Makes a tissue image from the probabilities of good and bad ends, which take the place of grey matter and CSF. */
 static gls_status join_ends(const gls_job_options *o, gls_image **image)
 {
     gls_image *include = NULL, *exclude = NULL, *rest = NULL;
@@ -148,7 +149,7 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
     return status;
 }
 
-/* --- seeds ------------------------------------------------------------------- */
+/* --- Seeds. */
 
 static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
@@ -217,9 +218,9 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     return GLS_OK;
 }
 
-/* --- regions ----------------------------------------------------------------- */
+/* --- Regions. */
 
-/* More seeds than this need not be looked at to tell that none lies in a region. */
+/* Number of seeds to test before it is concluded that no seed lies in a region. */
 #define ENOUGH_SEEDS 1000000
 
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
@@ -239,7 +240,7 @@ gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
     return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
 }
 
-/* Longer steps than a region is wide can jump over it. */
+/* Warns if steps are longer than a region is wide, so that a streamline can jump over the region. */
 static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {

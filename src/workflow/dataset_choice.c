@@ -1,4 +1,4 @@
-/* All units of a data set, or some of them: chosen and listed. */
+/* Chooses all or some of the units of a data set, and lists them. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* Finds the series of a BIDS data set, their tables, masks and regions. */
+/* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
 #include "workflow/dataset.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ void gls_dataset_finish(gls_dataset *dataset)
     *dataset = (gls_dataset){.n = 0};
 }
 
-/* The table of a series: files of its own, or ones of BIDS' inheritance. */
+/* Finds the table of a series: its own file, or one that applies by BIDS inheritance. */
 static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
 {
     char *path = NULL;
@@ -95,7 +95,7 @@ static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u,
     return gls_dataset_find_image(o, u, key, value, suffix, NULL);
 }
 
-/* Connectomes need their labels. */
+/* Checks that the labels of each atlas exist for a unit. */
 static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
@@ -106,7 +106,7 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
     return GLS_OK;
 }
 
-/* A segmentation of tissue; its numbers are those of its table, or unknown. */
+/* Finds a segmentation of tissue. Its table says which labels are white matter. */
 static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const char *root = NULL;
@@ -165,7 +165,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     return u->problem ? GLS_OK : no_memory();
 }
 
-/* A dangling link of git-annex is a file that was not fetched. */
+/* Reports files whose git-annex link dangles, which means that they were not fetched. */
 static gls_status check_fetched(gls_dataset_unit *u)
 {
     if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
@@ -199,7 +199,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     return status;
 }
 
-/* Notes what is left out because of its name, and warns. */
+/* Counts a name that is skipped, and warns. */
 static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
 {
     char *path = NULL;
@@ -212,7 +212,7 @@ static gls_status ignore(gls_dataset *dataset, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* The same of a folder of a participant or session, unless label is NULL. */
+/* Like ignore() for the folder of a participant or session. Does nothing if label is NULL. */
 static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *dataset, const char *folder, const char *name,
                                const char *label)
 {
@@ -268,7 +268,7 @@ static gls_status scan_subject(const gls_dataset_options *o, const char *subject
     return scan_folder(o, subject, "", folder, dataset);
 }
 
-/* A data set of derivatives; a raw one only where that was asked for. */
+/* Checks that the folder is a data set of derivatives, or a raw one if the options accept that. */
 static gls_status check_description(const gls_dataset_options *o)
 {
     char path[1024], *text = NULL;
@@ -299,7 +299,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
 }
 
-/* The name without space and resolution; NULL without memory. */
+/* The name without space and resolution, from malloc. NULL: out of memory. */
 static char *name_of_scan(const char *name)
 {
     char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;
@@ -307,7 +307,7 @@ static char *name_of_scan(const char *name)
     return scan;
 }
 
-/* Two series that differ by their space or resolution alone, or by .nii and .nii.gz, would be the same scan twice. */
+/* Marks two series as the same scan if they differ only by space, resolution, or .nii and .nii.gz. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);

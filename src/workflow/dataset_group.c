@@ -1,4 +1,4 @@
-/* A table of the tractograms of a data set. */
+/* Writes group.tsv, a table of the tractograms of a data set. */
 #include "workflow/dataset.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #define MARK "tractogram\tseeds\tstreamlines"
 #define MAX_SIDECAR ((size_t)256 << 20)
 
-/* As the sidecar has it, to six digits behind the point at most. */
+/* Prints a number of the sidecar with at most six decimals. */
 static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
 {
     char text[64];

@@ -1,3 +1,4 @@
+/* Identity of a tracked series: options and inputs, as contents, and the outputs. By it a run knows what is done. */
 #include "workflow/dataset_parts.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 #include "workflow/run_params.h"
 #include "workflow/series.h"
 
-#define MAX_SHARED ((size_t)64 << 20) /* bytes of a sidecar of an image */
+#define MAX_SHARED ((size_t)64 << 20) /* largest sidecar of an image, bytes */
 
 static const cJSON *at(const cJSON *object, const char *key)
 {
@@ -30,9 +31,9 @@ static gls_status no_memory(void)
     return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
+/* --- Options. */
 
-/* Outputs that are a part of the tractogram. */
+/* Whether the output is a part of the tractogram. */
 static bool is_in_tractogram(const char *name)
 {
     static const char *const names[] = {"sample", "stat-tck", "segment", "segment-unique", "weights"};
@@ -47,7 +48,7 @@ static bool matters(const gls_param *p)
            (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
 }
 
-/* A value, or a part of one, that names a file: a hash of that and the rest of the text; other texts as they are. */
+/* Replaces the name of a file in a value, or in a part of a value, by a hash of the file. Keeps all other text. */
 static gls_status name_contents(const char *text, cJSON **item)
 {
     struct stat info;
@@ -67,7 +68,7 @@ static gls_status name_contents(const char *text, cJSON **item)
     return status || *item ? status : no_memory();
 }
 
-/* The same of images with commas between them, whose names columns get. */
+/* Like name_contents() for images separated by commas. Keeps their names, which become names of columns. */
 static gls_status name_images(const char *text, cJSON **list)
 {
     gls_status status = GLS_OK;
@@ -84,7 +85,7 @@ static gls_status name_images(const char *text, cJSON **list)
     return status;
 }
 
-/* A table of rules, and the files that it names. */
+/* Hashes a table of rules, and the files that it names. */
 static gls_status name_rules(const char *text, cJSON **list)
 {
     gls_bundles *bundles = NULL;
@@ -130,7 +131,7 @@ static bool names_files(const gls_param *p, const cJSON *value)
     return texts && (p->role == GLS_ROLE_PATH || strcmp(p->name, "sample") == 0 || strcmp(p->name, "segment") == 0);
 }
 
-/* All rows; those of both models that AUTO may stand for. */
+/* All parameters. If the model is AUTO, the parameters of both models that it may become. */
 static cJSON *all_parameters(const gls_job_options *given)
 {
     cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
@@ -170,7 +171,7 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
     return status;
 }
 
-/* --- inputs ------------------------------------------------------------------------------------------------------ */
+/* --- Inputs. */
 
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
@@ -185,7 +186,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return GLS_OK;
 }
 
-/* How voxels of seeds follow from the files. */
+/* Adds how the voxels of seeds are taken from the files. */
 static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dataset_unit *u)
 {
     static const char *const kinds[] = {"mask", "probability", "aseg", "labels", "fa", "file"};
@@ -230,7 +231,7 @@ gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const ch
     return GLS_OK;
 }
 
-/* --- outputs ----------------------------------------------------------------------------------------------------- */
+/* --- Outputs. */
 
 static cJSON *add_entry(cJSON *list, const char *name)
 {
@@ -240,7 +241,7 @@ static cJSON *add_entry(cJSON *list, const char *name)
     return entry;
 }
 
-/* Whether a member of a sidecar tells anything. */
+/* Whether a member of a sidecar has contents. */
 static bool is_filled(const cJSON *item)
 {
     if (cJSON_IsString(item)) return *item->valuestring;
@@ -248,7 +249,8 @@ static bool is_filled(const cJSON *item)
     return item && !cJSON_IsNull(item);
 }
 
-/* A sidecar of an image that others share may be theirs, with other texts: what counts are its members. */
+/* Records the members of the sidecar of a shared image. Another unit may have written it with other texts, so that only
+ * its members are compared. */
 static void note_members(cJSON *entry, const char *path)
 {
     cJSON *root = gls_json_read(path, MAX_SHARED), *keys = cJSON_AddArrayToObject(entry, "members");

@@ -1,4 +1,5 @@
-/* White matter in a segmentation whose numbers a table tells: the numbers of a plain dseg differ between programs. */
+/* Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
+ * programs. */
 #include "workflow/dataset.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The log of a data set, logs/units.tsv: the latest outcome for each series. */
 #include "workflow/dataset.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #define MAX_LOG ((size_t)256 << 20)
 
-/* Lines of a text, in it. */
+/* Lines of a text, as pointers into it. */
 typedef struct log_lines {
     char **line;
     size_t n, capacity;
@@ -52,14 +53,14 @@ static char **find_name(const log_lines *l, const char *line)
     return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
 }
 
-/* Of a series that another run works on: what became of it, that run tells. */
+/* Whether the line is of a series that another run works on. That run logs the outcome. */
 static bool is_busy(const char *line)
 {
     const char *state = line + strcspn(line, "\t");
     return strncmp(state, "\tbusy\t", 6) == 0;
 }
 
-/* New lines, and old ones of other names, by their names. */
+/* Joins new lines with the old lines of other series, sorted by name. */
 static gls_status merge(char *new_text, char *old_text, gls_text *out)
 {
     log_lines fresh = {0}, old = {0};

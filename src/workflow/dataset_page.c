@@ -1,4 +1,4 @@
-/* The page of a data set of tractograms: index.html, a row with a picture for each, and links to the reports. */
+/* The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool is_there(const gls_dataset_options *o, const char *file)
 
 static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
 
-/* A length stands there to a tenth of a mm. */
+/* Prints lengths to a tenth of a mm. */
 static void print_number(FILE *page, const char *column, const char *text, bool is_length)
 {
     double mm;
@@ -51,7 +51,7 @@ static void print_number(FILE *page, const char *column, const char *text, bool 
     fputs("</td>", page);
 }
 
-/* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
+/* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
 static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
@@ -91,7 +91,7 @@ gls_status gls_dataset_page(const gls_dataset_options *o, const char *table, gls
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     fputs(head, page);
-    strtok_r(rows, "\n", &rest); /* names of columns */
+    strtok_r(rows, "\n", &rest); /* skips the names of columns */
     for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
     fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
     free(rows);

@@ -1,5 +1,5 @@
-/* One table of the bundle profiles of all participants, as pyAFQ's GroupAFQ.combine_profiles() makes it and AFQ-Browser
- * reads it: the rows of the tables of single participants, with subjectID and sessionID behind. */
+/* Joins the bundle profiles of all participants in one table, as pyAFQ's GroupAFQ.combine_profiles() makes it and
+ * AFQ-Browser reads it: the rows of all tables, with the columns subjectID and sessionID at the end. */
 #include "workflow/dataset.h"
 
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #define LAST_COLUMNS "subjectID,sessionID"
 #define MAX_TABLE ((size_t)1 << 30)
 #define MAX_COLUMNS 512
-/* What pyAFQ says where there is no session. */
+/* pyAFQ's name for no session. */
 #define NO_SESSION "unknown"
 
-/* A table of one participant. */
+/* The table of one participant. */
 typedef struct profiles {
     char path[2048], subject[256], session[256];
 } profiles;
@@ -32,11 +32,12 @@ typedef struct profile_tables {
     const gls_dataset_options *options;
     profiles *table;
     size_t n, capacity, n_columns;
-    char *column[MAX_COLUMNS]; /* of all tables, in the order in which they come first */
+    char *column[MAX_COLUMNS]; /* columns of all tables, in the order of their first occurrence */
     gls_text output;
 } profile_tables;
 
-/* pandas writes numbers of rows in a column without a name. Who it is of, a table's own name tells. */
+/* Whether a column is copied. pandas writes row numbers in a column without a name; participant and session follow from
+ * the name of the file. */
 static bool is_taken(const char *column)
 {
     return *column && strncmp(column, "Unnamed", 7) != 0 && strcmp(column, "subjectID") != 0 &&
@@ -50,9 +51,9 @@ static size_t find_column(const profile_tables *s, const char *name)
     return SIZE_MAX;
 }
 
-/* --- which tables there are -------------------------------------------------------------------------------------- */
+/* --- Finding the tables. */
 
-/* Whether a name is that of a table that is asked for. */
+/* Whether a name is that of a table that the options ask for. */
 static bool is_wanted(const gls_dataset_options *o, const char *name)
 {
     char value[256], session[256];
@@ -86,7 +87,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* session: NULL: of any. */
+/* session NULL: of any session. */
 static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
@@ -112,7 +113,7 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
     return status;
 }
 
-/* A participant or a session: its tables, and those in dwi. */
+/* Adds the tables in the folder of a participant or session, and in its folder dwi. */
 static gls_status add_folders(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char path[1600];
@@ -148,9 +149,9 @@ static gls_status find_tables(profile_tables *s)
     return status;
 }
 
-/* --- what they hold ---------------------------------------------------------------------------------------------- */
+/* --- Reading them. */
 
-/* A table, cut up to its second line; text is from malloc and holds the cells. */
+/* Reads a table and cuts its text up to the second line. *text: from malloc; the cells point into it. */
 static gls_status read_table(const profiles *t, char **text, gls_records *records, char **names, size_t *n)
 {
     size_t bytes;
@@ -164,7 +165,7 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     return status;
 }
 
-/* Columns that no table before had. */
+/* Adds the columns that no earlier table has. */
 static gls_status add_columns(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
@@ -199,7 +200,7 @@ static void append_cell(profile_tables *s, const char *cell)
     gls_text_puts(&s->output, ",");
 }
 
-/* place: of each cell among all columns. */
+/* place: column of each cell in the joined table. */
 static void copy_row(profile_tables *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
 {
     const char *value[MAX_COLUMNS];
@@ -229,7 +230,7 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
     return status;
 }
 
-/* --- the table of all -------------------------------------------------------------------------------------------- */
+/* --- Writing the joined table. */
 
 static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 {
@@ -242,7 +243,7 @@ static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
     return !status && !*text ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
 }
 
-/* Hashes that the sidecar tells: of the table, and of the one that it takes the place of. */
+/* Members of the sidecar: hash of the table, and hash of the table that it replaced. */
 #define TABLE "xxh3_64"
 #define TABLE_BEFORE "xxh3_64_before"
 
@@ -252,8 +253,8 @@ static bool tells(const cJSON *root, const char *key, const char *digits)
     return told && strcmp(told, digits) == 0;
 }
 
-/* pyAFQ writes a table of this name with the same columns: only one that is as its sidecar tells may be replaced.
- * before: gets its hash, or "" where there is no table. */
+/* pyAFQ writes a table of the same name with the same columns. Only a table whose hash is in the sidecar may be
+ * replaced. before: gets the hash of the existing table, or "". */
 static gls_status may_replace(const char *table, const char *sidecar, char before[17])
 {
     struct stat info;
@@ -269,7 +270,8 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", table);
 }
 
-/* It gets its name before the table: a run that is killed between them leaves a table that it tells of. */
+/* The sidecar gets its final name before the table. If the process is killed in between, the sidecar also describes the
+ * old table. */
 static gls_status write_sidecar(const char *path, const char *text, size_t bytes, const char *before,
                                 gls_output_group *group)
 {

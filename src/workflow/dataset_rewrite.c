@@ -1,5 +1,5 @@
-/* Files of a data set that are written anew at each run, such as its tables: only those that glslines wrote. A data set
- * of another program that is given as OUT_DIR keeps its own, and so does what a link of that name leads to. */
+/* Files of a data set that each run rewrites, such as its tables. Only files that glslines wrote are replaced, so that
+ * a data set of another program given as OUT_DIR keeps its files, and so does the target of a link. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

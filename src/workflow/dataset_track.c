@@ -1,4 +1,4 @@
-/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether it was done before. */
+/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether that was done before. */
 #include "workflow/dataset.h"
 
 #include <errno.h>
@@ -19,17 +19,17 @@
 #include "workflow/weight_files.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)
-#define RUN "run.json" /* of gls_track_files(), in the stage */
-#define DONE "done"    /* what a sidecar tells for later runs: identity, outputs, fits */
+#define RUN "run.json" /* sidecar of the run, in the folder of staging */
+#define DONE "done"    /* member of a sidecar for later runs: identity, outputs, fits */
 
-/* The files of a unit in the output: names in the folder of the stage and in that of the unit. */
+/* Names of the files of a unit, in the folder of staging and in the folder of the unit. */
 typedef struct places {
     char tractogram[512], mask[512], seeds[512];
     char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
     gls_dataset_stage stage;
 } places;
 
-/* direction getter and, where it is neither what the data have by default nor what boot has, model */
+/* Writes the direction getter, and the model unless it is the default for the data or the one of boot. */
 static void name_track(const gls_job_options *job, char name[64])
 {
     const bool is_default = job->model.model == GLS_MODEL_OPDT || job->model.model == GLS_MODEL_AUTO;
@@ -51,7 +51,7 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
     snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
     snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
-    /* one for both kinds of names, which share reports and matrices */
+    /* One lock for both kinds of names, because they share reports and matrices. */
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
 
@@ -104,7 +104,7 @@ static gls_status write_json(const char *path, bool overwrite, const cJSON *root
     return status;
 }
 
-/* Takes the folder of the stage, "/NAME", out of paths in a text, as its files lie outside of it in the end. */
+/* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
 static bool leave_stage(char *text, const char *folder)
 {
     const size_t n = strlen(folder);
@@ -125,7 +125,7 @@ static void rename_stage(cJSON *item, const char *folder)
     }
 }
 
-/* The same in the message of a failure. */
+/* Removes the folder of staging from the message of the last error. Returns status. */
 static gls_status leave_stage_in_error(gls_status status, const places *p)
 {
     char *text = status ? strdup(gls_last_error()) : NULL;
@@ -148,7 +148,7 @@ static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u,
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
-/* An image with its sidecar, in the stage. */
+/* Writes an image with its sidecar to the folder of staging. */
 static gls_status write_mask(const places *p, const char *name, const gls_image *image, const char *description,
                              const char *source)
 {
@@ -188,7 +188,7 @@ static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
     add_sources(s->options, s->unit, sources, root);
 }
 
-/* The fits, in the stage. */
+/* Writes the fits to the folder of staging. */
 static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
 {
     char stem[GLS_DATASET_MAX_PATH];
@@ -197,8 +197,8 @@ static gls_status write_fits(const places *p, const gls_job_options *job, const 
     return gls_dataset_fit(p->stage.unit, &job->model, mask, stem, &sources, monitor);
 }
 
-/* Notes what is in the stage in the sidecar: fits, and the rest unless fits_alone. What tells of an image that others
- * share may be theirs. */
+/* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Sidecars of shared
+ * images may be by other units. */
 static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 {
     char **names = NULL;
@@ -221,7 +221,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     return status;
 }
 
-/* The sidecar of the run, with what BIDS asks for and what later runs ask for: with it the stage is complete. */
+/* Completes the sidecar with the members of BIDS and those for later runs. The folder of staging is then complete. */
 static gls_status finish_sidecar(const places *p, cJSON *identity)
 {
     const gls_dataset_unit *u = p->stage.unit;
@@ -265,16 +265,16 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.roi = seeds;
     job.output = output;
     job.sidecar = run;
-    job.force = o->force; /* of the stage: a journal of other options */
+    job.force = o->force; /* replaces a staged journal of other options */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
-    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work */
+    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work begins */
     if (!status) status = gls_track_files(&job, monitor, NULL);
     return status ? status : finish_sidecar(p, identity);
 }
 
-/* Fits of what was tracked before; the sidecar then tells of them, too. */
+/* Adds fits to an earlier tractogram, and to its sidecar. */
 static gls_status add_fits(const places *p, const gls_job_options *job, const gls_monitor *monitor, cJSON *root)
 {
     char file[520], path[GLS_DATASET_MAX_PATH];
@@ -287,11 +287,11 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
     return status;
 }
 
-/* What there is from before. */
+/* What an earlier run left. */
 typedef struct before {
-    cJSON *root;                 /* the sidecar; NULL: there is none */
-    bool done, fits_done;        /* it is of such a run, and its files are there */
-    gls_dataset_replace replace; /* what a run may replace */
+    cJSON *root;                 /* the sidecar; NULL: none */
+    bool done, fits_done;        /* the sidecar is of an equal run, and its files exist */
+    gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
 static gls_status look_before(const places *p, const cJSON *identity, before *b)
@@ -324,7 +324,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     return status;
 }
 
-/* The connectomes, also of what was tracked before. */
+/* Makes the connectomes, also for earlier tractograms. */
 static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -355,7 +355,7 @@ static gls_status check_empty(const places *p)
     return status;
 }
 
-/* Makes what is not there in the stage, and gives it its names. */
+/* Makes the missing files in the folder of staging and gives them their final names. */
 static gls_status make(const places *p, const gls_job_options *job, const gls_monitor *monitor, before *b,
                        cJSON *identity)
 {

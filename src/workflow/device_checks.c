@@ -1,3 +1,4 @@
+/* The file of results of `glslines devices --check` in the user's cache folder. */
 #include "workflow/device_checks.h"
 
 #include <cJSON.h>
@@ -14,7 +15,7 @@
 
 #define MAX_BYTES (1 << 20)
 
-/* False where the user has no cache folder, or wants nothing kept. */
+/* Returns false if the user has no cache folder, or has switched the file off. */
 static bool find_path(char *path, size_t size, bool make)
 {
     const char *file = gls_test_variable("GLSLINES_CHECKED");
@@ -22,13 +23,13 @@ static bool find_path(char *path, size_t size, bool make)
     return gls_kept_file("devices.json", make, path, size);
 }
 
-/* A file that the user names may be another's. */
+/* Reads the file. A file named by the user may have other contents. */
 static cJSON *read_note(const char *path)
 {
     return gls_kept_is_file(path, !gls_test_variable("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
 }
 
-/* Another driver, or another version of it, compiles anew. */
+/* Key of a device: another driver or version compiles kernels differently. */
 static void device_key(const gls_device_info *device, char *key, size_t size)
 {
     snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
@@ -66,7 +67,7 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
     if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
 }
 
-/* A failure is told. */
+/* Writes the file and warns of a failure. */
 static bool write_file(gls_checked *memory)
 {
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;

@@ -1,4 +1,4 @@
-/* Lists of devices, for people and for programs. */
+/* Lists devices as text and as JSON. */
 #include <cJSON.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Diagnoses why no usable device is found: looks at GPUs, drivers and libraries of the system, and gives advice. */
 #include "workflow/devices.h"
 
 #include <cJSON.h>
@@ -17,14 +18,14 @@
 #include "util/file.h"
 #include "util/json_text.h"
 
-/* Findings and advice in the order in which they come. */
+/* The array of findings in a section of the report. */
 static cJSON *findings(cJSON *report, const char *section)
 {
     cJSON *list = cJSON_GetObjectItem(report, section);
     return list ? list : cJSON_AddArrayToObject(report, section);
 }
 
-/* neutral: neither good nor a fault. */
+/* NEUTRAL: neither good nor a fault. */
 typedef enum state { MISSING, FINE, NEUTRAL } state;
 static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
 
@@ -42,13 +43,13 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
     cJSON_AddItemToArray(findings(report, section), item);
 }
 
-/* What was seen, for advice that needs more than one fact. */
+/* What was seen. Advice may need several facts. */
 typedef struct facts {
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
-    int platform_gpus;                         /* parts of the processor */
-    int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that load */
-    bool nvidia_nodes;                         /* /dev/nvidia0 */
+    int platform_gpus;                         /* GPUs in the processor */
+    int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
+    bool nvidia_nodes;                         /* /dev/nvidia0 exists */
     bool container;
     cJSON *report;
 } facts;
@@ -80,7 +81,7 @@ static bool read_line(const char *path, char *line, int size)
     return ok;
 }
 
-/* Graphics cards that the kernel sees, whether it drives them or not. */
+/* Counts graphics cards that the kernel sees, with or without a driver. */
 static void look_at_pci(facts *f)
 {
     static const char *const root = "/sys/bus/pci/devices";
@@ -108,7 +109,7 @@ static void look_at_pci(facts *f)
     if (directory) closedir(directory);
 }
 
-/* GPUs that are part of the processor, as on a Raspberry Pi, are on no bus: the device tree names them. */
+/* Counts GPUs in the processor, as on a Raspberry Pi. They are on no bus; the device tree names them. */
 static void look_at_platform(facts *f)
 {
     static const struct {
@@ -126,7 +127,7 @@ static void look_at_platform(facts *f)
     while (directory && (entry = readdir(directory))) {
         char path[512], line[256], target[512];
         size_t k = 0, n = sizeof kinds / sizeof *kinds;
-        /* names without ends between them; the first is the most specific */
+        /* Names are separated by zeros; the first one is the most specific. */
         snprintf(path, sizeof path, "%s/%.200s/of_node/compatible", root, entry->d_name);
         if (!read_line(path, line, sizeof line)) continue;
         while (k < n && !strstr(line, kinds[k].compatible)) k++;
@@ -183,7 +184,7 @@ static void look_at_render_nodes(facts *f)
     if (directory) closedir(directory);
 }
 
-/* One vendor file of libglvnd: {"ICD": {"library_path": "libEGL_x.so.0"}}. */
+/* Reads one vendor file of libglvnd: {"ICD": {"library_path": "libEGL_x.so.0"}}. */
 static void look_at_vendor(const char *path, facts *f)
 {
     char text[4096], reason[512] = "not a vendor file";
@@ -205,7 +206,7 @@ static void look_at_vendor(const char *path, facts *f)
         f->vendors++;
         f->nvidia_vendors += strstr(library->valuestring, "nvidia") != NULL;
         f->mesa_vendors += strstr(library->valuestring, "mesa") != NULL;
-        /* left loaded: some drivers do not survive being unloaded */
+        /* The library stays loaded, because some drivers crash when they are unloaded. */
     }
     cJSON_Delete(root);
 }
@@ -277,7 +278,7 @@ static void advise_nvidia(const facts *f)
                "driver's version.");
 }
 
-/* Whether glslines has run on such a device, for who compares results. */
+/* Adds whether glslines was tested on such a device. */
 static void add_experience(cJSON *report, const gls_device_info *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

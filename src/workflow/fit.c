@@ -1,4 +1,4 @@
-/* Fits for other programs: diffusion data in, FA, tensor, ODFs and response out. */
+/* `glslines fit`: reads a diffusion series and writes FA, tensor, ODFs and response for other programs. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static const struct {
 typedef struct fit_run {
     gls_series_run from;
     const gls_fit_options *options;
-    gls_image *image[OUT_MASK]; /* to write; NULL: not made */
+    gls_image *image[OUT_MASK]; /* outputs in memory; NULL: not made */
     gls_model model;
-    const char *output[N_OUTPUTS]; /* NULL: not written */
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
     double seconds_fit;
 } fit_run;
 
@@ -50,7 +50,7 @@ gls_fit_options gls_fit_options_default(void)
     return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_CSD)};
 }
 
-/* Whether an output is of this run; which tissues there are is known once the table is read. */
+/* Whether the run writes an output. The tissues are known once the gradient table is read. */
 static bool is_wanted(const fit_run *run, int output)
 {
     gls_model_kind kind = run->model.kind;
@@ -95,7 +95,7 @@ static gls_status name_input(fit_run *run)
                                 sizeof others / sizeof *others);
 }
 
-/* The model is chosen by the table, the names of outputs by the model, and only then comes what takes long. */
+/* The gradient table decides the model, and the model decides the names of outputs. The slow work comes after that. */
 static gls_status read_input(fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
@@ -105,7 +105,7 @@ static gls_status read_input(fit_run *run)
     return status ? status : gls_series_run_read_mask(&run->from);
 }
 
-/* Coefficients in the basis and along the axes asked for. */
+/* Converts coefficients to the basis and the axes that the options ask for. */
 static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **to)
 {
     const gls_model_options *o = &run->options->model;

@@ -1,3 +1,4 @@
+/* Fits an orientation model to a series: chooses the shell and the order, makes the response, fits. */
 #include "workflow/fit_model.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 
-#define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball of some thousand at most */
+#define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 
 const gls_gradients *gls_series_model_gradients(const gls_model *m)
 {
@@ -27,7 +28,8 @@ size_t gls_series_model_volumes(const gls_model *m)
     return gls_series_model_gradients(m)->n;
 }
 
-/* Every shell that was asked for has to be there; only then is more than one of them too many. */
+/* Chooses the shell of a single-shell model. Every shell that is asked for must exist; more than one is an error after
+ * that. */
 static gls_status choose_shell(gls_model *m)
 {
     const gls_numbers *shells = &m->options->shells;
@@ -51,7 +53,9 @@ static gls_status choose_shell(gls_model *m)
                         shells->n);
     if (!csd && shells->n == 0) return GLS_OK;
     if (csd) {
-        int asked = m->options->sh_order > 0 ? m->order : 2; /* what is not asked for becomes what the shell allows */
+        int asked = m->options->sh_order > 0
+                        ? m->order
+                        : 2; /* An order that is not asked for is lowered to what the shell allows. */
         status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, asked, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
@@ -65,7 +69,7 @@ static gls_status choose_shell(gls_model *m)
     return GLS_OK;
 }
 
-/* The bootstrap and the q-ball fit take a series and its table; without a choice of shell these are there already. */
+/* Bootstrap and q-ball fit take a series with its table. Without a choice of a shell there is one already. */
 gls_status gls_series_model_subset(gls_model *m)
 {
     if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
@@ -99,7 +103,8 @@ static void choose_kind(gls_model *m)
             m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
 }
 
-/* No higher than the directions determine or, of several tissues, than the response, unless that is asked for. */
+/* Lowers the order to what the directions, or the responses of several tissues, determine, unless an order is asked
+ * for. */
 static void choose_order(gls_model *m)
 {
     const gls_response *response = m->has_response ? &m->response : NULL;
@@ -126,7 +131,7 @@ gls_status gls_model_inputs(const gls_model_options *o, gls_inputs *inputs)
     return gls_inputs_add_all(inputs, files, sizeof files / sizeof *files);
 }
 
-/* By MRtrix3's rule the response is read as it is and may limit the order; by DIPY's it must have the order. */
+/* By MRtrix3's rule the response is read as it is and may limit the order. By DIPY's rule it must have the order. */
 static gls_status read_response(gls_model *m, int order)
 {
     gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
@@ -173,7 +178,7 @@ gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *
     return status;
 }
 
-/* Few voxels are fine where their number was given. */
+/* A number of voxels that the user gave may be small. */
 static gls_response_options response_options(const gls_model_options *o)
 {
     gls_response_options options = gls_response_options_default();
@@ -184,7 +189,7 @@ static gls_response_options response_options(const gls_model_options *o)
     return options;
 }
 
-/* Whether a response that was given has about the signal of the series. */
+/* Warns if a given response differs much in size from the signal of the series. */
 static gls_status compare_gain(const gls_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;
@@ -270,7 +275,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else if (m->has_response) {
         cJSON_AddStringToObject(key, "rule", gls_csd_rule_name(o->csd_rule));
-        /* field by field: padding has no fixed contents */
+        /* field by field, because padding bytes are undefined */
         const gls_response *r = &m->response;
         double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
         for (int l = 0; r->is_zonal && l <= r->order; l += 2) value[4 + l / 2] = r->zonal[l / 2];
@@ -287,7 +292,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     return key;
 }
 
-/* Of a fit that is no number anywhere, or beyond all that a response makes of a signal. */
+/* GLS_ERR_INPUT if a fit is nowhere finite, or is far beyond what a response can make of a signal. */
 static gls_status check_fit(const gls_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

@@ -1,3 +1,4 @@
+/* Reads images of FODs, checks that they are SH coefficients, and segments them into fixels. */
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -31,20 +32,20 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
         float *x = &fod->mask->data[v];
         clamped |= !(*x >= 0 && *x <= 1);
-        *x = *x > 0 ? fminf(*x, 1) : 0; /* what is not a number, too */
+        *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN, too, becomes 0 */
         most = fmaxf(most, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
     return most > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
 }
 
-/* --- whether coefficients are coefficients --- */
+/* --- Is an image one of SH coefficients? */
 
-#define MAX_UNLIKE 0.5 /* images of peaks have 0.6 and more, ODFs by the OPDT of high b-values up to 0.25, FODs 0 */
+#define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
 
-/* The first coefficient, the integral, is positive, or else it and all others are small; and the norm of the
- * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as that of a single direction. Twice of it is
- * allowed: bases scale some by sqrt(2), and noise makes small lobes negative. */
+/* In an ODF the first coefficient, which is the integral, is positive, or it and all others are small. The norm of the
+ * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as for a single direction. Twice this is
+ * accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
 double gls_fod_share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
@@ -68,7 +69,7 @@ double gls_fod_share_unlike(const gls_image *sh)
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }
 
-/* Six volumes of which three are positive everywhere, and alike in size: those of the diagonal. */
+/* Whether six volumes look like a tensor: three of them, the diagonal, are positive everywhere and of similar size. */
 static bool looks_like_tensor(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);

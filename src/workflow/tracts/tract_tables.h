@@ -86,7 +86,7 @@ typedef struct gls_bundle_files {
     gls_sink *sink;
 } gls_bundle_files;
 
-/* GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. */
+/* GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
 gls_status gls_bundle_files_check(const char *each);
 /* Makes a sink for each bundle with streamlines; it writes the members of the bundle's group. info: of the input. */
 gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
