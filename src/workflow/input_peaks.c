@@ -1,3 +1,4 @@
+/* Peaks for getters that follow peaks: read from files of --peaks, or found in ODFs. */
 #include "workflow/track_inputs.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
     return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
-/* --- files -------------------------------------------------------------------- */
+/* --- Files. */
 
 void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
 {
@@ -37,7 +38,7 @@ void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS
     }
 }
 
-/* DIPY's own format is HDF5. */
+/* Rejects DIPY's own format, which is HDF5. */
 static gls_status check_name(const char *path)
 {
     if (!gls_case_ends(path, ".pam5")) return GLS_OK;
@@ -56,13 +57,13 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     gls_image *image = NULL;
     gls_status status = check_name(path);
     if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
-    /* 6, 15 and 45 volumes may be both */
+    /* 6, 15 or 45 volumes may be peaks or SH coefficients. */
     if (!status && gls_sh_order(image->n_volumes) > 0 && gls_fod_share_unlike(image) < 0.02)
         gls_log(GLS_LOG_WARNING,
                 "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
                 "everywhere; --sh FILE reads them",
                 path, image->n_volumes);
-    /* vectors along the scanner axes do not change with the axes of the voxels */
+    /* Reordering voxel axes does not change vectors along the scanner axes. */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
     if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
     if (!status) status = gls_peaks_append(&inputs->odf_image, image, path, frame);
@@ -111,9 +112,9 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
     return status;
 }
 
-/* --- peaks of ODFs -------------------------------------------------------------- */
+/* --- Peaks of ODFs. */
 
-/* As many as sh2peaks finds by default, and as many as EuDX looks at. */
+/* As many peaks as sh2peaks finds by default, or as many as EuDX uses. */
 static size_t n_peaks(const gls_job_options *o)
 {
     return o->track.dg == GLS_DG_EUDX ? 5 : 3;

@@ -1,3 +1,4 @@
+/* Lengths of the streamlines of a run: mean, extremes, and the median from a histogram. */
 #include "workflow/run_shards.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* 65 m: what is longer counts as so long in the median. */
+/* 65 m; a longer streamline counts as this long in the median */
 #define MAX_BINS ((size_t)1 << 26)
 #define GRAIN 256
 

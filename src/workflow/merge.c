@@ -1,4 +1,4 @@
-/* Shards and their sidecars in, the tractogram of the whole run and its sidecar out. */
+/* `glslines merge`: reads shards and their sidecars, and writes the tractogram of the whole run with its sidecar. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct merge_run {
     const gls_monitor *monitor;
     gls_run run;
     size_t n;
-    gls_merge_shard *shard; /* in the order of the options */
+    gls_merge_shard *shard; /* in the order of the arguments */
     gls_merge_result result;
 } merge_run;
 
@@ -38,7 +38,7 @@ static gls_status name_sidecar(merge_run *run)
     return status;
 }
 
-/* Maps have no sidecars of their own. */
+/* Merged maps get no sidecar. */
 static gls_status name_files(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -52,7 +52,7 @@ static gls_status name_files(merge_run *run)
     return status || maps ? status : name_sidecar(run);
 }
 
-/* Sidecars tell more clearly than the shards themselves what does not fit. */
+/* Compares sidecars first, because they give clearer messages than the shards. */
 static gls_status read_sidecars(merge_run *run)
 {
     bool warned = false;
@@ -80,7 +80,7 @@ static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
     return status;
 }
 
-/* The place of the sidecar is taken before the work, so that one that cannot be written is told in time. */
+/* Opens the sidecar before the work, so that a name that cannot be written is reported early. */
 static gls_status write_results(merge_run *run)
 {
     const gls_merge_options *o = run->options;

@@ -1,3 +1,4 @@
+/* Sidecars of shards: checks that they belong to one run, and makes the sidecar of the whole run. */
 #include "workflow/run_shards.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static const cJSON *item(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* "a.b" */
+/* The entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
 {
     return item(item(root, first), second);
@@ -64,7 +65,7 @@ void gls_merge_shard_finish(gls_merge_shard *shard)
     *shard = (gls_merge_shard){.path = NULL};
 }
 
-/* The first entry in which two objects differ, or NULL; *in_a and *in_b are what they have there. */
+/* Key of the first entry that differs between two objects; NULL: none. *in_a and *in_b: its values. */
 static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a, const cJSON **in_b)
 {
     const cJSON *entry;
@@ -83,7 +84,7 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
     return NULL;
 }
 
-/* NULL: it is not there. */
+/* Text of an entry with exact numbers, from malloc. NULL: no entry. */
 static char *exact_text(const cJSON *entry)
 {
     cJSON *exact = entry ? gls_json_exact(entry) : NULL;
@@ -126,7 +127,7 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
     return status;
 }
 
-/* Libraries may be other ones on another machine. */
+/* Compares the version of glslines only. Libraries may differ between machines. */
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     const cJSON *in_a = item_at(a->root, "software", "version"), *in_b = item_at(b->root, "software", "version");
@@ -162,7 +163,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     return GLS_OK;
 }
 
-/* What is not there stays away. */
+/* Replaces the value of a key. value NULL: removes the key. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
@@ -184,8 +185,8 @@ static void replace_double(cJSON *object, const char *key, double value)
     cJSON_Delete(holder);
 }
 
-/* Every number of sum becomes the sum of those in all shards under the same keys; path has depth keys. False: one lacks
- * it. */
+/* Replaces every number in sum by the sum of the numbers of all shards under the same keys. path: depth keys. Returns
+ * false if a shard lacks a number. */
 static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
 {
     for (cJSON *entry = sum->child, *next; entry; entry = next) {
@@ -214,7 +215,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
     return true;
 }
 
-/* A copy of a part of the first shard's sidecar with sums in place of its numbers; replaces it in root. */
+/* Replaces a part of root by the part of the first shard with sums as its numbers. */
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};
@@ -227,7 +228,7 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Lengths that were measured: the mean and the extremes follow from those of the shards, but no median. */
+/* Mean and extremes of measured lengths follow from those of the shards. The median does not, and is left out. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double least = INFINITY, most = 0;
@@ -258,7 +259,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* see gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
+    /* as in gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
         cJSON_IsNumber(item_at(root, "parameters", "probe_quality")) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
@@ -283,7 +284,7 @@ static void add_warning(cJSON *joined, const char *line)
     cJSON_AddItemToArray(joined, cJSON_CreateString(line));
 }
 
-/* Warnings of all shards and of the merging, each once. */
+/* Collects the warnings of all shards and of the merge, each once. */
 static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_warnings *own)
 {
     cJSON *joined = cJSON_CreateArray();
@@ -296,8 +297,8 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     replace(root, "warnings", joined);
 }
 
-/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's
- * own. */
+/* Sets how the shards were made: the earliest start (ISO dates sort as text), all batches and devices, and each shard.
+ */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
     cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(),
@@ -332,8 +333,9 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     return ok;
 }
 
-/* The counts of the whole run: of all shards, or where a number of streamlines was wanted of those up to the one with
- * the last of them. That one goes on behind it, unless it is the first and ended there. */
+/* Sets the counts of the whole run. Without --select they are the sums of all shards. With --select they are the sums
+ * up to the shard that has the last selected streamline. This shard tracked more than that, unless it is the first and
+ * ended there. */
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;
@@ -349,7 +351,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     return true;
 }
 
-/* What names this output and this command line. */
+/* Sets the names of the output and the command line. */
 static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
 {
     cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
@@ -368,7 +370,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
-/* The tractogram is all that a merged run writes. */
+/* A merged run writes only the tractogram. */
 static gls_status set_outputs(cJSON *root, const gls_output *output)
 {
     cJSON *outputs = cJSON_CreateObject();
@@ -386,7 +388,7 @@ static int by_part(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* Whether the counts that were added up are those of the tractogram. */
+/* Whether the summed counts agree with the tractogram. */
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;

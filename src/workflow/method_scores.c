@@ -1,3 +1,4 @@
+/* Tracks the built-in phantom with several models and direction getters, and scores each result. */
 #include "workflow/method_scores.h"
 
 #include <inttypes.h>
@@ -14,20 +15,20 @@
 
 typedef struct methods_run {
     const gls_job_options *options;
-    const char *const *given; /* names of those that the user chose */
+    const char *const *given; /* parameters that the user gave */
     const gls_monitor *monitor;
     gls_phantom *phantom;
     gls_series series;
-    gls_image *fa, *mask; /* mask: the part of the phantom's that the stop map lets through */
+    gls_image *fa, *mask; /* mask: voxels of the phantom's mask above the stop threshold */
     gls_seeds *seeds;
-    gls_regions *regions; /* the phantom's mask, as a run has it */
+    gls_regions *regions; /* the phantom's mask as a region */
     gls_tissue *tissue;   /* NULL: none */
     gls_sphere *sphere;
     gls_device *device;
     gls_method_scores *scores;
 } methods_run;
 
-/* Where streamlines may be: in the mask, and with tissue in the phantom's. */
+/* Makes the constraints of streamlines: the mask, and with act the phantom's tissue. */
 static gls_status prepare_guide(methods_run *run)
 {
     const gls_grid *grid = &run->phantom->dwi->grid;
@@ -45,7 +46,7 @@ static gls_status prepare_guide(methods_run *run)
     return status;
 }
 
-/* Phantom, stop map, seeds and directions. */
+/* Makes phantom, stop map, seeds and directions. */
 static gls_status prepare(methods_run *run, double snr)
 {
     const gls_job_options *o = run->options;
@@ -72,7 +73,7 @@ static gls_status prepare(methods_run *run, double snr)
     return GLS_OK;
 }
 
-/* The options with the method's own defaults for all that was not given. */
+/* Options of a method: given values, and the method's own defaults for all others. */
 static gls_job_options options_of(const methods_run *run, gls_model_kind kind, gls_direction_getter dg)
 {
     gls_job_options options = *run->options;
@@ -81,7 +82,7 @@ static gls_job_options options_of(const methods_run *run, gls_model_kind kind, g
     for (const char *const *name = run->given; *name && n < 23; name++) given[n++] = *name;
     options.model.model = kind;
     options.track.dg = dg;
-    if (run->scores->act) options.act = "built-in phantom"; /* which has defaults of its own */
+    if (run->scores->act) options.act = "built-in phantom"; /* the text selects defaults of runs with tissue */
     gls_job_options_settle(&options, given);
     return options;
 }
@@ -90,7 +91,7 @@ static gls_status make_source(const methods_run *run, const gls_model *model, co
                               gls_odf_source **source)
 {
     gls_odf_options options = gls_odf_options_default();
-    /* the curves of parallel transport look ahead of the stop map, so ODFs beyond it have to be gone */
+    /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
     if (job->track.dg == GLS_DG_PTT) {
         options.stop_map = run->fa;
         options.stop_threshold = job->track.stop_threshold;
@@ -126,13 +127,14 @@ static bool is_given(const methods_run *run, const char *option)
     return false;
 }
 
-/* As in gls_track_files(): getters that end by the FOD alone go through the whole mask, unless a threshold is given. */
+/* Whether the getter goes through the whole mask, as in gls_track_files(): it ends by the FOD alone, and no threshold
+ * is given. */
 static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
 {
     return gls_getter_ends_itself(dg) && !is_given(run, "fa-threshold");
 }
 
-/* Tracks and scores one method into the next row. */
+/* Tracks and scores one method, and adds a row. */
 static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
 {
     const gls_job_options options = options_of(run, kind, dg);
@@ -183,7 +185,7 @@ static bool has_odf(int dg)
     return source == GLS_FROM_ODF || source == GLS_FROM_PEAKS;
 }
 
-/* Voxels that the stop map lets through with one of the getters, for which a model is fitted. */
+/* Makes the mask of the fit: voxels that the stop map admits for any of the getters of this model. */
 static void choose_voxels(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
 {
     double threshold = INFINITY;
@@ -194,8 +196,8 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
 }
 
-/* The methods of one model that are fitted for the same voxels: for everywhere, or for those that the stop map lets
- * through. Tissues are always fitted everywhere. */
+/* Scores the methods of one model that need the same voxels: all, or those that the stop map admits. Multi-tissue
+ * models are always fitted in all voxels. */
 static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[GLS_N_GETTERS], bool everywhere)
 {
     bool wanted[GLS_N_GETTERS];

@@ -1,4 +1,4 @@
-/* Scores of methods for a JSON file. */
+/* Writes scores of methods to JSON. */
 #include <cJSON.h>
 
 #include "workflow/sidecar.h"

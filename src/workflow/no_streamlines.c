@@ -1,4 +1,4 @@
-/* Why a run gave no streamline, stage by stage, and what to try. */
+/* Explains why a run gave no streamline, stage by stage, and what to try. */
 #include "workflow/track_run.h"
 
 #include <inttypes.h>
@@ -10,14 +10,15 @@
 #include "util/status.h"
 #include "workflow/run_params.h"
 
-#define MAX_SEEDS 20000 /* that are looked at: enough to tell what is usual */
+#define MAX_SEEDS 20000 /* number of seeds to examine; enough to see what is typical */
 
-/* What lies at the seeds, by their nearest voxels. */
+/* What lies at the seeds, by nearest voxels. */
 typedef struct seed_look {
-    uint64_t n, outside, below, dark; /* all; outside the mask or the grid; below the stop threshold; no positive ODF */
+    uint64_t n, outside, below,
+        dark; /* number of seeds: all; outside mask or grid; below the stop threshold; without a positive ODF */
 } seed_look;
 
-/* Voxels of the mask in which a fit of the bootstrap's model has a positive value. */
+/* Fits the bootstrap's model in the voxels of the mask and returns its ODFs. */
 static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *mask, gls_image **odf)
 {
     gls_image *sh = NULL;
@@ -34,7 +35,7 @@ static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *ma
     return status;
 }
 
-/* Marks the voxels of *marked (1) where no sample of the ODF is above 0, or no peak differs from 0, by -1. */
+/* Sets voxels of *marked from 1 to -1 if no sample of the ODF is above 0, or all peaks are 0. */
 static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;
@@ -52,7 +53,7 @@ static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
     return status;
 }
 
-/* The voxel of a seed, or SIZE_MAX outside the grid. */
+/* Index of the voxel of a seed; SIZE_MAX: outside the grid. */
 static size_t voxel_of(const gls_grid *grid, const float p[3])
 {
     size_t at[3];
@@ -131,7 +132,7 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.dark);
 }
 
-/* What to try where there was no direction to go on in: by what the getter and its directions come from. */
+/* What to try if no direction was found. Depends on the getter and on the source of its directions. */
 static const char *advise_directions(const gls_job_options *o)
 {
     if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";
@@ -142,7 +143,7 @@ static const char *advise_directions(const gls_job_options *o)
     return "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame";
 }
 
-/* What most halves ended at, and what to try. */
+/* Names the commonest end of streamlines, and what to try. */
 static void explain_ends(const gls_job *job)
 {
     const char *const advice[GLS_END_COUNT] = {
@@ -164,7 +165,8 @@ static void explain_ends(const gls_job *job)
     int most = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[most]) most = e;
-    if (most == GLS_END_STOP_MAP && job->inputs.stop_map_open) most = GLS_END_MASK; /* the map ends with the mask */
+    if (most == GLS_END_STOP_MAP && job->inputs.stop_map_open)
+        most = GLS_END_MASK; /* the map ends where the mask ends */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[most])
         gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)most), advice[most]);
 }

@@ -1,4 +1,4 @@
-/* Responses of tissues, or of one shell, from a series to text files. */
+/* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +17,18 @@
 #include "workflow/run_params.h"
 #include "workflow/series.h"
 
-enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* after the responses */
+enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
 
 typedef struct respond_run {
     gls_series_run from;
     const gls_respond_options *options;
-    gls_model model; /* volumes and directions, as of msmt */
+    gls_model model; /* volumes and directions, as for msmt */
     gls_image *voxels;
-    double (*direction)[3]; /* of tournier's constraint */
+    double (*direction)[3]; /* constraint of tournier */
     size_t n_directions;
-    size_t n; /* responses */
+    size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];
-    const char *output[N_OUTPUTS]; /* NULL: not written */
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
     double seconds;
 } respond_run;
 
@@ -92,7 +92,7 @@ static gls_status read_input(respond_run *run)
     return status;
 }
 
-/* The constraint's, as given for tournier; the other algorithms take those of the model. */
+/* Reads the directions of the constraint for tournier. Other algorithms use those of the model. */
 static gls_status read_directions(respond_run *run)
 {
     const char *name = run->options->model.csd_directions;

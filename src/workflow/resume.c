@@ -1,3 +1,4 @@
+/* The journal of --resume: its name, opening it, and recording the outputs. */
 #include "workflow/track_run.h"
 
 #include <inttypes.h>

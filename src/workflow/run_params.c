@@ -1,3 +1,4 @@
+/* The rows of params.def at run time: offsets, checks, entries of sidecars, and the identity of a run. */
 #include "workflow/run_params.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@
 #define TITLE_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
 #define TITLE_DEVICE "Device"
 
-/* Where the member of a row lies in gls_run_options, and where that of a length says whether it is in mm. */
+/* Offset of a member in gls_run_options, and offset of the flag that says whether a length is in mm. */
 #define AT_TRACK(field) job.track.field
 #define AT_JOB(field) job.field
 #define AT_GRADIENTS(field) job.model.field
@@ -319,7 +320,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
-    /* the basis and the axes of what is written come last */
+    /* Basis and axes of output have the last choice. */
     gls_job_options options = {.size = sizeof options, .model = *model};
     for (const gls_option *row = gls_params; row->name; row++) {
         if (!(row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL))) continue;
@@ -337,7 +338,7 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi)
     return seed_gmwmi && strcmp(seed_gmwmi, "auto") == 0;
 }
 
-/* Whether the value of a row that names a file is a word instead, which has no contents to tell it from others by. */
+/* Whether a value of a row for files is a word. A word has no contents to hash. */
 static bool is_word(size_t row, const cJSON *value)
 {
     if (!cJSON_IsString(value)) return false;
@@ -376,7 +377,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     gls_track_params mm = o->track;
     for (int a = 0; a < 3 && o->seed_direction.n == 3; a++) mm.seed_direction[a] = o->seed_direction.value[a];
-    /* every length belongs to the tracker */
+    /* all lengths are parameters of the tracker */
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->kind != GLS_KIND_LENGTH) continue;
         const gls_option_number length = gls_option_get_number(row, o);
@@ -384,7 +385,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
             *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
     }
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
-    /* a default gives way to a maximum that was given */
+    /* A given maximum limits a default minimum. */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
     return mm;
 }

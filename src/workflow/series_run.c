@@ -1,3 +1,4 @@
+/* The part of a run that `fit` and `response` share: series, mask, sidecar. */
 #include "workflow/series.h"
 
 #include <cJSON.h>

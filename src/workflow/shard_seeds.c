@@ -1,3 +1,4 @@
+/* The part of a run that one process tracks: which part, from options or from a launcher, and its seeds. */
 #include "workflow/run_shards.h"
 
 #include <inttypes.h>
@@ -12,8 +13,8 @@
 
 #define MAX_HASHES 32
 
-/* Pairs of variables, innermost launcher first: mpirun inside a Slurm job finds Slurm's variables, too, but they are
- * those of the job's script. */
+/* Pairs of variables, the innermost launcher first. mpirun in a Slurm job also sees Slurm's variables, but these
+ * describe the script of the job. */
 static const struct {
     const char *rank, *size;
 } launchers[] = {
@@ -23,7 +24,7 @@ static const struct {
 };
 enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers, SLURM = N_LAUNCHERS - 1 };
 
-/* A variable as a whole number; *set tells whether it is there. */
+/* Reads a variable as a whole number. *set: whether it exists. */
 static gls_status read_variable(const char *name, bool *set, uint64_t *value)
 {
     const char *text = getenv(name);
@@ -32,8 +33,8 @@ static gls_status read_variable(const char *name, bool *set, uint64_t *value)
     return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is '%s', not a whole number", name, text);
 }
 
-/* The script of a job, and the shell of an allocation, are single processes that see the number of tasks: they would
- * track the first part alone, in silence. */
+/* The script of a Slurm job, and the shell of an allocation, are single processes that see the number of tasks. Without
+ * this check they would track only the first part. */
 static gls_status check_slurm_task(uint64_t size)
 {
     bool have_tasks;
@@ -48,7 +49,7 @@ static gls_status check_slurm_task(uint64_t size)
     return GLS_OK;
 }
 
-/* The rank and size that one launcher tells; *found is false if it tells nothing. */
+/* Rank and size from one launcher. *found is false if its variables are not set. */
 static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
 {
     const char *rank_name = launchers[which].rank, *size_name = launchers[which].size;
@@ -147,7 +148,7 @@ static uint64_t hash_image(const gls_image *image)
     return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
 }
 
-/* Of what was read, not of the names of the files: they may differ from machine to machine. */
+/* Hashes the contents that were read. Names of files may differ between machines. */
 static gls_status hash_inputs(const gls_job_inputs *in, uint64_t *hash)
 {
     static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,

@@ -1,3 +1,4 @@
+/* Parts that all sidecars have, and exact numbers in JSON. */
 #include "workflow/sidecar.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Whether a run was done before: its outputs are there, and the sidecar tells of the same inputs and parameters. */
+/* --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +27,15 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
-/* An output that the run of the sidecar did not write, or NULL: what lies under its name is of any other run. */
+/* First output of this run that the run of the sidecar did not write; NULL: none. A file of that name belongs to
+ * another run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
     for (size_t i = 0; i < n; i++)
         if (!at(at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
-    /* beside the tractogram or within */
+    /* weights go beside the tractogram or into it */
     return job->options.weights == cJSON_IsTrue(at(at(root, "parameters"), "weights")) ? NULL : "weights";
 }
 
@@ -46,7 +47,7 @@ static bool is_other_shard(const gls_job *job, const cJSON *root)
            count->valuedouble != job->shard.count;
 }
 
-/* What the run is and the sidecar does not tell, or tells of another, or NULL. */
+/* First parameter that differs between this run and the sidecar, or that the sidecar lacks; NULL: none. */
 static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(at(root, "parameters"), true);
@@ -61,7 +62,7 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
     return *name ? name : NULL;
 }
 
-/* The role of a file that was another one, or NULL. */
+/* Role of the first input file that differs; NULL: none. */
 static const char *other_input(const gls_job *job, const cJSON *root)
 {
     const cJSON *inputs = at(root, "inputs");
@@ -99,7 +100,7 @@ static bool all_exist(const gls_job *job)
     return all;
 }
 
-/* What tells the run of the sidecar from this one, or NULL. */
+/* First difference between this run and the run of the sidecar; NULL: they are equal. */
 static const char *other_run(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
     const char *other = other_parameter(job, root, name, size);
@@ -110,7 +111,7 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     return other ? other : other_output(job, root);
 }
 
-/* The first output that is another file than the one that the sidecar tells of, or NULL. */
+/* First output that differs from what the sidecar records; NULL: none. */
 static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -118,7 +119,7 @@ static const char *changed_output(const cJSON *root, const gls_job_file *file, s
     return NULL;
 }
 
-/* NULL: the run of the sidecar was this one, and its outputs are there. Else why not, from malloc. */
+/* NULL if the run of the sidecar equals this one and its outputs are unchanged. Otherwise the reason, from malloc. */
 static char *reason_against(const gls_job *job, const cJSON *root)
 {
     gls_job_file file[GLS_JOB_FILES];

@@ -1,3 +1,4 @@
+/* Tissues of multi-tissue deconvolution: responses, images, normalisation. */
 #include "workflow/fit_model.h"
 
 #include <math.h>
@@ -10,10 +11,10 @@
 #include "util/maths.h"
 #include "workflow/sidecar.h"
 
-/* The b0 signal over that of the responses: outside of these something was rescaled. */
+/* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */
 #define MIN_GAIN 0.2
 #define MAX_GAIN 5
-#define MIN_VOXELS 1000 /* of a mask: fewer do not determine the field of the normalisation well */
+#define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */
 
 const char *gls_tissue_name(int kind)
 {
@@ -39,7 +40,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
     return GLS_OK;
 }
 
-/* b-values all over the place, as of diffusion spectrum imaging. */
+/* GLS_ERR_INPUT if b-values are scattered, as in diffusion spectrum imaging. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
@@ -78,7 +79,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
-/* Warns where the b0 signal is far from that of the responses: the series was rescaled after they were made. */
+/* Warns if the b = 0 signal is far from that of the responses, because the series was rescaled afterwards. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
 {

@@ -1,3 +1,5 @@
+/* The inputs of a run of tracking: reads the files or makes the phantom, checks, fits, and makes the tracker's input.
+ */
 #include "workflow/track_inputs.h"
 
 #include <inttypes.h>
@@ -13,7 +15,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-#define SEED_FA 0.2 /* of a region of seeds that is made from FA */
+#define SEED_FA 0.2 /* FA above which a seed region is made */
 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
@@ -102,14 +104,14 @@ static gls_status make_phantom(gls_job_inputs *input)
     return GLS_OK;
 }
 
-/* One of the images of a single volume, if it was named. */
+/* Reads an image of one volume if it is named. */
 static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
 {
     const char *path = input->file[which].path;
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
-/* The first image, which the others are compared with, is the series or else the ODFs. */
+/* The first image is the series, or else the ODFs. All others are compared with it. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
@@ -123,7 +125,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         status = gls_job_inputs_read_peaks(input, options);
     } else if (!status && odf->path) {
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
-        /* coefficients along the scanner axes do not change with the axes of the voxels */
+        /* Reordering voxel axes does not change coefficients along the scanner axes. */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
                      !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
         if (!status && input->series.dwi && world)
@@ -148,7 +150,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     return status;
 }
 
-/* Counts the voxels that seeds may lie in; none is an error with the file's name. */
+/* Counts the voxels of the seed region. GLS_ERR_INPUT names the file if there are none. */
 static gls_status check_roi(gls_job_inputs *input)
 {
     uint64_t roi;
@@ -222,7 +224,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
     odf.clip = true;
-    /* the curves of parallel transport look ahead of the stop map, so ODFs beyond it have to be gone */
+    /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
     if (options->track.dg == GLS_DG_PTT && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
@@ -244,7 +246,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* Where nobody names a stop map and the getter or the tissue can do without: 1 everywhere. */
+/* Makes a stop map of 1 everywhere if none is given and the getter or the tissue does not need one. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
@@ -290,7 +292,7 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
     return tracker;
 }
 
-/* CSD is slow and means nothing where no streamline goes: the part of the mask that the stop map lets through. */
+/* *mask: the part of the mask that the stop map admits. CSD is slow and useless where no streamline goes. */
 static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_options *options, gls_image **mask)
 {
     gls_status status = gls_image_create(input->grid, 1, mask);
@@ -320,7 +322,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
     return status;
 }
 
-/* FA in place of a stop map that was made up. */
+/* Fits FA for outputs that show it, if the stop map is 1 everywhere. */
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
@@ -333,7 +335,7 @@ const gls_image *gls_job_inputs_scalar(const gls_job_inputs *input)
     return input->stop_map_open ? input->fa : input->stop_map;
 }
 
-/* By the stop map, or, where that is none, by FA. */
+/* Seed region from the stop map, or from FA if there is no map. */
 static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_status status = fit_fa(input, options, monitor);
@@ -341,7 +343,7 @@ static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *opt
     return status ? status : gls_seed_region_of_fa(gls_job_inputs_scalar(input), SEED_FA, input->mask, &input->roi);
 }
 
-/* Where to seed if nothing says so: white matter. Without grey matter among the tissues FA tells that apart. */
+/* Default seed region: white matter. FA finds it if no tissue image has grey matter. */
 static gls_status make_region(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     const gls_tissues *tissues = &input->model.tissues;

@@ -1,3 +1,4 @@
+/* Memory of a run: estimates it before tracking, and makes batches smaller to stay within a limit. */
 #include "workflow/track_run.h"
 
 #include <inttypes.h>
@@ -13,19 +14,19 @@
 
 #define MB UINT64_C(1000000)
 
-/* The program with its libraries and the driver with its compiler, as they were found to be at most; a software
- * renderer's compiler is the larger one. */
+/* Program with its libraries, and driver with its compiler: largest measured values. The compiler of a software
+ * renderer is the larger one. */
 #define PROGRAM_BYTES (64 * MB)
 #define PROGRAM_BYTES_SOFTWARE (112 * MB)
 
 typedef struct figures {
-    uint64_t images;  /* the most of them at a time: during the fit or while tracking */
-    uint64_t kept;    /* while tracking */
-    uint64_t program; /* and the driver */
-    uint64_t batches; /* arrays of the host */
-    uint64_t device;  /* volumes and buffers on each */
-    uint64_t host;    /* the most of the host at any time */
-    bool shared;      /* the device's memory is the host's */
+    uint64_t images;  /* maximum of the fit and of tracking */
+    uint64_t kept;    /* images kept while tracking */
+    uint64_t program; /* program and driver */
+    uint64_t batches; /* arrays in host memory */
+    uint64_t device;  /* volumes and buffers on each device */
+    uint64_t host;    /* maximum in host memory */
+    bool shared;      /* device memory is host memory */
 } figures;
 
 static uint64_t image_bytes(const gls_image *image)
@@ -52,7 +53,7 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
         const char *path = inputs->file[large[i]].path;
         uint64_t bytes = 0;
-        /* a file that cannot be read, or is the second of a pair, is told of when it is read */
+        /* The reader reports a file that cannot be read, or that is the second of a pair. */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
             char text[32];
@@ -63,7 +64,7 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     return GLS_OK;
 }
 
-/* Images of the run; planned has those, too, that the fit will make. */
+/* Adds the images of the run. planned also has those that the fit will make. */
 static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
@@ -82,14 +83,14 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
     f->host = f->program + (tracking > f->images ? tracking : f->images);
 }
 
-/* In place of what the fit will make, images without values, which take no memory as long as nobody looks at them. */
+/* Makes images without values in place of fitted ones. They take no memory until they are read. */
 static gls_status plan_study(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
     gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
     *planned = job->inputs;
     if (status) return status;
-    gls_log_mute_info(true); /* the fit tells the same again */
+    gls_log_mute_info(true); /* The fit logs the same again. */
     status = gls_job_inputs_plan(planned, &job->options);
     gls_log_mute_info(false);
     return status;
@@ -119,8 +120,9 @@ static gls_status too_small(const gls_job *job, const figures *f)
                     f->shared ? "it for the device" : "each device's");
 }
 
-/* Halves batches until both sums are within the limit, and the host's within what the control group allows. A limit
- * that nobody gave is no reason to fail: what is counted is an upper bound. */
+/* Halves batches until device and host memory are within the limit, and host memory is within the control group's.
+ * Without
+ * --memory a plan that exceeds the limit is no failure, because it is an upper bound. */
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
@@ -170,7 +172,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     uint64_t limit = job->options.memory_limit * MB;
     gls_job_inputs planned;
     gls_status status = GLS_OK;
-    /* first, since what lies on a device depends on how much memory it has */
+    /* first, because the plan depends on the free memory of the device */
     for (size_t i = 0; i < job->devices.n && !status && limit > 0; i++)
         status = gls_device_limit_memory(job->devices.device[i], limit);
     if (status) return status;

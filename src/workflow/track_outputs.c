@@ -1,4 +1,4 @@
-/* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
+/* Output files of a run of tracking: their names, the checks before writing, and the writer of the tractogram. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/track_inputs.h"
 
-/* The name of this part of an output; frees path. */
+/* Name of an output of this shard. Frees path. */
 static char *shard_name(char *path, const gls_shard *shard)
 {
     if (!path || shard->count == 0) return path;
@@ -75,7 +75,7 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     return n;
 }
 
-/* Paths of all files that the job writes, the sidecar among them; returns how many. */
+/* Stores the paths of all outputs, with the sidecar, and returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -85,7 +85,7 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     return job->sidecar ? n + 1 : n;
 }
 
-/* Whether there are outputs, and each was written by a run of the journal. */
+/* Whether there are outputs and all of them were written by a run of the journal. */
 static bool are_own(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
@@ -170,7 +170,7 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
     gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
     gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    /* MRtrix3 means an amplitude of the FOD by threshold */
+    /* MRtrix3's header field threshold is an amplitude of the FOD */
     if (fod)
         gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
     else

@@ -1,4 +1,4 @@
-/* What a run would do and the memory to request for it. */
+/* The plan of a run: what it would do, and the memory to request for it. */
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define MIB ((uint64_t)1 << 20)
 #define STEP UINT64_C(50) /* MiB */
 
-/* A job that takes more than it requested is killed, so a sixth is added to what is counted. */
+/* Adds a sixth to the estimate, because schedulers kill a job that takes more than it requested. */
 uint64_t gls_job_memory_request(const gls_job *job)
 {
     uint64_t mib = (job->memory_bytes + job->memory_bytes / 6) / MIB;

@@ -1,4 +1,4 @@
-/* From the files of the options to a tractogram. */
+/* The run of tracking: checks the options, reads and fits the inputs, tracks, and writes all outputs. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@
 #include "workflow/device_checks.h"
 #include "workflow/sidecar.h"
 
-/* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
+/* The phantom must be asked for, so that an empty list of files in a script does not give a tractogram of the phantom.
+ */
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
@@ -32,7 +33,7 @@ static gls_status check_source(const gls_job_options *o)
                                       "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");
 }
 
-/* Which images there are: a series, ODFs, both, or the phantom. */
+/* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = gls_directions_option(o);
@@ -69,7 +70,7 @@ static gls_status check_inputs(const gls_job_options *o)
     return gls_anatomy_check(o);
 }
 
-/* Models that the direction getter can use, and parameters that only some have. */
+/* Checks that the getter can use the model and has the parameters that are given. */
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
@@ -117,7 +118,7 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* What needs to be known of the seeds, once they are there. */
+/* Once the seeds are made: restricts them to the shard, and computes the identity for the journal. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, &job->inputs, &job->options, &job->params);
@@ -153,7 +154,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }
-    /* tables of one file are in scanner axes */
+    /* tables of one file use the scanner axes */
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_job_name_tractogram(job);
@@ -249,13 +250,14 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     return gls_monitor_step(w->monitor, &progress);
 }
 
-/* Hands streamlines on and measures the time; runs on a thread of the tracker. */
+/* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
 typedef struct outlet {
     const gls_sink *sink;
     bool measures;
     gls_run_lengths lengths;
     double seconds;
-    char error[GLS_MESSAGE_BYTES]; /* messages are kept by thread, so the text is saved where it arises */
+    char error[GLS_MESSAGE_BYTES]; /* message of a failure; last errors belong to a thread, so the text is copied where
+                                      it arises */
 } outlet;
 
 static gls_status deliver(void *user, const gls_streamlines *streamlines)
@@ -269,7 +271,7 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Tracks all seeds to a sink, which is only appended to. */
+/* Tracks all seeds into a sink. Only sink->append is called. */
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
     const gls_track_extras extras = {
@@ -290,7 +292,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
-/* All outputs but the sidecar, in the group. */
+/* Writes all outputs except the sidecar, in the group. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
@@ -304,7 +306,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     status = gls_sinks_open(job, group, &sink);
     const bool ends_alone = !status && !writer && !journal && !gls_sinks_need_points(job);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
-    /* shards of a selection do not know which of theirs will count */
+    /* A shard of a selection does not know which of its streamlines will count. */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(job, writer);
     if (status) {
@@ -322,8 +324,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     return status;
 }
 
-/* All files or none. The place of the sidecar is taken before the work, so that one that cannot be written is told
- * in time. */
+/* Writes all files or none. Opens the sidecar before the work, so that a name that cannot be written is reported early.
+ */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output_group group = {0};
@@ -371,7 +373,7 @@ gls_status gls_job_track(gls_job *job)
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
-        /* within the phase: who cancels now finds all outputs complete */
+        /* Within the phase, so that a cancelled run has complete outputs. */
         gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }

@@ -1,3 +1,4 @@
+/* The sidecar of a tractogram: everything needed to know how it was made. */
 #include "workflow/track_run.h"
 
 #include <cJSON.h>
@@ -16,7 +17,7 @@
 #include "workflow/run_params.h"
 #include "workflow/track_inputs.h"
 
-/* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
+/* Keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -65,7 +66,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     gls_json_uint(masks, "seeds", in->seed_voxels);
 }
 
-/* What the directions come from. */
+/* Adds the source of directions. */
 static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -126,7 +127,7 @@ static void add_rest(cJSON *root, const gls_job *job)
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
 
-/* The image that a region is read from; one that has gone by now is left out. */
+/* Adds the image of a region. Leaves out an image that was deleted meanwhile. */
 static void add_region_file(cJSON *object, const gls_region_info *region)
 {
     gls_region_text text;
@@ -136,7 +137,7 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
     free(text.path);
 }
 
-/* Where values come from that nobody gave, and why they are what they are. */
+/* Adds the defaults in use, and the reason for each. */
 static void add_defaults(cJSON *root, const gls_job_options *options)
 {
     gls_default held[GLS_MAX_DEFAULTS];
@@ -158,7 +159,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
     cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options));
 }
 
-/* The regions of the run. */
+/* Adds the regions of the run. */
 static void add_regions(cJSON *root, const gls_regions *regions)
 {
     cJSON *array = cJSON_AddArrayToObject(root, "regions");
@@ -176,8 +177,8 @@ static void add_regions(cJSON *root, const gls_regions *regions)
     }
 }
 
-/* How many streamlines met each region that is told apart (in their order), and any of those that are one: of roles
- * that look at all points. */
+/* Adds how many streamlines met each region that is counted on its own (in order), and how many met any region of the
+ * other roles that look at all points. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
     const gls_regions *regions = job->inputs.regions;
@@ -243,7 +244,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_sidecar_add_warnings(root, &job->run.warnings);
 }
 
-/* What a run without --shard does not have, so that leaving it out is all that differs. */
+/* Adds members that only runs with --shard have. */
 static void add_shard(cJSON *root, const gls_shard *shard)
 {
     char text[17];
@@ -257,13 +258,13 @@ static void add_shard(cJSON *root, const gls_shard *shard)
     cJSON_AddStringToObject(object, "inputs_hash", gls_hash_text(shard->inputs, text));
 }
 
-/* To the microsecond: more digits of a time say nothing. */
+/* Rounds to the microsecond. */
 static void add_seconds(cJSON *object, const char *key, double seconds)
 {
     gls_json_double(object, key, round(1e6 * seconds) / 1e6);
 }
 
-/* What one of the devices did. */
+/* Adds the share of one device. */
 static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
 {
     cJSON *object = cJSON_CreateObject();
@@ -279,8 +280,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared.
- */
+/* Adds what may differ between two runs with the same tractogram, in a member of its own, so that all other members can
+ * be compared. */
 static void add_run(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -312,7 +313,7 @@ static void add_run(cJSON *root, const gls_job *job)
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
 }
 
-/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
+/* Another run may have taken the default name meanwhile: x.json is the default for x.trx and for x.tck. */
 static void rename_sidecar(gls_job *job)
 {
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
@@ -321,7 +322,7 @@ static void rename_sidecar(gls_job *job)
     job->result.sidecar = job->sidecar = name;
 }
 
-/* It may take it as late as this run's files get their names. */
+/* Offers the second name, because the first may be taken as late as when the files get their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
     if (job->options.sidecar || job->run.force) return GLS_OK;

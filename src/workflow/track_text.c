@@ -1,3 +1,4 @@
+/* Text about a run of tracking: the plan, and the result. */
 #include "workflow/track_run.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
-/* What is named, and its name. */
+/* Prints a label and a name. */
 static void print_name(gls_text *text, const char *what, const char *name)
 {
     gls_text_printf(text, "%-11s ", what);
@@ -93,7 +94,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
     if (job->options_given.preset != GLS_PRESET_DEFAULT)
         gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
     for (size_t i = 0; i < n; i++) {
-        if (gls_default_is_of_method(&held[i])) continue; /* told with the model and the getter */
+        if (gls_default_is_of_method(&held[i])) continue; /* logged with the model and the getter */
         gls_default_line(&held[i], &job->options_given, line, sizeof line);
         gls_text_printf(text, "default     %s\n", line);
     }
@@ -206,7 +207,7 @@ char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory)
     return gls_text_take(&text);
 }
 
-/* Include regions that nothing reached are the likeliest reason for few streamlines. */
+/* Warns of include regions that no streamline reached, the most frequent reason for few streamlines. */
 static void warn_of_regions(const gls_job *job)
 {
     const gls_regions *regions = job->inputs.regions;
@@ -218,7 +219,7 @@ static void warn_of_regions(const gls_job *job)
     }
 }
 
-/* By reason; those of regions and tissue only where there are some. */
+/* Prints counts of rejected streamlines by reason. Leaves out reasons of regions and tissue if all are 0. */
 static void print_rejected(const gls_track_result *r)
 {
     char line[512] = "", a[32];

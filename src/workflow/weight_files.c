@@ -1,3 +1,4 @@
+/* Files with weights of streamlines: text, selection, iterations, fixel directory; and the choice of the walk. */
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -15,9 +16,9 @@
 #include "weights/fixels.h"
 #include "workflow/sidecar.h"
 
-#define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */
+#define NUMBER_ROOM 24 /* characters of a number with its separator */
 #define NUMBER_BLOCK 1024
-#define NUMBER_BLOCKS 128 /* of a part: 3 MiB */
+#define NUMBER_BLOCKS 128 /* blocks of a part: 3 MiB */
 
 static gls_status measure(void *user, const gls_streamlines *s)
 {
@@ -47,7 +48,7 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
 {
     bool straight = false;
     if (step <= 0 && range->n > 0) {
-        /* what steps of one length have a mean far below the largest: those that were left out */
+        /* Steps of one length have a mean far below the largest if points were left out. */
         step = range->max;
         straight = range->sum / (double)range->n < 0.75 * step;
         if (straight)
@@ -95,10 +96,10 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
-/* Numbers as text: several threads form blocks of them, one part of all after the other. */
+/* Writes numbers as text. Several threads format the blocks of a part; the parts follow one another. */
 typedef struct number_text {
     const float *value;
-    size_t n, first; /* numbers; the first block of the part */
+    size_t n, first; /* n: numbers; first: first block of the part */
     double factor;
     char text[NUMBER_BLOCKS][NUMBER_ROOM * NUMBER_BLOCK];
     size_t length[NUMBER_BLOCKS];

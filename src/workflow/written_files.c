@@ -1,3 +1,4 @@
+/* Records of files that a run wrote, in its sidecar: size, checksum, time. */
 #include "workflow/sidecar.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #define WHOLE "xxh3_64"
 #define PARTS "xxh3_64_of_parts"
-#define MAX_WHOLE ((uint64_t)64 << 20) /* bytes of a file that is read as a whole */
+#define MAX_WHOLE ((uint64_t)64 << 20) /* largest file whose checksum is of the whole contents, bytes */
 
 static gls_status note(cJSON *entry, const char *path, int fd, uint64_t bytes)
 {
