@@ -1,4 +1,4 @@
-/* track --connectome LABELS:FILE: the matrix of streamlines that join two labels, weighted where --weights is given. */
+/* track --connectome LABELS:FILE: counts the streamlines that join two labels, or adds their weights with --weights. */
 #include <cJSON.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
 }
 
-/* Weights are known once all streamlines have come; the ends of these were kept. */
+/* Weights are known after the last streamline. Until then the ends of streamlines are kept. */
 static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
     (void)writer;

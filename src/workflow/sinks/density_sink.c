@@ -1,4 +1,5 @@
-/* track --density and --dec: how many streamlines visit each voxel, and in which directions they pass. */
+/* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
+ */
 #include "image/formats.h"
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
@@ -37,7 +38,7 @@ static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *g
     gls_density_options options = gls_density_options_default();
     gls_grid plain = *job->inputs.grid;
     (void)group, (void)tractogram;
-    plain.space = 0; /* as in a tractogram, so that its maps have the same bytes */
+    plain.space = 0; /* as in a map from a tractogram, so that both have the same bytes */
     options.directions = sink->kind == &gls_dec_kind;
     gls_status status = gls_density_create(&plain, &options, &s->map);
     if (status) return status;

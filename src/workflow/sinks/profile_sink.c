@@ -1,4 +1,4 @@
-/* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that are found by rules. */
+/* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that rules define. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static gls_status open_profile(gls_run_sink *sink, gls_job *job, gls_output_grou
     return GLS_OK;
 }
 
-/* Without images: FA, or the image of --fa in its place. */
+/* Without images: FA, or the image of --fa. */
 static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
     gls_bundles *bundles = ((profile_state *)sink->state)->bundles;

@@ -1,4 +1,4 @@
-/* track --output-seeds: a table of where the streamlines that are kept began. */
+/* track --output-seeds: a table of the seeds of all streamlines that are kept. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -10,8 +10,8 @@
 
 typedef struct seeds_state {
     gls_output output;
-    gls_text text; /* rows that were not written yet */
-    uint64_t n;    /* streamlines so far */
+    gls_text text; /* rows not written yet */
+    uint64_t n;    /* number of streamlines so far */
 } seeds_state;
 
 static gls_status take(gls_run_sink *sink, gls_job *job)
@@ -30,7 +30,7 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* The point of a streamline that is its seed: the nearest one, where points were left out. */
+/* Index of the point of a streamline that is its seed: the nearest point, because points may have been left out. */
 static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
 {
     uint64_t best = s->offset[i];

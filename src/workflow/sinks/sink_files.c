@@ -1,4 +1,4 @@
-/* The files that a sink reads and writes, as the texts of options name them. */
+/* Files that a sink reads and writes, from the values of options. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* track --weights: weights of the streamlines (SIFT2) while they are tracked, as a column of the tractogram or as text;
- * streamlines are mapped to fixels as they come, and their ends are kept for a connectome. */
+/* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
+ * Streamlines are mapped to fixels as they arrive. Their ends are kept for a connectome. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 typedef struct weights_state {
     gls_fod fod;
     gls_weights *weights;
-    gls_device *device; /* that maps beside those that track; NULL: the CPU does */
+    gls_device *device; /* maps streamlines while others track; NULL: the CPU maps */
     bool keeps_ends, solved;
     size_t n, capacity;
-    float (*end)[2][3]; /* of each streamline */
-    float *alike;       /* 1 for each, where no weights can be computed; else NULL */
+    float (*end)[2][3]; /* the two ends of each streamline */
+    float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
-/* TRX files hold them as a column; beside others they are a text file. */
+/* TRX files hold weights as a column. With other formats they go to a text file. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -43,7 +43,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* A context of its own on a GPU: the trackers go on beside it. */
+/* Opens a context of its own on a GPU, so that the trackers continue beside it. */
 static gls_status set_device(weights_state *w, const gls_device_set *devices)
 {
     if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
@@ -75,7 +75,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Fixels of the FODs that are tracked. */
+/* Segments the FODs that are tracked into fixels. */
 static gls_status segment_fods(weights_state *w, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -119,8 +119,8 @@ static gls_status weigh_alike(weights_state *w)
     return GLS_OK;
 }
 
-/* The weights, one a streamline, and their number. Streamlines of which no weights can be computed all get 1, with a
- * warning: what was tracked is not lost. */
+/* *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the streamlines
+ * are not lost. */
 static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
 {
     const bool software = gls_device_get_info(devices->device[0])->software;

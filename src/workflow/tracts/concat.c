@@ -1,3 +1,4 @@
+/* Several tractograms as one stream: compares their headers, and passes on the columns that all have. */
 #include "workflow/tracts/tract_files.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ static bool has_column(const gls_column *list, size_t n, const gls_column *like)
     return c && c->type == like->type && c->components == like->components;
 }
 
-/* Takes out of the kept columns of a kind those that another file does not have. */
+/* Removes from the kept columns of a kind those that another file lacks. */
 static void keep_common(gls_tract_sources *s, int kind, const gls_column *other, size_t n)
 {
     size_t kept = 0;
@@ -106,7 +107,8 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     return status;
 }
 
-/* The file's name without folder and suffix, and without what a group's name cannot have. */
+/* Names the groups: the file's name without folder and suffix, and without characters that a group's name cannot have.
+ */
 static gls_status name_groups(gls_tract_sources *s)
 {
     s->stem = calloc(s->n + 1, sizeof *s->stem);
@@ -144,7 +146,7 @@ double gls_tract_sources_length_slack(const gls_tract_sources *s)
     return s->step_size > 0 ? share * s->step_size : 0;
 }
 
-/* Hands on the columns that are kept, of every file in the same order, and a group for each file. */
+/* Passes on the kept columns, in the same order for every file, and a group for each file. */
 typedef struct marker {
     const gls_tract_sources *sources;
     const gls_sink *next;
@@ -169,7 +171,7 @@ static gls_status reserve(marker *m, size_t n)
     return GLS_OK;
 }
 
-/* The kept columns of a kind; *to moves behind them. */
+/* Appends the kept columns of a kind at *to and moves *to. */
 static gls_status keep(const marker *m, int kind, const gls_column *list, size_t n, gls_column **to)
 {
     const gls_tract_sources *s = m->sources;

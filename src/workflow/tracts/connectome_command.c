@@ -1,4 +1,4 @@
-/* glslines connectome: how many streamlines join each pair of regions. */
+/* `glslines connectome`: counts the streamlines that join each pair of regions. */
 #include <glslines/connectome.h>
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "workflow/tracts/tract_files.h"
 #include "workflow/tracts/tracts.h"
 
-#define MAX_LISTED 20 /* regions in a warning */
+#define MAX_LISTED 20 /* regions named in a warning */
 
 typedef struct connecting {
     gls_tract_run *run;
@@ -25,18 +25,18 @@ typedef struct connecting {
     const char *const *file;
     gls_assignment assign;
     double radius;
-    char *nodes; /* the table's path; NULL: none */
+    char *nodes; /* path of the table of regions; NULL: none */
     gls_connectome *connectome;
     gls_label_names names;
-    char **name; /* of rows */
+    char **name; /* names of the rows */
     size_t n_names;
     gls_tract_weights weights, scales;
     gls_tract_text assignments;
-    const char *column; /* of --trx; NULL: none */
+    const char *column; /* column of --trx; NULL: none */
     gls_sink copy;
-    int32_t (*pair)[2]; /* of a parcel */
+    int32_t (*pair)[2]; /* labels of the streamlines of a batch */
     size_t n_pairs, capacity;
-    gls_column *list; /* columns of a parcel */
+    gls_column *list; /* columns of a batch */
     gls_filter_counts copied;
 } connecting;
 
@@ -51,7 +51,7 @@ static void assigned(void *user, const int32_t *label, size_t n)
     gls_tract_text_printf(&c->assignments, n > 0 ? "\n" : "0\n");
 }
 
-/* --- the copy with a column ------------------------------------------------------------------------------------ */
+/* --- The copy of the tractogram with a column. */
 
 static gls_status append(void *user, const gls_streamlines *in)
 {
@@ -104,7 +104,7 @@ static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gl
     return status;
 }
 
-/* --- the connectome -------------------------------------------------------------------------------------------- */
+/* --- The connectome. */
 
 static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 {
@@ -182,10 +182,10 @@ static gls_status connect(connecting *c)
     return status;
 }
 
-/* --- tables ---------------------------------------------------------------------------------------------------- */
+/* --- Tables. */
 
-/* A name without what separates columns, for programs that know no quotes, and without control characters; from malloc.
- */
+/* The name without separators of columns, for programs that do not read quotes, and without control characters. From
+ * malloc. */
 static char *clean_name(const char *name, int32_t label)
 {
     char number[16];
@@ -274,9 +274,9 @@ static gls_status write_edges(connecting *c)
     return gls_tract_text_close(&t, GLS_OK);
 }
 
-/* --- what the user is told ------------------------------------------------------------------------------------- */
+/* --- Messages. */
 
-/* Regions that no streamline reaches. */
+/* Warns of regions that no streamline reaches. */
 static void warn_of_lonely(const connecting *c)
 {
     const size_t n = gls_connectome_nodes(c->connectome, NULL);
@@ -295,8 +295,8 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Labels without voxels among those that have some: a parcellation that was cut or moved. Schemes whose numbers are
- * scattered have more of these than labels. */
+/* Warns of labels without voxels between labels that have some, which means that the parcellation was cut or moved.
+ * Schemes with scattered numbers have more such labels than real ones; no warning then. */
 static void warn_of_absent(const connecting *c)
 {
     const int32_t *label;
@@ -345,7 +345,7 @@ static void report(connecting *c)
                           k.joined, k.streamlines);
 }
 
-/* What the numbers are, in the words that BIDS proposes for its matrices (BEP017). */
+/* Describes the numbers in the words that BIDS proposes for matrices (BEP017). */
 static void describe(const connecting *c)
 {
     static const char *const stats[] = {"sum", "mean", "least", "largest"};
@@ -362,7 +362,7 @@ static void describe(const connecting *c)
     cJSON_AddStringToObject(c->run->root, "StorageFormat", "Full");
 }
 
-/* Where the table of regions goes: beside the matrix, unless the option says it. */
+/* Path of the table of regions: beside the matrix, unless the option names it. */
 static gls_status choose_nodes(connecting *c)
 {
     const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
@@ -376,7 +376,7 @@ static gls_status choose_nodes(connecting *c)
     return c->nodes ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* "radial", "radial:2" ...: how, and its reach, which --radius may give, too. */
+/* Parses "radial", "radial:2" and so on: the method and its reach. --radius may give the reach, too. */
 static gls_status parse_assignment(connecting *c)
 {
     static const char *const name[] = {"radial", "end", "reverse", "forward", "all"};

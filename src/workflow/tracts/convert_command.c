@@ -1,4 +1,4 @@
-/* glslines convert: a tractogram of any program in another format, with its columns and groups. */
+/* `glslines convert`: writes a tractogram of any program in another format, with its columns and groups. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct conversion {
     gls_filter_counts valid;
 } conversion;
 
-/* MRtrix3 refuses track scalars whose timestamp is that of another TCK file. */
+/* MRtrix3 refuses track scalars with the timestamp of another TCK file. */
 static void compare_stamps(const conversion *c, const gls_tract_scalars *s, const gls_tractogram_info *info)
 {
     for (size_t k = 0; k < info->n_header && info->format == GLS_FORMAT_TCK && s->stamp; k++)
@@ -31,7 +31,7 @@ static void compare_stamps(const conversion *c, const gls_tract_scalars *s, cons
             gls_log(GLS_LOG_WARNING, "%s: has the timestamp of another tractogram than %s", s->path, c->in);
 }
 
-/* Columns from files, and their names for the output. */
+/* Reads columns from files and lists their names for the output. */
 static gls_status read_columns(conversion *c, gls_tract_output *output)
 {
     size_t n = 0;
@@ -52,7 +52,7 @@ static gls_status read_columns(conversion *c, gls_tract_output *output)
     return status;
 }
 
-/* Reader -> columns -> without empty ones -> fields -> writer and summary. */
+/* Builds the chain: reader, columns, removal of empty streamlines, fields, writer and summary. */
 static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_tract_output output = {.path = c->out, .info = info, .fields = c->o->fields, .half_precision = c->o->half};

@@ -1,4 +1,4 @@
-/* glslines density: a map of how many streamlines, or mm of them, or which values of them, lie in each voxel. */
+/* `glslines density`: a map of how many streamlines, how many mm of them, or which values of them lie in each voxel. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
 
-/* --- Grids that no image has. -------------------------------------------- */
+/* --- Grids that no image has. */
 
 #define MARGIN 3 /* voxels */
 #define MAX_VOXELS 2147483648.0
@@ -35,8 +35,8 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
     return gls_grid_init(grid, dim, affine);
 }
 
-/* The same box in voxels of other sides, mm: the corner of the first voxel stays, the last voxels may reach further. As
- * tckmap -template -vox. */
+/* Changes the size of voxels (mm) and keeps the corner of the first voxel. The last voxels may reach beyond the old
+ * box. As tckmap -template -vox. */
 static gls_status tract_grid_divide(gls_grid *grid, const double side[3])
 {
     double affine[3][4], size[3];
@@ -64,8 +64,8 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* A box around all points of the tractogram at path, which is read for it, with three voxels on each side and the axes
- * of the world. As tckmap -vox. */
+/* Makes a grid around all points of the tractogram at path, with three voxels of margin and the axes of the world.
+ * Reads the tractogram. As tckmap -vox. */
 static gls_status tract_grid_around(const gls_tract_run *run, const char *path, const double side[3], gls_grid *grid)
 {
     box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -87,7 +87,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* Share of all places outside the map that is worth a warning. */
+/* Share of points outside the map above which it warns. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
@@ -99,15 +99,15 @@ typedef struct mapping {
     const char *in, *out;
     gls_density_options options;
     gls_tract_weights weights;
-    gls_image *image; /* of --image; NULL: none */
-    char *names;      /* the table of groups; NULL: none */
+    gls_image *image; /* image of --image; NULL: none */
+    char *names;      /* path of the table of groups; NULL: none */
     const char **group;
     gls_grid grid;
     gls_density *density;
     gls_sample_counts sampled;
 } mapping;
 
-/* --- what is asked for ----------------------------------------------------------------------------------------- */
+/* --- Options. */
 
 static gls_status choose_contrast(mapping *m)
 {
@@ -184,7 +184,7 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
     return GLS_OK;
 }
 
-/* --- the map --------------------------------------------------------------------------------------------------- */
+/* --- The map. */
 
 static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
 {
@@ -214,7 +214,7 @@ static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
     return GLS_OK;
 }
 
-/* The statistic of the image comes as a column. */
+/* Adds a filter that computes the statistic of the image as a column. */
 static gls_status add_statistic(mapping *m, gls_sink *sink)
 {
     static const gls_track_stat stats[] = {
@@ -264,7 +264,7 @@ static gls_status map(mapping *m)
     return status;
 }
 
-/* --- what is written ------------------------------------------------------------------------------------------- */
+/* --- Outputs. */
 
 static gls_status finish_map(mapping *m)
 {

@@ -1,5 +1,5 @@
-/* glslines edit: streamlines of one or more files are selected, then shaped, and written. The filters are put together
- * from the last one to the first. */
+/* `glslines edit`: selects streamlines of one or more files, changes their points, and writes them. The chain of
+ * filters is built from its end to its beginning. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,10 +26,11 @@ typedef struct edit {
     gls_tract_sources sources;
     gls_tract_weights weights;
     gls_selection *selection;
-    gls_selection *listed; /* by place, where streamlines are dropped before the selection; NULL: that does it */
+    gls_selection *listed; /* selection by index, if streamlines are dropped before the main selection; NULL: the main
+                              selection does it */
     gls_select_region *region;
     uint64_t *id;
-    uint64_t last_id; /* the largest one of --ids */
+    uint64_t last_id; /* largest index of --ids */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
     gls_line_set *seen, *minus, *both;
@@ -38,7 +39,7 @@ typedef struct edit {
     gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
     uint64_t n_turned;
     bool is_random;
-    uint64_t largest; /* of the random keys that stay */
+    uint64_t largest; /* largest of the random keys that stay */
 } edit;
 
 static gls_status read_matrix(edit *e)
@@ -81,7 +82,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Keeps those of --ids that also join a pair of --connect. */
+/* Keeps the streamlines of --ids that also join a pair of --connect. */
 static gls_status read_pairs(edit *e, gls_select_options *options)
 {
     const gls_edit_cli *o = e->o;
@@ -126,7 +127,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
-/* Whether there is a test that --inverse turns round. */
+/* Whether there is a test that --inverse can invert. */
 static bool has_tests(const gls_edit_cli *o)
 {
     const int named = o->include.n + o->exclude.n + o->ordered.n + o->include_ends.n + o->exclude_ends.n +
@@ -168,7 +169,7 @@ static gls_status create_selection(edit *e)
     options.n_groups = (size_t)o->group.n;
     options.not_group = o->not_group.value;
     options.n_not_groups = (size_t)o->not_group.n;
-    options.inverse = o->inverse && has_tests(o); /* else of the crop */
+    options.inverse = o->inverse && has_tests(o); /* otherwise --inverse inverts the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
     if (!status && options.id && o->invalid != INVALID_ERROR) {
@@ -195,14 +196,14 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
     return status;
 }
 
-/* Puts a filter in front of sink: `call` makes it from `next`. */
+/* Puts a filter in front of sink. `call` makes the filter from `next`. */
 #define IN_FRONT(wanted, call)                    \
     do {                                          \
         const gls_sink next = *sink;              \
         if ((wanted) && !status) status = (call); \
     } while (0)
 
-/* What changes the points of what was selected. */
+/* Adds the filters that change points of selected streamlines. */
 static gls_status add_shapes(edit *e, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;
@@ -226,7 +227,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     return status;
 }
 
-/* What selects; the sets of --unique are made anew for each pass. */
+/* Adds the filters that select. The sets of --unique are made again for each pass. */
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;
@@ -261,7 +262,7 @@ static gls_status count_only(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* "N" or "P%". */
+/* Parses "N" or "P%". */
 static gls_status plan_random(edit *e, const gls_grid *grid)
 {
     const char *text = e->o->random;

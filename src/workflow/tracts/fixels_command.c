@@ -1,4 +1,4 @@
-/* glslines fixels: the lobes of fibre orientation distributions as a fixel directory. */
+/* `glslines fixels`: writes the lobes of fibre orientation distributions as a fixel directory. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

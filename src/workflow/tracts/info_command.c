@@ -1,4 +1,4 @@
-/* glslines info: what a tractogram of any program holds. */
+/* `glslines info`: what a tractogram of any program holds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 
-/* --- A tractogram's header and summary as JSON. -------------------------- */
+/* --- Header and summary as JSON. */
 
-/* summary: NULL where streamlines were not read. */
+/* summary NULL: streamlines were not read. */
 struct cJSON *gls_tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary);
 
-/* Whether half of the steps differ by a thousandth at most: they do not once points are left out. */
+/* Whether half of the steps differ by at most a thousandth. They do not after points were left out. */
 static bool tract_is_regular(const gls_spread *step)
 {
     return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;
@@ -120,7 +120,7 @@ static void print_columns(gls_text *text, const char *kind, const gls_column *co
     }
 }
 
-/* With the first line of its value. */
+/* Prints a key with the first line of its value. */
 static void print_key(gls_text *text, const gls_header_field *field)
 {
     const size_t n = strcspn(field->value, "\n");
@@ -207,11 +207,11 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
             r->not_finite, r->first_not_finite);
 }
 
-/* What --check looks for besides. */
+/* What --check finds in addition. */
 typedef struct inspection {
     gls_line_set *set;
     gls_filter_counts equal;
-    uint64_t at, zero, first_zero; /* streamlines all of whose points are 0 */
+    uint64_t at, zero, first_zero; /* zero: number of streamlines whose points are all 0 */
 } inspection;
 
 static gls_status inspect(void *user, const gls_streamlines *s)
@@ -233,7 +233,7 @@ static gls_status take(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* The summary and, with --check, the rest. */
+/* Makes the summary and, with check, the inspection. */
 static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, gls_sink *sink)
 {
     gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};

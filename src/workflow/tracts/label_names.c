@@ -1,3 +1,4 @@
+/* Names of labels from colour tables of FreeSurfer, MRtrix3 and ITK-SNAP. */
 #include "workflow/tracts/tract_files.h"
 
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static int by_label(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The name in the rest of a line: a word, all up to the next tab, or what stands in quotes behind numbers. tabs: they
- * alone stand between columns. */
+/* Finds the name in the rest of a line: a word, the text up to the next tab, or a quoted text after numbers. tabs: only
+ * tabs separate columns. */
 static char *cut_name(char *rest, bool tabs)
 {
     char *quote = strchr(rest, '"'), *end;

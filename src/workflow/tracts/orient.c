@@ -1,3 +1,4 @@
+/* The value of --orient: the direction in which streamlines are turned. */
 #include "workflow/tracts/tract_files.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include "image/region_set.h"
 #include "util/status.h"
 
-/* x, y or z */
+/* x, y or z. */
 static bool is_axis(const char *text)
 {
     return strlen(text) == 1 && strchr("xyz", *text);

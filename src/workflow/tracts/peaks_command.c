@@ -1,4 +1,4 @@
-/* glslines peaks: the peaks of fibre orientation distributions as an image. */
+/* `glslines peaks`: writes the peaks of fibre orientation distributions as an image. */
 #include <cJSON.h>
 #include <math.h>
 
@@ -13,7 +13,7 @@
 #include "workflow/run_params.h"
 #include "workflow/tracts/tracts.h"
 
-/* Peaks, and voxels that have one. */
+/* Counts peaks, and voxels with a peak. */
 static void count(const gls_image *peaks, uint64_t *n_peaks, uint64_t *n_voxels)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

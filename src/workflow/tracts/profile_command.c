@@ -1,4 +1,4 @@
-/* glslines profile: values of images along bundles. */
+/* `glslines profile`: values of images along bundles. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,22 +14,23 @@
 #include "workflow/tracts/tract_tables.h"
 #include "workflow/tracts/tracts.h"
 
-/* --- The table of BUAN: a row for each point of each streamline of a bundle, with the disk that it belongs to. */
+/* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs
+ * to. */
 
 typedef struct gls_buan {
-    const gls_image *const *image; /* of one volume or more each */
-    const char *const *name;       /* of their columns; further volumes get _1, _2 ... */
+    const gls_image *const *image; /* images of one or more volumes */
+    const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
     size_t n_images;
     gls_sample_options sampling;
-    uint32_t disks; /* nodes of the bundles */
+    uint32_t disks; /* number of nodes of a bundle */
 } gls_buan;
 
 typedef struct table {
     const gls_buan *buan;
     const gls_bundles *bundles;
-    double (*core)[3]; /* disks of each bundle */
-    uint64_t *row;     /* streamlines of each bundle so far */
-    double *value;     /* of the largest image */
+    double (*core)[3]; /* nodes of each bundle */
+    uint64_t *row;     /* number of streamlines of each bundle so far */
+    double *value;     /* room for the image with most volumes */
     gls_tract_text text;
 } table;
 
@@ -84,8 +85,8 @@ static void append_header(table *t)
     gls_tract_text_end_row(&t->text);
 }
 
-/* Reads the tractogram again: each point of a streamline of the complete bundles belongs to the disk, 1 .. disks, whose
- * node of the bundle's mean is nearest. */
+/* Reads the tractogram again and writes the table. A point belongs to the disk, 1 .. disks, whose node of the bundle's
+ * mean is nearest. */
 static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tract_run *run, const char *tracks,
                              const char *path)
 {
@@ -122,7 +123,7 @@ typedef struct profiling {
     gls_bundles *bundles;
     gls_tract_orient orient;
     gls_profile_weights weights;
-    const char *column; /* of weights; NULL: none */
+    const char *column; /* name of the column of weights; NULL: none */
     size_t n_images;
     gls_image **image;
     char **name;
@@ -146,7 +147,7 @@ static gls_status read_images(profiling *p, const char *const *path)
     return status;
 }
 
-/* Groups that glslines segment made have a direction already. */
+/* Groups that `glslines segment` made already have a direction. */
 static gls_status create_from_groups(profiling *p, const gls_tractogram_info *info, const gls_bundles_options *options)
 {
     const char **name = calloc(info->n_groups, sizeof *name);
@@ -204,7 +205,7 @@ static gls_status collect(profiling *p)
     return status ? status : gls_bundles_complete(p->bundles);
 }
 
-/* An image that has no number along the bundles: of another space, or empty there. */
+/* Warns of an image without values along the bundles: it is of another space, or empty there. */
 static gls_status look_for_overlap(const profiling *p, size_t image)
 {
     const gls_grid *grid = &p->image[image]->grid;
@@ -279,7 +280,7 @@ static gls_status choose_weights(profiling *p)
     return GLS_OK;
 }
 
-/* Which way a bundle runs, of its first and last mean points. */
+/* Direction in which a bundle runs, from its first and last mean points. */
 static const char *direction(const double core[2][3])
 {
     static const char *const names[3][2] = {
@@ -290,7 +291,7 @@ static const char *direction(const double core[2][3])
     return names[axis][core[1][axis] < core[0][axis]];
 }
 
-/* What was done with each bundle, for the sidecar. */
+/* Adds to the sidecar what was done with each bundle. */
 static gls_status report_bundles(profiling *p)
 {
     cJSON *list = cJSON_AddObjectToObject(p->run->root, "bundles");

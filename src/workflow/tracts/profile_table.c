@@ -1,3 +1,4 @@
+/* The table of bundle profiles: .csv or .tsv, wide or one value a row. */
 #include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static void append_number(gls_text *text, char separator, double value)
     gls_text_printf(text, "%c%s", separator, isfinite(value) ? gls_format_double(value, number, sizeof number) : "nan");
 }
 
-/* The name of the column of a volume, and what follows it. */
+/* Appends the name of the column of a volume, with `end` after it. */
 static void append_column(const gls_profile_table *t, size_t image, size_t volume, const char *end, char separator,
                           gls_text *text)
 {

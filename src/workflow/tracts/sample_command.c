@@ -1,4 +1,4 @@
-/* glslines sample: values of images along streamlines, as a table, as columns, as a track scalar file. */
+/* `glslines sample`: values of images along streamlines, as a table, as columns, or as a track scalar file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +20,16 @@ typedef struct sampling {
     gls_tract_run *run;
     const gls_sample_cli *o;
     const char *tracks;
-    const char *const *path; /* of images */
+    const char *const *path; /* paths of images */
     size_t n_images;
     gls_sample_set set;
     gls_sample_counts counts;
-    gls_filter_counts copied; /* into --trx, which has no streamlines without points */
-    double *total;            /* mm of all streamlines in each voxel, with --fraction */
+    gls_filter_counts copied; /* streamlines copied to --trx, which leaves out those without points */
+    double *total;            /* length (mm) of all streamlines in each voxel, for --fraction */
     gls_sample_rows table;
 } sampling;
 
-/* By voxels as tcksample -precise finds them. */
+/* Whether values are weighted by voxel, as in tcksample -precise. */
 static bool is_precise(const gls_sample_cli *o)
 {
     return o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_VOXEL;
@@ -55,7 +55,7 @@ static gls_status read_images(sampling *s)
     return status;
 }
 
-/* The sinks behind the sampler: table, tractogram, track scalars. */
+/* Makes the sinks behind the sampler: table, tractogram, track scalars. */
 static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_sink all[3];
@@ -90,7 +90,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     return status;
 }
 
-/* The first pass of --fraction. */
+/* First pass of --fraction. */
 static gls_status measure_total(sampling *s)
 {
     gls_density_options options = gls_density_options_default();

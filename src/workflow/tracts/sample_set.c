@@ -1,3 +1,4 @@
+/* Statistics of images along streamlines, for `glslines sample` and `track --sample`: columns and table. */
 #include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* glslines score: a tractogram against known bundles, or against another tractogram. */
+/* `glslines score`: compares a tractogram with known bundles, or with another tractogram. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ typedef struct scoring {
     gls_text shown;
 } scoring;
 
-/* A byte for each voxel of the grid whose centre lies in a region. */
+/* One byte for each voxel of the grid: whether its centre lies in the region. */
 static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
 {
     const size_t n = gls_grid_voxels(&s->grid);
@@ -56,7 +56,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
         if (!bundle->ends[e]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        r->end[e] = GLS_RULE_NONE; /* the score's own test, that may widen it */
+        r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
     }
     if (!r->truth) return GLS_OK;
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
@@ -68,7 +68,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
 }
 
-/* What the rules say besides ends. */
+/* Rules other than those of ends. */
 typedef struct other_rules {
     const gls_bundle_rules *rules;
     gls_roi_hits hits;
@@ -193,7 +193,7 @@ static gls_status drop(void *user, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* Measures one; other: the set of the one before, NULL for the first. */
+/* Measures a tractogram. other: the set of lines of the first one; NULL for the first. */
 static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *other)
 {
     gls_tractogram_reader *reader = NULL;
@@ -253,7 +253,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
         yy += y * y;
         xy += x * y;
     }
-    /* none where one of the maps is the same everywhere */
+    /* undefined if a map has the same value everywhere */
     const double spread_x = n * xx - sx * sx, spread_y = n * yy - sy * sy;
     const double correlation = spread_x > 0 && spread_y > 0 ? (n * xy - sx * sy) / sqrt(spread_x * spread_y) : NAN;
     const struct {
@@ -267,7 +267,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
     cJSON *pair = cJSON_AddObjectToObject(s->run->root, "comparison");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         gls_json_double(pair, rows[k].name, rows[k].value);
-        if (isnan(rows[k].value)) /* whose sign means nothing */
+        if (isnan(rows[k].value)) /* the sign has no meaning */
             gls_text_printf(&s->shown, "%s\tnan\n", rows[k].name);
         else
             gls_text_printf(&s->shown, "%s\t%.6g\n", rows[k].name, rows[k].value);

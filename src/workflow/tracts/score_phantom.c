@@ -1,4 +1,5 @@
-/* glslines score without a tractogram: the built-in phantom tracked with every model and direction getter. */
+/* `glslines score` without a tractogram: tracks the built-in phantom with every model and direction getter, and scores.
+ */
 #include "workflow/method_scores.h"
 
 #include <cJSON.h>
@@ -10,8 +11,8 @@
 #include "workflow/run_params.h"
 #include "workflow/tracts/tracts.h"
 
-/* Of --model. The usual models: what people run each getter with, and on which parallel transport does not take
- * minutes. */
+/* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
+ * take minutes. */
 enum { USUAL, ALL, FIRST_MODEL };
 
 static bool wanted(const gls_score_cli *o, int model, int dg)
@@ -20,7 +21,7 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     if (o->dg && o->dg - 1 != dg) return false;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
-    /* without a model: once */
+    /* a getter without a model is scored once */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
         return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) && dg != GLS_DG_SEEDTEST;
     return o->model != USUAL || model == GLS_MODEL_CSD;

@@ -1,4 +1,4 @@
-/* glslines segment: bundles by a table of rules. The first pass decides who is in, the second one writes. */
+/* `glslines segment`: finds bundles by a table of rules. The first pass decides membership, the second pass writes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,12 @@ typedef struct segmentation {
     size_t n;
     bool has_grid;
     gls_grid grid;
-    gls_bundle_stats **volume; /* of each bundle; NULL: no grid */
+    gls_bundle_stats **volume; /* one for each bundle; NULL: no grid */
     uint32_t *turned;
     gls_group_data *dpg;
-    const gls_column **group; /* of a parcel: for each bundle who is in it */
+    const gls_column **group; /* membership of each bundle's streamlines in a batch */
     gls_bundle_files files;
-    uint64_t recognized; /* streamlines of any bundle */
+    uint64_t recognized; /* streamlines in any bundle */
 } segmentation;
 
 static gls_status collect(segmentation *s, const char *rules)

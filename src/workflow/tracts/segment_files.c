@@ -1,3 +1,4 @@
+/* Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
 #include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
@@ -17,8 +18,8 @@ gls_status gls_bundle_files_check(const char *each)
     return GLS_OK;
 }
 
-/* Values of entities in names of BIDS have neither "_" nor "-": behind a "-" the name goes without them, as in pyAFQ.
- */
+/* Values of entities in names of BIDS contain neither "_" nor "-". After a "-" in the pattern these characters of the
+ * bundle's name are left out, as pyAFQ does. */
 static char *name_file(const char *each, const char *bundle)
 {
     gls_text path = {0};
@@ -32,7 +33,7 @@ static char *name_file(const char *each, const char *bundle)
     return gls_text_take(&path);
 }
 
-/* Columns of values go into the file, groups do not. */
+/* Keeps columns of values in the file and removes groups. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
     const size_t most = info->n_dps + info->n_dpv;

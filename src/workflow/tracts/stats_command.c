@@ -1,4 +1,4 @@
-/* glslines stats: lengths and shapes of tractograms and of their groups, a row each. */
+/* `glslines stats`: lengths and shapes of tractograms and of their groups, one row each. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,17 +18,17 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
     "irregularity_end", "mean_curvature"};
 
-/* Lengths that are kept, of all rows together, and of each at least. */
+/* Lengths that are kept for the median: of all rows together, and at least for each row. */
 #define MAX_KEPT ((size_t)1 << 20)
 #define MIN_KEPT ((size_t)1 << 14)
 #define MAX_BINS 1e7
 
-/* The file, or a group of it. */
+/* The whole file, or one of its groups. */
 typedef struct row {
     gls_bundle_stats *stats;
-    bool again; /* lengths come once more */
-    /* --histogram */
-    double width; /* of its bins, mm; 0: before its first pass */
+    bool again; /* lengths need another pass */
+    /* for --histogram */
+    double width; /* width of its bins, mm; 0: not known before the first pass */
     size_t n_bins, capacity;
     uint64_t *bin;
 } row;
@@ -39,7 +39,7 @@ typedef struct stats {
     gls_tract_text table, histogram, dump;
     /* of one file */
     const char *path;
-    double width; /* of bins, mm */
+    double width; /* width of bins, mm */
     gls_tract_weights weights;
     size_t n_rows;
     row *row;
@@ -130,7 +130,7 @@ static void write_header(stats *s)
     if (s->o->output) gls_tract_text_end_row(&s->table);
 }
 
-/* A length into its bin, round(length / width), as tckstats has them. */
+/* Counts a length in bin round(length / width), as tckstats does. */
 static gls_status count_length(row *r, double length)
 {
     const double at = round(length / r->width);
@@ -151,7 +151,7 @@ static gls_status count_length(row *r, double length)
     return GLS_OK;
 }
 
-/* Ends a pass over a row; its first one also says how wide bins are. */
+/* Ends a pass over a row. The first pass also sets the width of bins. */
 static gls_status end_pass(stats *s, row *r, bool is_first)
 {
     size_t n;
@@ -181,7 +181,7 @@ static gls_status append_again(void *user, const gls_streamlines *in)
     return status;
 }
 
-/* More passes over the file, as long as there are rows with more lengths than are kept. */
+/* Reads the file again while there are rows with more lengths than are kept. */
 static gls_status read_again(stats *s, const char *path)
 {
     gls_status status = GLS_OK;

@@ -1,3 +1,4 @@
+/* The distance of points that a tractogram states in its header. */
 #include "workflow/tracts/tract_run.h"
 
 #include <string.h>

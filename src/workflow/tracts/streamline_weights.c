@@ -1,4 +1,4 @@
-/* Weights of streamlines, from a file or a column. */
+/* Weights of streamlines from a text file or from a column. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Columns of a TCK file, which has no room for them: weights and values per streamline as text, values per vertex as
- * track scalar files of MRtrix3. The files are opened with the first streamlines. */
+/* Columns for a TCK file, which cannot hold any: weights and values per streamline as text, values of points as track
+ * scalar files of MRtrix3. The files are opened with the first streamlines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct side {
     gls_tract_run *run;
     gls_sink next;
     const char *tck;
-    char **path; /* weights, dps, one for each component of a dpv */
+    char **path; /* paths: of weights, of dps, and of each component of a dpv */
     size_t n_paths;
     bool opened, has_weights, has_dps;
     gls_tract_text weights, dps;
@@ -37,7 +37,7 @@ static bool is_weights(const gls_column *c)
     return strcmp(c->name, "weights") == 0 && c->components == 1;
 }
 
-/* The name of a file beside the TCK file, which is checked and then kept. */
+/* Makes the name of a file beside the TCK file, checks it and keeps it. */
 static gls_status name_file(side *s, const char *name, const char *suffix)
 {
     const char *dot = strrchr(s->tck, '.');
@@ -48,7 +48,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     return gls_tract_run_writes(s->run, path);
 }
 
-/* One component of values per vertex: NAME.tsf, or NAME_0.tsf and so on. */
+/* Opens the file of one component: NAME.tsf, or NAME_0.tsf and so on. */
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
     char *name = NULL;

@@ -1,3 +1,4 @@
+/* One run of a command on tractograms: inputs, outputs, sidecar, readers, text files. */
 #include "workflow/tracts/tract_run.h"
 
 #include <inttypes.h>
@@ -214,7 +215,7 @@ gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_gr
     return status;
 }
 
-/* n bytes, for which the buffer is large enough. */
+/* Appends n bytes. The buffer must have room. */
 static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {
@@ -226,7 +227,7 @@ static void append_bytes(gls_tract_text *text, const char *data, size_t n)
     text->n += n;
 }
 
-/* line, of any length, is freed; NULL: memory ran out. */
+/* Appends a line of any length and frees it. line NULL: memory ran out. */
 static void append_line(gls_tract_text *text, char *line, size_t n)
 {
     if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
@@ -273,7 +274,7 @@ void gls_tract_text_end_row(gls_tract_text *text)
     text->begun = false;
 }
 
-/* number: the separator, and a value behind it */
+/* number: a separator and a value */
 static void append_number(gls_tract_text *text, const char *number)
 {
     const size_t skipped = text->begun ? 0 : 1;

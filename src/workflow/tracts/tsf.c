@@ -1,4 +1,4 @@
-/* Track scalar files of MRtrix3: a number for each vertex, in the layout of a TCK file. */
+/* Track scalar files of MRtrix3: one number for each point, in the layout of a TCK file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 typedef struct tsf {
     gls_output output;
     gls_packer packer;
-    char stamp[GLS_TCK_STAMP]; /* of the TCK file; empty: that of one with the same streamlines */
+    char stamp[GLS_TCK_STAMP]; /* timestamp of the TCK file; empty: the timestamp of a TCK file that is written with the
+                                  same streamlines */
     const char *column;
-    uint32_t component; /* of it */
+    uint32_t component; /* of the column */
     uint64_t count, points, not_finite;
 } tsf;
 

@@ -1,4 +1,4 @@
-/* glslines weights: how many fibres each streamline of a tractogram stands for. */
+/* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,13 +15,13 @@
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
 
-#define PARCELS_AHEAD 16 /* of the reader, of 1.5 MiB each */
+#define PARCELS_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 
 typedef struct weighting {
     gls_tract_run *run;
     const gls_weights_cli *o;
     gls_weights_options model;
-    gls_fod_options source; /* of fod */
+    gls_fod_options source; /* options of the FODs */
     const char *tracks, *output;
     gls_fod fod;
     gls_weights *weights;
@@ -41,7 +41,7 @@ gls_weights_cli gls_weights_cli_default(void)
     return o;
 }
 
-/* Options of one method that were changed for another. */
+/* Rejects options of one method that are given with another. */
 static gls_status check_method(const gls_weights_cli *o)
 {
     static const char *const words[] = {[GLS_WEIGHTS_SIFT2] = "sift2", [GLS_WEIGHTS_SIFT] = "sift"};
@@ -91,7 +91,7 @@ static void set_options(weighting *w)
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
     w->model.device_bytes = o->device_memory * 1000000;
-    /* two chunks on their way take a quarter */
+    /* two chunks in flight take a quarter */
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
@@ -104,7 +104,7 @@ static bool is_text(const char *path)
     return dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".csv") == 0);
 }
 
-/* The tractogram is an input and an output; its own sidecar stays, and NAME_weights.json comes beside it. */
+/* The tractogram is input and output. Its own sidecar stays; NAME_weights.json describes this run. */
 static gls_status name_in_place(const weighting *w)
 {
     gls_run *files = &w->run->files;
@@ -139,7 +139,7 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Maps all streamlines of the reader, which is closed. */
+/* Maps all streamlines of the reader and closes it. */
 static gls_status map(const weighting *w, gls_tractogram_reader *reader)
 {
     gls_step_range range = {0};
@@ -167,10 +167,11 @@ static bool go_on(void *user, uint64_t iteration, double cost)
     return !run->go_on || run->go_on(NULL, 0);
 }
 
-/* The devices are opened, and the tractogram's first streamlines read, while the FODs are segmented. */
+/* Opens the devices and reads the first streamlines while the FODs are segmented. */
 static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogram_reader **reader)
 {
-    gls_status status = gls_tract_open(w->run, w->tracks, false, reader); /* told before the FODs are segmented */
+    gls_status status =
+        gls_tract_open(w->run, w->tracks, false, reader); /* reports errors before the FODs are segmented */
     if (status) return status;
     gls_weight_devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
     status = gls_reader_ahead_start(*reader, PARCELS_AHEAD);
@@ -197,7 +198,7 @@ static gls_status solve(weighting *w)
         gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
     if (!status) {
         gls_weights_log(w->weights);
-    } else { /* before its device */
+    } else { /* before the device is closed */
         gls_weights_destroy(w->weights);
         w->weights = NULL;
     }
@@ -205,14 +206,14 @@ static gls_status solve(weighting *w)
     return status;
 }
 
-/* mm2 of a weight of 1 in an FOD of density 1. */
+/* Cross-section (mm2) of a weight of 1 in an FOD of density 1. */
 static double area_of(const weighting *w)
 {
     const double *side = gls_fixels_grid(w->fod.fixels)->voxel_size;
     return gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
 }
 
-/* To be freed; NULL: no memory. */
+/* From malloc. NULL: out of memory. */
 static float *scale_weights(const weighting *w, const float *value, uint64_t n)
 {
     float *to = malloc(n * sizeof *to);
@@ -220,8 +221,8 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
     return to;
 }
 
-/* What the column of weights goes with, to be freed: what the result depends on and has, but neither names of outputs
- * nor devices and times. NULL: no memory. */
+/* Text that the column of weights carries, from malloc: everything that the result depends on, without names of
+ * outputs, devices and times. NULL: out of memory. */
 static char *describe_column(const weighting *w)
 {
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
@@ -239,7 +240,7 @@ static char *describe_column(const weighting *w)
     return text;
 }
 
-/* What of the tractogram is not in the new one. */
+/* Warns of parts of the tractogram that the new one lacks. */
 static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_counts *valid)
 {
     if (lost) {
@@ -251,7 +252,7 @@ static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_
                 valid->taken - valid->kept, valid->taken - valid->kept == 1 ? "" : "s");
 }
 
-/* The tractogram once more: with its weights, or those of its streamlines that are kept. */
+/* Copies the tractogram with its weights, or only the streamlines that are kept. */
 static gls_status write_tractogram(const weighting *w)
 {
     gls_tractogram_reader *reader = NULL;
@@ -278,7 +279,7 @@ static gls_status write_tractogram(const weighting *w)
         return status;
     }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
-    if (w->o->method != GLS_WEIGHTS_SIFT) { /* data of groups hold for all of their streamlines */
+    if (w->o->method != GLS_WEIGHTS_SIFT) { /* data of groups are valid only for all of their streamlines */
         options.dpg = info->dpg;
         options.n_dpg = info->n_dpg;
     }

@@ -1,3 +1,4 @@
+/* The tractogram that a command writes: its header, its fields, and the filters in front of the writer. */
 #include "workflow/tracts/tract_files.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-/* Keys of a header that tell of the file itself, and not of its streamlines. */
+/* Keys of a header that describe the file itself and not its streamlines. */
 static bool is_own(const char *key)
 {
     static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
@@ -61,12 +62,12 @@ static bool is_own(const char *key)
 
 /* Lines for the header of a TCK file. */
 typedef struct header {
-    const char *line[MAX_LINES + 1]; /* NULL-terminated, in text */
+    const char *line[MAX_LINES + 1]; /* NULL-terminated; point into text */
     size_t n, bytes;
     char *text;
 } header;
 
-/* One line of a field; false: the header cannot hold it. */
+/* Adds one line of a field. Returns false if the header cannot hold it. */
 static bool add_line(header *h, const char *key, const char *value, size_t length)
 {
     char *line = h->text + h->bytes;
@@ -79,8 +80,7 @@ static bool add_line(header *h, const char *key, const char *value, size_t lengt
     return true;
 }
 
-/* The header of the input goes into that of the output, where both are TCK files; what does not fit there is in the
- * sidecar. */
+/* Copies the header of the input to the output if both are TCK files. What does not fit is in the sidecar. */
 static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *info, gls_tractogram_format format,
                               header *h)
 {
