@@ -1,4 +1,4 @@
-/* The benchmark: every getter with every mapping on every device. */
+/* The benchmark: measures every getter with every mapping on every device. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "workflow/devices.h"
 #include "workflow/run_params.h"
 
-/* Parallel transport makes twenty short steps a point. */
+/* Parallel transport makes twenty short steps for each point. */
 enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
 
 uint64_t bench_seeds_for(const bench_run *run, int dg)
@@ -35,7 +35,7 @@ static gls_status open_devices(bench_run *run)
     return GLS_OK;
 }
 
-/* A folder for the tractograms that are written to be timed. */
+/* Makes a folder for the tractograms whose writing is timed. */
 static gls_status make_directory(bench_run *run)
 {
     const char *place = getenv("TMPDIR");
@@ -77,7 +77,7 @@ static gls_status measure_getter(bench_run *run, int dg)
     bench_model model;
     gls_status status = bench_model_fit(run, dg, &model);
     if (!status) {
-        /* the part in which temporary files exist; a fit would end it */
+        /* Temporary files exist in this phase only. A fit would end the phase. */
         gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
         status = make_directory(run);
         if (!status) status = measure_columns(run, dg, &model);

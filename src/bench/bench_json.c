@@ -1,4 +1,4 @@
-/* Everything that the benchmark found, as JSON. */
+/* All results of the benchmark as JSON. */
 #include <cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 
-/* "model name" of the first CPU; the machine's name elsewhere. */
+/* "model name" of the first CPU; the machine's name on other systems. */
 static void cpu_name(char *name, size_t size)
 {
     struct utsname system;
@@ -135,13 +135,13 @@ static void add_result(cJSON *column, const bench_column *c)
     gls_json_double(work, "flop", c->work.flops);
 }
 
-/* To the microsecond: more digits of a time say nothing. */
+/* Rounds to the microsecond. */
 static double rounded(double seconds)
 {
     return round(1e6 * seconds) / 1e6;
 }
 
-/* Plain writes behind each repetition: bytes per second. */
+/* Adds rates of plain writes after each repetition, bytes per second. */
 static void add_plain(cJSON *column, const bench_column *c)
 {
     static const char *const names[] = {"one_thread", "threads_of_the_writer"};

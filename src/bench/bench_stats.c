@@ -1,3 +1,4 @@
+/* Figures and lists of `glslines bench` that need no device. */
 #include "bench/bench_stats.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* How busy the machine is with other things while the benchmark runs. */
+/* How busy other processes keep the machine while the benchmark runs. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* The data of the benchmark: a phantom of the size of a brain, fitted as track does. */
+/* The data of the benchmark: a phantom of the size of a brain, fitted as `track` does. */
 #include <math.h>
 
 #include "bench/bench.h"
@@ -35,7 +35,7 @@ static int make_phantom(bench_run *run)
     return GLS_OK;
 }
 
-/* The stop map of track: FA, 0 outside the mask. */
+/* The stop map of `track`: FA, 0 outside the mask. */
 static int make_stop_map(bench_run *run)
 {
     gls_job_inputs *in = &run->data;
@@ -66,7 +66,7 @@ gls_status bench_data_make(bench_run *run)
 
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model)
 {
-    gls_job_inputs one = run->data; /* shares all but model and ODFs */
+    gls_job_inputs one = run->data; /* shares everything except model and ODFs */
     gls_job_options options = run->job;
     options.track.dg = (gls_direction_getter)dg;
     one.odf = NULL;

@@ -1,4 +1,5 @@
-/* The check of a device: each getter in each mapping in a process of its own, whose output this file reads. */
+/* The check of a device: runs each getter in each mapping in a process of its own and reads the output of that process.
+ */
 #include "bench/device_check.h"
 
 #include <errno.h>
@@ -15,14 +16,14 @@
 
 extern char **environ;
 
-/* Drivers that tell more of what they compile when they are asked to; each leaves the variables of others alone. */
+/* Variables that make drivers print statistics of what they compile. A driver ignores the variables of others. */
 static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", "V3D_DEBUG=shaderdb",
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
 
 /* What a driver says of a program; -1: nothing. */
 typedef struct statistics {
-    long size; /* instructions or bytes: tells a kernel from what the driver compiles for itself */
+    long size; /* instructions or bytes; distinguishes a kernel from programs that the driver compiles for itself */
     long registers, spills, waves, simd;
 } statistics;
 
@@ -31,10 +32,10 @@ static const statistics unknown = {-1, -1, -1, -1, -1};
 typedef struct check_run {
     const char *variant, *mapping;
     statistics now, largest;   /* of what was compiled since the last kernel */
-    bool fits, tracked, apart; /* the last: batches do not mix */
+    bool fits, tracked, apart; /* apart: batches do not mix */
     size_t kernels;
     double points_per_second;
-    char last[512]; /* line that says most of a failure */
+    char last[512]; /* the line that best describes a failure */
 } check_run;
 
 static bool number_behind(const char *line, const char *key, long *value)
@@ -50,7 +51,7 @@ static void keep_larger(check_run *run)
     if (run->now.size >= run->largest.size) run->largest = run->now;
 }
 
-/* radeonsi: "SGPRS: 48 VGPRS: 60 Code Size: 6200 ... Spilled VGPRs: 0", in one line or in several. */
+/* radeonsi: "SGPRS: 48 VGPRS: 60 Code Size: 6200 ... Spilled VGPRs: 0", in one line or several. */
 static void read_amd(check_run *run, const char *line)
 {
     long value;
@@ -77,7 +78,7 @@ static void read_spills(check_run *run, const char *line)
     run->now.spills = strtol(at, NULL, 10);
     while (count > line && count[-1] >= '0' && count[-1] <= '9') count--;
     run->now.size = strtol(count, NULL, 10);
-    /* narrower programs come first, the one that is used last */
+    /* narrower programs come first; the driver uses the last one */
     if (run->now.simd > run->largest.simd) run->largest = run->now;
     keep_larger(run);
 }
@@ -97,7 +98,7 @@ static bool read_line(void *user, const char *line)
     char label[64];
     double seconds, rate;
     size_t same, expected;
-    /* behind what a driver wrote without ending its line */
+    /* may follow text that a driver wrote without a line end */
     const char *kernel = strstr(line, "kernel\t");
     if (kernel && sscanf(kernel, "kernel\t%63[^\t]\t%lf", label, &seconds) == 2) {
         read_amd(run, line);
@@ -194,7 +195,7 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     return false;
 }
 
-/* Whether a name is that of the variant, and of the mapping if it has one. */
+/* Whether `only` names the variant, and the mapping if it names one. */
 static bool is_wanted(const char *only, const char *variant, gls_mapping mapping)
 {
     size_t n = only ? strcspn(only, ":") : 0;
@@ -222,7 +223,7 @@ gls_status check_device(const check_options *options)
         size_t before = n;
         for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT; m++) {
             double rate = 0;
-            /* one invocation a streamline is for renderers on the CPU */
+            /* one invocation for each streamline is for renderers on the CPU */
             if (gls_mapping_lanes(m, &info) == 0 || (m == GLS_MAPPING_SINGLE && !info.software)) continue;
             if (!is_wanted(options->only, gls_known_variants[v].name, m)) continue;
             n++;

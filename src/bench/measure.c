@@ -1,4 +1,4 @@
-/* One column of the benchmark: a tracker, one run that is not counted, and the repetitions. */
+/* One column of the benchmark: makes a tracker, runs once to warm up, then repeats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_su
                                                    "gather",          "readback",   "kernels_and_transfers",
                                                    "wait_for_writer", "write",      "whole"};
 
-/* Counts, and hands to the writer where there is one; runs on a thread of the tracker. */
+/* Counts streamlines, and passes them to the writer if there is one. Runs on a thread of the tracker. */
 typedef struct sink {
     gls_tractogram_writer *writer;
     uint64_t commissural;
@@ -46,7 +46,7 @@ static bool step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t
     return gls_monitor_step(user, &progress);
 }
 
-/* One run from the first seed to the complete file, which is deleted again. */
+/* One run from the first seed to the complete file. Deletes the file afterwards. */
 static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
                     double seconds[BENCH_TIMES])
 {
@@ -89,8 +89,8 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     return GLS_OK;
 }
 
-/* What plain writes to the same place reach now: memory that the machine has not touched for a while comes slowly, to
- * the writer and to them. */
+/* Measures plain writes to the same place at this moment. Memory that the machine has not used for a while is slow at
+ * first, for the writer and for plain writes. */
 static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {
     const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
@@ -120,7 +120,7 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
     return status;
 }
 
-/* One run more, in which the host waits for each kernel: kept apart, since that takes time itself. */
+/* An additional run in which the host waits for each kernel. Its times are kept apart, because waiting costs time. */
 static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -133,7 +133,7 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Those of all columns; for MRtrix3's getters their own step, angle and longest length. */
+/* Parameters of all columns; MRtrix3's getters have their own step, angle and maximum length. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
@@ -144,7 +144,7 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     params.max_angle = own.max_angle;
     params.max_length = own.max_length;
     params.max_directions_per_seed = own.max_directions_per_seed;
-    params.keep_single_points |= own.keep_single_points; /* seeds alone, of no length */
+    params.keep_single_points |= own.keep_single_points; /* for seedtest: single points */
     if (own.keep_single_points) params.min_length = 0;
     return params;
 }

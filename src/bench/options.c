@@ -1,4 +1,4 @@
-/* What is to be measured, from the words of the command line. */
+/* What to measure, from the command line. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* glslines render: pictures of tractograms. */
+/* `glslines render`: draws pictures of tractograms. */
 #include <glslines/render.h>
 
 #include "cmd/commands.h"

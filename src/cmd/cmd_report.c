@@ -1,4 +1,4 @@
-/* glslines report: an HTML file on a tractogram. */
+/* `glslines report`: writes an HTML report on a tractogram. */
 #include <glslines/report.h>
 
 #include "cmd/commands.h"

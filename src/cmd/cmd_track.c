@@ -1,4 +1,4 @@
-/* glslines track: diffusion data in, tractogram out. */
+/* `glslines track`: tracks streamlines in diffusion data and writes a tractogram. */
 #include <stdio.h>
 
 #include "cmd/commands.h"

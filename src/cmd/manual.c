@@ -1,4 +1,4 @@
-/* Topics of the manual and their tables: titles, links, plain text, and how wide each column may be. */
+/* Topics of the manual and their tables: titles, links, plain text, widths of columns. */
 #include "cmd/manual.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Options of `glslines track` and of a model: defaults, and checks of combinations. */
 #include "cmd/track_options.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ const char *const model_option_aliases[] = {"normalize", "normalise", "no-normal
 
 int model_options_check(const gls_model_options *o, const cmd_arguments *arguments)
 {
-    /* those of an estimated response, and who has what */
+    /* options of q-ball models, and of an estimated response */
     static const char *const qball_only[] = {"sm-lambda", "min-signal", NULL};
     static const char *const estimate[] = {"response-fa", "response-radius", "response-voxels", NULL};
     bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
@@ -77,7 +78,7 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
     return CMD_EXIT_OK;
 }
 
-/* Which images there are: a series, ODFs, both, or the phantom. */
+/* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments)
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
@@ -132,7 +133,7 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
     if (is_default && o->track.dg != GLS_DG_BOOT && cmd_options_given(arguments, "dg")) o->model.model = GLS_MODEL_CSD;
 }
 
-/* The defaults of preset, getter and model, where nothing was given. */
+/* Sets the defaults of preset, getter and model for options that are not given. */
 static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
     gls_job_options decided = *o;

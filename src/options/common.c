@@ -1,4 +1,4 @@
-/* The table of a command: its own rows and those that every command has; what was given of it. */
+/* The table of a command: its own rows, and rows that every command has; and what was given of them. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>

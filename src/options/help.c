@@ -1,4 +1,4 @@
-/* Help texts made from the tables of options. */
+/* Help texts, generated from the tables of options. */
 #include "options/options.h"
 
 #include <inttypes.h>
@@ -123,7 +123,7 @@ static void option_head(const gls_option *option, char *buffer, size_t size)
         snprintf(buffer, size, "%s--%s", letter, option->name);
 }
 
-/* The head of an option, on further lines where its choices are too many for one; returns the column behind it. */
+/* Prints the head of an option, on several lines if its choices need them. Returns the column after it. */
 static int print_head(FILE *out, const char *head, int width)
 {
     const int below = 10;
@@ -204,7 +204,7 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
     cmd_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
     fputs("| `", out);
-    /* GitHub takes a bar inside a code span for a cell border unless it is escaped */
+    /* GitHub takes a bar in a code span for a border of the table unless it is escaped. */
     for (const char *c = head + strspn(head, " "); *c; c++) fprintf(out, "%s%c", *c == '|' ? "\\" : "", *c);
     fputs("` | ", out);
     markdown_cell(out, range);
