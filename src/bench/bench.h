@@ -113,6 +113,7 @@ typedef struct bench_busy {
     double clock, own, all;
     bool known;
 } bench_busy;
+/* Reads the CPU seconds of now. */
 bench_busy bench_busy_now(void);
 /* Number of CPUs that other processes kept busy in between, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);
@@ -136,6 +137,7 @@ typedef struct bench_run {
 
 /* Measures everything. Fills *run, which need not be initialised. Call bench_finish() also after a failure. */
 gls_status bench_measure_all(bench_run *run, const bench_options *options, const gls_monitor *monitor);
+/* Frees the data and closes the devices. */
 void bench_finish(bench_run *run);
 
 /* Number of seeds of a column with this getter. */
@@ -149,9 +151,11 @@ void bench_model_finish(bench_model *model);
 /* Warms up, repeats, and fills in the column. */
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
 
+/* Measures what the device reaches. */
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
 /* *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
 gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate);
+/* Counts the work for one point with these parameters. */
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
 /* Prints the table to standard output: a row for each figure, a column for each getter, device and mapping. */

@@ -22,7 +22,7 @@
 static struct {
     pthread_mutex_t lock;
     cmd_progress_mode mode;
-    volatile sig_atomic_t fd; /* -1: no events */
+    volatile sig_atomic_t fd; /* a line was cut off; a reader could not separate the next line from it */
     cJSON *outputs;
     bool (*go_on)(void);
     bool broken; /* a line was cut off; a reader could not tell the next line from it */

@@ -26,6 +26,7 @@ typedef enum cmd_exit {
     CMD_EXIT_INTERRUPTED = 130
 } cmd_exit;
 
+/* Exit code of a status of the library. */
 cmd_exit cmd_exit_from_status(gls_status status);
 
 /* The i-th exit code and its description for the help. The text is NULL at the end of the list. */
@@ -124,17 +125,22 @@ gls_monitor cmd_progress_monitor(cmd_progress *progress);
 /* Opens the stream and writes the event start. While the reader does not read, the run waits as long as go_on() is
  * true. */
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
+/* The mode of --progress, as cmd_events_begin() took it. */
 cmd_progress_mode cmd_events_mode(void);
 /* Whether events go to standard error, so that nothing else may be written there. */
 bool cmd_events_own_stderr(void);
 
 /* The functions below do nothing without a stream of events. level: "warning" or "error". */
 void cmd_event_message(const char *level, const char *text);
+/* Event: a device takes part in the run. */
 void cmd_event_device(const char *renderer, uint64_t seeds);
+/* Event: a phase begins. */
 void cmd_event_phase(gls_phase phase);
+/* Event: progress of a phase; seconds since it began. */
 void cmd_event_progress(const gls_progress *progress, double seconds);
 /* Notes an output file for the event end. */
 void cmd_event_output(const char *path);
+/* Event: the end of the command with its exit code. */
 void cmd_event_end(int code);
 /* Writes the event end. May be called from a signal handler. */
 void cmd_event_end_by_signal(int code);

@@ -139,6 +139,7 @@ typedef struct gls_dataset_choice {
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
 /* GLS_ERR_INPUT if the chosen unit does not exist. */
 gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+/* Whether the unit with this index is chosen. */
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
 /* A table with one line for each unit and a header, columns separated by tabs. From malloc; NULL: out of memory. */
 char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice,
@@ -148,6 +149,7 @@ typedef struct gls_dataset_files {
     char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], report[GLS_DATASET_MAX_PATH],
         picture[GLS_DATASET_MAX_PATH], logs[GLS_DATASET_MAX_PATH];
 } gls_dataset_files;
+/* Makes the paths of the files of a unit. */
 void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
                       gls_dataset_files *files);
 /* Reads a filter file of BIDS apps and adds the entities of its object dwi to filters, as KEY=VALUE. The caller frees

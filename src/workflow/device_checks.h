@@ -80,6 +80,7 @@ typedef struct gls_known_comparison {
     size_t same;           /* halves that agree with the known ones */
     _Atomic uint32_t seen; /* 1 + seed of the last streamline */
 } gls_known_comparison;
+/* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
 /* Index of the point at which a streamline of a seed began. n if there is none. */
 size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);

@@ -9,7 +9,7 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
-/* --- Input files: check that they can be read, tell them apart by their contents, protect them from outputs.
+/* --- Input files: check that they can be read, identify them by their contents, protect them from outputs.
  * A reader may open a second file along with the one that the user names. This file is the companion: the other file of
  * a .hdr/.img pair, the values of a .mih, the data of a TCK file. Of a TRX folder the reader opens the files in it. */
 
@@ -53,10 +53,12 @@ typedef struct gls_inputs {
 
 /* Adds an input as the user typed it, and its companion. NULL adds nothing. */
 gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
+/* gls_inputs_add() for n texts. */
 gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
 /* GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input. inputs NULL:
  * there are none. */
 gls_status gls_inputs_check(const gls_inputs *inputs, const char *output);
+/* Frees the set and leaves it empty. */
 void gls_inputs_finish(gls_inputs *inputs);
 
 /* --- The run itself. No output is an input. All outputs appear together, or none does. */
@@ -77,10 +79,12 @@ typedef struct gls_run {
 
 /* Begins to collect warnings. Call gls_run_end() afterwards, also after a failure. */
 void gls_run_begin(gls_run *run, bool force);
+/* Ends the run: discards outputs that were not committed, and frees everything. */
 void gls_run_end(gls_run *run);
 
 /* Adds inputs as the user typed them. NULL adds nothing. GLS_ERR_OUTPUT: an input is an output of this run. */
 gls_status gls_run_reads(gls_run *run, const char *text);
+/* gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
 /* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
 gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n);

@@ -22,6 +22,7 @@ typedef struct gls_run_options {
 /* All rows. Offsets are those in gls_run_options, which are also those in gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
+/* Number of rows. */
 size_t gls_params_count(void);
 const gls_param *gls_params_get(size_t i);
 /* The row of this name; NULL: none. */

@@ -48,6 +48,7 @@ typedef struct gls_run_lengths {
 
 /* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
 bool gls_lengths_need_points(const gls_job_options *options);
+/* Adds the lengths of streamlines. */
 gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
 /* Replaces mean, median and extremes of the result, which came from counts of steps. Does nothing without streamlines.
  */

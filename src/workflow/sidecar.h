@@ -50,6 +50,7 @@ gls_status gls_sidecar_write_trace(const char *path, bool force);
 
 /* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
 void gls_json_double(cJSON *object, const char *key, double v);
+/* gls_json_double() for an array. */
 void gls_json_append_double(cJSON *array, double v);
 /* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
@@ -74,6 +75,7 @@ void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
 void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
 /* Adds an input file with its size and hash. Adds nothing if the file has no path. */
 void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
+/* Adds size, voxel size and affine of the grid. */
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
 /* Adds the gradient table and the shells. */
 void gls_sidecar_add_gradients(cJSON *root, const gls_series *series);

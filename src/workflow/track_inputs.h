@@ -90,6 +90,7 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
 gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options);
 /* FA that was fitted, or the image of --fa. NULL: neither. Never a stop map that is 1 everywhere. */
 const gls_image *gls_job_inputs_scalar(const gls_job_inputs *inputs);
+/* Frees everything. Call it also after a failure of any stage. */
 void gls_job_inputs_finish(gls_job_inputs *input);
 
 /* --- Getters that follow peaks: peaks from files, or from ODFs. */
@@ -108,6 +109,7 @@ gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *
                           gls_image **peaks);
 /* Like gls_find_peaks() for the inputs, after their ODFs are made. In a plan the image has no values. */
 gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+/* Makes an image of peaks without values, for a plan. */
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */

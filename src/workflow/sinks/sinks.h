@@ -99,10 +99,15 @@ gls_status gls_sinks_prepare(gls_job *job);
 gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash);
 /* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
 gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram);
+/* Whether any sink reads more than the two ends of streamlines. */
 bool gls_sinks_need_points(const gls_job *job);
+/* Calls complete(). writer: of the tractogram, or NULL. */
 gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer);
+/* Calls write(). */
 gls_status gls_sinks_write(gls_job *job, gls_output_group *group);
+/* Calls describe(). */
 void gls_sinks_describe(const gls_job *job, struct cJSON *root);
+/* Frees all sinks. May be called at any time after gls_sinks_take(). */
 void gls_sinks_finish(gls_job *job);
 
 /* --- Weights of --weights, for sinks that use them. */

@@ -69,6 +69,7 @@ double gls_tract_sources_length_slack(const gls_tract_sources *sources);
 /* Passes all streamlines to the sink, then finishes it; aborts the sink after a failure. May be called several times.
  */
 gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);
+/* Frees the sources. Call it also after a failure of gls_tract_sources_open(). */
 void gls_tract_sources_close(gls_tract_sources *sources);
 
 /* --- Pairs of labels that streamlines join, from a file of assignments. Used to select streamlines, and to make
@@ -124,10 +125,10 @@ typedef struct gls_tract_orient {
     float (*line)[3]; /* from malloc */
 } gls_tract_orient;
 
-/* Parses the value: x, y or z; a region, whose centre counts; or a tractogram, whose first streamline counts. text
- * NULL: all zero. */
 /* The part of the text that may be the name of an input file. Borrowed; NULL: none. */
 const char *gls_tract_orient_file(const char *text);
+/* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
+ * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
 gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
 void gls_tract_orient_finish(gls_tract_orient *orient);
 

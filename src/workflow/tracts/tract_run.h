@@ -45,10 +45,13 @@ void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
 /* Writes the sidecar's contents to the file of --json, or stores them as the text to print. */
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
+/* Adds a count to the sidecar. */
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);
+/* Sets the line that the user sees when all is written. */
 void gls_tract_run_message(gls_tract_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Gives all files of the group, with the sidecar, their final names. */
 gls_status gls_tract_run_commit(gls_tract_run *run);
+/* Frees the run and discards outputs that were not committed. */
 void gls_tract_run_finish(gls_tract_run *run);
 
 /* gls_bundles_read(); adds the files that the table names to the inputs. */
@@ -61,6 +64,7 @@ gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
  * message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
+/* Opens a tractogram with the options of reading of the run. allow_invalid: accepts points that are not finite. */
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);
 /* Opens a file a second time. Warnings are given only by the first reader. */
@@ -80,6 +84,7 @@ typedef struct gls_tract_text {
     const char *missing; /* text for NaN; NULL: nan */
     gls_status failed;
 } gls_tract_text;
+/* Opens a file in the group of the run. */
 gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
 /* Like gls_tract_text_open(), in any group. */
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
@@ -88,6 +93,7 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attr
 void gls_tract_text_field(gls_tract_text *text, const char *field);
 /* Appends the name of component i of n: NAME if n is 1, NAME_I otherwise. */
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);
+/* Ends the line. */
 void gls_tract_text_end_row(gls_tract_text *text);
 /* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
  * `missing`. */

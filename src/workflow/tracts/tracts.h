@@ -60,6 +60,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS, or nothing for the phantom */
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* `glslines score` without a tractogram. */
 gls_status gls_tract_score_phantom(gls_tract_run *run, const gls_score_cli *options);
 /* Default options. Rows that the tracker also has get the tracker's defaults. */
 gls_score_cli gls_score_cli_default(void);
@@ -73,6 +74,7 @@ gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Options of FODs from those of the command. sh: borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
 /* Checks that a fixel directory with n lists of values can be written. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
