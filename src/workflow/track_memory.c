@@ -84,7 +84,7 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 }
 
 /* Makes images without values in place of fitted ones. They take no memory until they are read. */
-static gls_status plan_study(gls_job *job, gls_job_inputs *planned)
+static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
     gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
@@ -176,7 +176,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     for (size_t i = 0; i < job->devices.n && !status && limit > 0; i++)
         status = gls_device_limit_memory(job->devices.device[i], limit);
     if (status) return status;
-    status = plan_study(job, &planned);
+    status = plan_inputs(job, &planned);
     if (!status) {
         gls_track_input input = gls_job_inputs_tracker_input(&planned, &job->options);
         add_images(&planned, gls_needs_series(&job->options), &f);

@@ -14,7 +14,7 @@
 #include "workflow/run_params.h"
 #include "workflow/sinks/sinks.h"
 
-#define PARCEL 16384
+#define BATCH 16384
 
 typedef struct weights_state {
     gls_fod fod;
@@ -141,13 +141,13 @@ gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_con
 {
     weights_state *w = weights->state;
     const float *weight = NULL;
-    uint64_t offset[PARCEL + 1], n;
+    uint64_t offset[BATCH + 1], n;
     gls_sink sink = gls_connectome_sink(connectome);
     gls_status status = solve(w, &job->devices, &weight, &n);
-    for (size_t i = 0; i <= PARCEL; i++) offset[i] = 2 * i;
-    for (size_t first = 0; first < w->n && !status; first += PARCEL) {
+    for (size_t i = 0; i <= BATCH; i++) offset[i] = 2 * i;
+    for (size_t first = 0; first < w->n && !status; first += BATCH) {
         const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
-        const gls_streamlines s = {.n = w->n - first < PARCEL ? w->n - first : PARCEL,
+        const gls_streamlines s = {.n = w->n - first < BATCH ? w->n - first : BATCH,
                                    .offset = offset,
                                    .point = (const float(*)[3])w->end[first],
                                    .n_dps = 1,

@@ -15,7 +15,7 @@
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
 
-#define PARCELS_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
+#define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 
 typedef struct weighting {
     gls_tract_run *run;
@@ -174,7 +174,7 @@ static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogra
         gls_tract_open(w->run, w->tracks, false, reader); /* reports errors before the FODs are segmented */
     if (status) return status;
     gls_weight_devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
-    status = gls_reader_ahead_start(*reader, PARCELS_AHEAD);
+    status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
     gls_status opened = gls_weight_devices_end(devices);
     return opened ? opened : status;
