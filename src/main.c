@@ -105,8 +105,8 @@ static void hold_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) >= 0) continue;
-        if (open("/dev/null", O_RDONLY) != fd)
-            _exit(CMD_EXIT_INTERNAL); /* writing to this descriptor fails, as it should */
+        /* read-only, so that writing to the descriptor fails as if it were closed */
+        if (open("/dev/null", O_RDONLY) != fd) _exit(CMD_EXIT_INTERNAL);
     }
 }
 

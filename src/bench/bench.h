@@ -9,7 +9,7 @@
 
 #include "track/engine/timed.h"
 #include "util/status.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8

@@ -4,7 +4,7 @@
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 enum { N_DIRECTIONS = 150, N_B0 = 10 };
 

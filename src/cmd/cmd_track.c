@@ -6,7 +6,7 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "util/clock.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/sidecar.h"
 
 static int plan(gls_job *job, const gls_run_options *run)

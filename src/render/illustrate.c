@@ -13,8 +13,8 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
-#include "workflow/track_run.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
 #include "workflow/sidecar.h"
 
 static gls_status check(const gls_illustrations *o, const gls_job *job)

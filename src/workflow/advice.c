@@ -1,5 +1,5 @@
 /* Warnings of results that look wrong although nothing failed. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Tissue, seeds and regions of a run: where streamlines start, and what they may enter. */
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 #include <inttypes.h>
 #include <math.h>

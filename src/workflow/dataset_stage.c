@@ -11,7 +11,7 @@
 
 #include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/series.h"
 
 #define IMAGE ".nii.gz"

@@ -6,7 +6,7 @@
 #include "util/json_text.h"
 #include "util/text.h"
 #include "workflow/devices.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 static const char *const platforms[] = {[GLS_PLATFORM_GBM] = "GBM render node",
                                         [GLS_PLATFORM_EGL_DEVICE] = "EGL device",

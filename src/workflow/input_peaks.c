@@ -1,5 +1,5 @@
 /* Peaks for getters that follow peaks: read from files of --peaks, or found in ODFs. */
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 #include <math.h>
 #include <string.h>

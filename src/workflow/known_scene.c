@@ -13,7 +13,7 @@ enum { N_SEEDS = 48 };
 /* mm. Directions are vertices of a sphere or come from random numbers. Different rounding of drivers hardly moves a
  * point until another direction is chosen. */
 #define TOLERANCE 0.005f
-/* One half of this many may differ. */
+/* At most one half in this many may differ. */
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {

@@ -11,7 +11,7 @@
 #include "workflow/devices.h"
 #include "workflow/fit_model.h"
 #include "workflow/run_params.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 typedef struct methods_run {
     const gls_job_options *options;

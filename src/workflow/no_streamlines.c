@@ -1,5 +1,5 @@
 /* Explains why a run gave no streamline, stage by stage, and what to try. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The journal of --resume: its name, opening it, and recording the outputs. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>

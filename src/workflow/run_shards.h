@@ -8,7 +8,7 @@
 
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 /* --- Which part of the run, and how the parts recognise each other. */
 
@@ -72,8 +72,8 @@ typedef struct gls_merge_shard {
     cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar that lies beside a shard (its name with .json). GLS_ERR_INPUT: no sidecar, or the size of the shard
- * is not the size in the sidecar, so that the shard was cut or changed. */
+/* Reads the sidecar that lies beside a shard (its name with .json). GLS_ERR_INPUT: there is none, or its size, count or
+ * index is not that of the shard, so that the shard was cut, changed or renamed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 void gls_merge_shard_finish(gls_merge_shard *shard);
 /* GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if devices

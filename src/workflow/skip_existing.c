@@ -10,7 +10,7 @@
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 

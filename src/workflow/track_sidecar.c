@@ -1,5 +1,5 @@
 /* The sidecar of a tractogram: everything needed to know how it was made. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <cJSON.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "util/status.h"
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 /* Keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)

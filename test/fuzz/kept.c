@@ -4,7 +4,7 @@
 #include "grid.h"
 #include "workflow/fit_model.h"
 #include "workflow/device_checks.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {

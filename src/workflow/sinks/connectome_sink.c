@@ -6,7 +6,7 @@
 #include "tracts/grouped.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"

@@ -4,7 +4,7 @@
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 typedef struct map_state {
     gls_density *map;

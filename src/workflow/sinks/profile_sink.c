@@ -5,8 +5,8 @@
 #include "image/formats.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
 #include "workflow/tracts/tract_tables.h"
 
 typedef struct profile_state {

@@ -6,7 +6,7 @@
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
 

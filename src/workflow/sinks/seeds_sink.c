@@ -4,7 +4,7 @@
 
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #define PIECE 65536
 

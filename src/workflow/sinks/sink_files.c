@@ -4,7 +4,7 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 static gls_status no_memory(void)
 {

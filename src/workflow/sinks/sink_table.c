@@ -8,7 +8,7 @@
 #include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 /* One row for each kind. Columns reach the tractogram, and files the sidecar, in this order. */
 static const gls_sink_kind *const kinds[] = {

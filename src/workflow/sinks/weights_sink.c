@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 #include "workflow/weight_files.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/run_params.h"
 #include "workflow/sinks/sinks.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "util/json_text.h"
 #include "workflow/sidecar.h"
 #include "workflow/run_params.h"

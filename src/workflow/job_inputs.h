@@ -1,6 +1,6 @@
 /* The inputs of a run of tracking: files are read, or the built-in phantom is made; all is checked and fitted. */
-#ifndef GLS_WORKFLOW_TRACK_INPUTS_H
-#define GLS_WORKFLOW_TRACK_INPUTS_H
+#ifndef GLS_WORKFLOW_JOB_INPUTS_H
+#define GLS_WORKFLOW_JOB_INPUTS_H
 
 #include "workflow/fit_model.h"
 

@@ -1,5 +1,5 @@
 /* Memory of a run: estimates it before tracking, and makes batches smaller to stay within a limit. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "workflow/run_params.h"
 #include "util/threads.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 #define MB UINT64_C(1000000)
 

@@ -1,6 +1,6 @@
 /* The inputs of a run of tracking: reads the files or makes the phantom, checks, fits, and makes the tracker's input.
  */
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 #include <inttypes.h>
 #include <math.h>

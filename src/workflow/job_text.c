@@ -1,5 +1,5 @@
 /* Text about a run of tracking: the plan, and the result. */
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/run_params.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {

@@ -10,12 +10,12 @@
 #include "util/numbers.h"
 #include "util/text.h"
 #include "util/status.h"
-#include "workflow/track_run.h"
+#include "workflow/job.h"
 #include "workflow/run.h"
 #include "workflow/run_params.h"
 #include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 /* Name of an output of this shard. Frees path. */
 static char *shard_name(char *path, const gls_shard *shard)

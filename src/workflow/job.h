@@ -1,6 +1,6 @@
 /* Inside a run of tracking (gls_job): its state, and the functions that the files of the run share. */
-#ifndef GLS_WORKFLOW_TRACK_RUN_H
-#define GLS_WORKFLOW_TRACK_RUN_H
+#ifndef GLS_WORKFLOW_JOB_H
+#define GLS_WORKFLOW_JOB_H
 
 #include <time.h>
 
@@ -10,7 +10,7 @@
 #include "workflow/run.h"
 #include "workflow/run_shards.h"
 #include "workflow/sinks/sinks.h"
-#include "workflow/track_inputs.h"
+#include "workflow/job_inputs.h"
 
 /* --- State of the run. */
 
@@ -101,8 +101,9 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
 
 /* Sets other_inputs. Call it once the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
-/* Sets result.skipped if all outputs exist and were written by an equal run. GLS_ERR_OUTPUT: an output exists and is of
- * another run, or skip_existing is off. Call it after gls_job_open(). */
+/* Sets result.skipped if all outputs exist and were written by an equal run. Otherwise checks the outputs like
+ * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist and are of another run. Call it after
+ * gls_job_open(). */
 gls_status gls_job_find_done(gls_job *job);
 /* Records the outputs, which are complete in the group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group);
