@@ -122,8 +122,9 @@ static gls_status move(const gls_dataset_stage *s, const char *name)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
 }
 
-/* The old sidecar is removed first and the new one is renamed last. While there is no sidecar, the tractogram counts as
- * not made. Shared files stay as long as the staged image shows that they are the same. */
+/* Removes the old sidecar first and moves the new one last. While there is no sidecar, the tractogram counts as not
+ * made. Images move after the other files, because is_there() needs the staged image to see that an existing sidecar is
+ * of the same image. */
 static gls_status name_files(const gls_dataset_stage *s)
 {
     char path[GLS_DATASET_MAX_PATH], **names;

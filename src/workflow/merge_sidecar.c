@@ -334,8 +334,9 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 }
 
 /* Sets the counts of the whole run. Without --select they are the sums of all shards. With --select they are the sums
- * up to the shard that has the last selected streamline. This shard tracked more than that, unless it is the first and
- * ended there. */
+ * up to the shard with the last selected streamline; seeds, streamlines and points are then those of the selection, and
+ * "counters_beyond_selection" says that all other counts include more. The first shard alone, if the selection is all
+ * of it, needs no correction. */
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;

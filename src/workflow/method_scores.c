@@ -213,9 +213,9 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
         any = any || wanted[dg];
     }
     if (!any) return GLS_OK;
-    const gls_model_options settled = options_of(run, kind, GLS_DG_PROB).model;
-    options.sh_order = settled.sh_order;
-    options.csd_rule = settled.csd_rule;
+    const gls_model_options defaults = options_of(run, kind, GLS_DG_PROB).model;
+    options.sh_order = defaults.sh_order;
+    options.csd_rule = defaults.csd_rule;
     choose_voxels(run, kind, wanted);
     gls_status status = gls_series_model_init(&model, &options, &run->series);
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);

@@ -54,8 +54,8 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status || !colon ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
-/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and names of groups that are
- * too long for TRX. */
+/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and names of bundles that TRX
+ * cannot hold. */
 static gls_status check_bundles(const gls_bundles *bundles, const gls_job *job, const char *rules)
 {
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {

@@ -18,7 +18,7 @@
 /* summary NULL: streamlines were not read. */
 struct cJSON *gls_tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary);
 
-/* Whether half of the steps differ by at most a thousandth. They do not after points were left out. */
+/* Whether the middle half of the steps differs by at most a thousandth. It does not after points were left out. */
 static bool tract_is_regular(const gls_spread *step)
 {
     return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;
