@@ -331,8 +331,9 @@ static const char *translated(parser *p, const gls_option *option, const char *t
     return word;
 }
 
-/* Whether an option may be given again. A setting is replaced, so that a user can append to the options of a script.
- * For a file, a name or a list it is an error, because the first one would be ignored silently. */
+/* Whether an option may be given again. Flags count, and lists of texts grow. A number or a choice is replaced, so that
+ * a user can append to the options of a script. For a file, a name or a list of numbers it is an error, because the
+ * first value would be ignored silently. */
 static bool may_come_again(parser *p, const gls_option *option)
 {
     switch (option->kind) {

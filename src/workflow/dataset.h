@@ -30,8 +30,9 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
 gls_status gls_bids_make_folders(const char *path);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
-/* gls_bids_is_label(): whether the text is a label, that is, one or more letters, digits or +. */
+/* What is wrong with an invalid label, and the remedy, for messages. */
 #define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
+/* Whether the text is a label, that is, one or more letters, digits or +. */
 bool gls_bids_is_label(const char *text);
 /* Whether everything before the suffix consists of keys and values of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);

@@ -313,7 +313,8 @@ static void add_run(cJSON *root, const gls_job *job)
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
 }
 
-/* Another run may have taken the default name meanwhile: x.json is the default for x.trx and for x.tck. */
+/* Chooses the default name again, because another run may have taken it meanwhile: x.json is the default for x.trx and
+ * for x.tck. */
 static void rename_sidecar(gls_job *job)
 {
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
