@@ -28,8 +28,8 @@ size_t gls_series_model_volumes(const gls_model *m)
     return gls_series_model_gradients(m)->n;
 }
 
-/* Chooses the shell of a single-shell model. Every shell that is asked for must exist; more than one is an error after
- * that. */
+/* Chooses the shell of a single-shell model: checks that every shell that is asked for exists, then that it is only
+ * one. */
 static gls_status choose_shell(gls_model *m)
 {
     const gls_numbers *shells = &m->options->shells;
@@ -103,8 +103,8 @@ static void choose_kind(gls_model *m)
             m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
 }
 
-/* Lowers the order to what the directions, or the responses of several tissues, determine, unless an order is asked
- * for. */
+/* Unless an order is asked for, lowers the order to that of a response from a file or of several tissues, or to what
+ * the directions determine. */
 static void choose_order(gls_model *m)
 {
     const gls_response *response = m->has_response ? &m->response : NULL;

@@ -120,9 +120,8 @@ static gls_status too_small(const gls_job *job, const figures *f)
                     f->shared ? "it for the device" : "each device's");
 }
 
-/* Halves batches until device and host memory are within the limit, and host memory is within the control group's.
- * Without
- * --memory a plan that exceeds the limit is no failure, because it is an upper bound. */
+/* Halves batches until device and host memory are within --memory-limit, and host memory is within the limit of the
+ * control group. To exceed the limit of the control group is only a warning, because the estimate is an upper bound. */
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
