@@ -47,8 +47,8 @@ int cmd_finish(gls_status status);
 /* Prints a text from malloc to standard output and frees it. NULL: reports that memory ran out. Escapes control
  * characters except tabs and line ends. Names in the text must be escaped by the caller. Returns an exit code. */
 int cmd_print(char *text);
-/* Writes the text of --json to the file at path, or prints it if path is ""; does nothing if path is NULL. Frees the
- * text. Returns an exit code. */
+/* Writes the text of --json to the file at path, or prints it if path is "", and frees it. Does nothing if path is
+ * NULL. text NULL: reports that memory ran out. Returns an exit code. */
 int cmd_json_to(const char *path, bool force, char *text);
 /* Prints "glslines: warning: TEXT". */
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

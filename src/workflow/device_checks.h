@@ -24,7 +24,8 @@ void gls_checked_finish(gls_checked *memory);
 /* Adds the result for one mapping of a variant to the file and keeps all other results. */
 void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping);
 
-/* Name of a variant in the file: getter and order of the model, such as "boot4" or "boot8". */
+/* Name of a variant in the file: getter and order of the model, such as "boot4" or "boot8". Orders above 4 count as 8.
+ * Getters whose kernels do not depend on the order have no number. */
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
 /* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
