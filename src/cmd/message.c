@@ -140,8 +140,8 @@ static void emit(void *user, gls_log_level level, const char *line)
         [GLS_LOG_DETAIL] = {"", ""},
         [GLS_LOG_DEBUG] = {"debug: ", "debug: "}};
     pthread_mutex_lock(&messages.lock);
-    const int most = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
-    if ((int)level <= most) print_line(prefix[level][cmd_terminal_has_colour()], line);
+    const int max_level = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
+    if ((int)level <= max_level) print_line(prefix[level][cmd_terminal_has_colour()], line);
     pthread_mutex_unlock(&messages.lock);
     if (level <= GLS_LOG_WARNING) cmd_event_message(level == GLS_LOG_ERROR ? "error" : "warning", line);
 }

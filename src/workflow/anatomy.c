@@ -208,13 +208,13 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
                                             : NULL;
     gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
     gls_format_count(input->seed_voxels, voxels, sizeof voxels);
-    const char *most = o->track.select > 0 ? "at most " : "";
+    const char *bound = o->track.select > 0 ? "at most " : "";
     if (o->seeds)
-        gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", most, count, place);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", bound, count, place);
     else if (place)
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, most, count, place, o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, bound, count, place, o->seed_seed);
     else
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, most, count, voxels, o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count, voxels, o->seed_seed);
     return GLS_OK;
 }
 

@@ -169,14 +169,14 @@ static bool is_part(const char *name, const char *stem)
 static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
 {
     char **names, *found = NULL, plain[64];
-    size_t most = 0;
+    size_t best = 0;
     snprintf(plain, sizeof plain, "%s%s", suffix, extension);
     if (gls_bids_names(folder, &names)) return NULL;
     for (size_t i = 0; names[i]; i++) {
         bool fits = strcmp(names[i], plain) == 0 ||
                     (gls_bids_has_suffix(names[i], suffix, extension) && is_part(names[i], stem));
-        if (!fits || (found && stem_length(names[i]) <= most)) continue;
-        most = stem_length(names[i]);
+        if (!fits || (found && stem_length(names[i]) <= best)) continue;
+        best = stem_length(names[i]);
         free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }
@@ -248,15 +248,15 @@ char *gls_bids_find(const char *folder, const char *key, const char *value, cons
                     const char *series)
 {
     char **names, *found = NULL, text[256];
-    int most = -1;
+    int best = -1;
     if (gls_bids_names(folder, &names)) return NULL;
     for (size_t i = 0; names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
             continue;
         if (!gls_bids_is_valid(names[i]) || !is_kind(names[i], key, value) ||
-            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= most)
+            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= best)
             continue;
-        most = suits(names[i], series);
+        best = suits(names[i], series);
         free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }

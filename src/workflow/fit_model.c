@@ -296,15 +296,15 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
 static gls_status check_fit(const gls_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;
-    float most = 0;
+    float largest = 0;
     for (size_t v = 0; v < n; v++) {
         if (mask && !(mask->data[v] > 0)) continue;
         inside++;
         if (!isfinite(m->sh->data[v])) continue;
         finite++;
-        most = fmaxf(most, fabsf(m->sh->data[v]));
+        largest = fmaxf(largest, fabsf(m->sh->data[v]));
     }
-    if (inside > 0 && (finite == 0 || most > MAX_COEFFICIENT))
+    if (inside > 0 && (finite == 0 || largest > MAX_COEFFICIENT))
         return gls_fail(
             GLS_ERR_INPUT, "%s: the fit of --model %s gives coefficients %s: its response or the series is not usable",
             m->series->name, gls_model_name(m->kind), finite == 0 ? "that are not finite in any voxel" : "above 1e+06");

@@ -27,16 +27,16 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 {
     gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
     bool clamped = false;
-    float most = 0;
+    float largest = 0;
     if (status) return status;
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
         float *x = &fod->mask->data[v];
         clamped |= !(*x >= 0 && *x <= 1);
         *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN, too, becomes 0 */
-        most = fmaxf(most, *x);
+        largest = fmaxf(largest, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
-    return most > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
+    return largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
 }
 
 /* --- Is an image one of SH coefficients? */

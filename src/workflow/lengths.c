@@ -67,19 +67,19 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     gls_status status = make_room(l, in->n);
     if (status) return status;
     gls_parallel(in->n, GRAIN, omp_get_max_threads(), measure, &(task){l, in});
-    uint64_t most = l->n > 0 ? l->max : 0, least = l->n > 0 ? l->min : UINT64_MAX;
+    uint64_t largest = l->n > 0 ? l->max : 0, smallest = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
-        most = l->part[i] > most ? l->part[i] : most;
-        least = l->part[i] < least ? l->part[i] : least;
+        largest = l->part[i] > largest ? l->part[i] : largest;
+        smallest = l->part[i] < smallest ? l->part[i] : smallest;
     }
-    status = make_bins(l, 2 * (bin_of(most) + 1) < MAX_BINS ? 2 * (bin_of(most) + 1) : bin_of(most) + 1);
+    status = make_bins(l, 2 * (bin_of(largest) + 1) < MAX_BINS ? 2 * (bin_of(largest) + 1) : bin_of(largest) + 1);
     for (size_t i = 0; i < in->n && !status; i++) {
         l->sum += l->part[i];
         l->bin[bin_of(l->part[i])]++;
     }
     l->n += in->n;
-    l->max = most;
-    l->min = least;
+    l->max = largest;
+    l->min = smallest;
     return status;
 }
 

@@ -231,7 +231,7 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
 /* Mean and extremes of measured lengths follow from those of the shards. The median does not, and is left out. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
-    double least = INFINITY, most = 0;
+    double smallest = INFINITY, largest = 0;
     uint64_t all = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t count = 0;
@@ -241,13 +241,13 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
         sum += (uint64_t)llround((double)count * mean->valuedouble * GLS_LENGTH_PARTS);
-        least = fmin(least, low->valuedouble);
-        most = fmax(most, high->valuedouble);
+        smallest = fmin(smallest, low->valuedouble);
+        largest = fmax(largest, high->valuedouble);
     }
     if (all == 0) return;
     replace_double(lengths, "mean_mm", (double)sum / (double)all / GLS_LENGTH_PARTS);
-    replace_double(lengths, "min_mm", least);
-    replace_double(lengths, "max_mm", most);
+    replace_double(lengths, "min_mm", smallest);
+    replace_double(lengths, "max_mm", largest);
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 

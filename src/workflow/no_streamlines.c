@@ -162,13 +162,14 @@ static void explain_ends(const gls_job *job)
             gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s",
                     gls_format_count(r->verdicts[v], count, sizeof count),
                     gls_format_count(r->directions, all, sizeof all), gls_verdict_words((gls_verdict)v));
-    int most = 0;
+    int commonest = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
-        if (r->ends[e] > r->ends[most]) most = e;
-    if (most == GLS_END_STOP_MAP && job->inputs.stop_map_open)
-        most = GLS_END_MASK; /* the map ends where the mask ends */
-    if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[most])
-        gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)most), advice[most]);
+        if (r->ends[e] > r->ends[commonest]) commonest = e;
+    if (commonest == GLS_END_STOP_MAP && job->inputs.stop_map_open)
+        commonest = GLS_END_MASK; /* the map ends where the mask ends */
+    if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
+        gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)commonest),
+                advice[commonest]);
 }
 
 void gls_job_explain_empty(const gls_job *job)

@@ -34,12 +34,12 @@ static gls_status flush(seeds_state *t)
 static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
 {
     uint64_t best = s->offset[i];
-    float least = INFINITY;
+    float smallest = INFINITY;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
         float square = 0;
         for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
-        if (square < least) {
-            least = square;
+        if (square < smallest) {
+            smallest = square;
             best = p;
         }
     }

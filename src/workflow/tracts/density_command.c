@@ -271,13 +271,13 @@ static gls_status finish_map(mapping *m)
     const gls_density_cli *o = m->o;
     const size_t voxels = gls_grid_voxels(&m->grid), n = voxels * gls_density_volumes(m->density);
     if (!o->normalize && !o->mask_out) return GLS_OK;
-    double *value = malloc(n * sizeof *value), most = 0;
+    double *value = malloc(n * sizeof *value), largest = 0;
     uint8_t *mask = malloc(voxels);
     gls_status status = value && mask ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", m->out);
     if (!status) gls_density_get(m->density, value);
-    for (size_t v = 0; v < n && !status; v++) most = fmax(most, value[v]);
+    for (size_t v = 0; v < n && !status; v++) largest = fmax(largest, value[v]);
     double by = o->normalize == NORMALIZE_COUNT ? gls_density_get_counts(m->density).weight
-                : o->normalize == NORMALIZE_MAX ? most
+                : o->normalize == NORMALIZE_MAX ? largest
                                                 : 1;
     if (by > 0 && by != 1) gls_density_set_scale(m->density, 1 / by);
     if (!status && o->normalize && !(by > 0))

@@ -94,11 +94,12 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
     table t = {.buan = b, .bundles = bundles};
     gls_tractogram_reader *reader = NULL;
     gls_sink end = {.append = append, .user = &t}, sink = {0};
-    size_t most = 1;
-    for (size_t i = 0; i < b->n_images; i++) most = b->image[i]->n_volumes > most ? b->image[i]->n_volumes : most;
+    size_t largest = 1;
+    for (size_t i = 0; i < b->n_images; i++)
+        largest = b->image[i]->n_volumes > largest ? b->image[i]->n_volumes : largest;
     t.core = malloc(n * b->disks * sizeof *t.core);
     t.row = calloc(n, sizeof *t.row);
-    t.value = malloc(most * sizeof *t.value);
+    t.value = malloc(largest * sizeof *t.value);
     gls_status status = t.core && t.row && t.value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     for (size_t k = 0; k < n && !status; k++) gls_bundles_core(bundles, k, t.core + k * b->disks);
     if (!status) status = gls_tract_text_open(run, path, &t.text);

@@ -226,25 +226,25 @@ static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 {
     size_t n, m, i = 0, k = 0;
     const double *x = gls_bundle_stats_sorted(a, &n), *y = gls_bundle_stats_sorted(b, &m);
-    double most = 0;
+    double largest = 0;
     while (i < n && k < m) {
         double at = fmin(x[i], y[k]);
         while (i < n && x[i] <= at) i++;
         while (k < m && y[k] <= at) k++;
-        most = fmax(most, fabs((double)i / (double)n - (double)k / (double)m));
+        largest = fmax(largest, fabs((double)i / (double)n - (double)k / (double)m));
     }
-    return n > 0 && m > 0 ? most : NAN;
+    return n > 0 && m > 0 ? largest : NAN;
 }
 
 static void report_pair(scoring *s, const side *a, const side *b)
 {
-    double both = 0, one = 0, sum = 0, least = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    double both = 0, one = 0, sum = 0, smallest = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
     for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
         double x = a->map[v], y = b->map[v];
         if (x == 0 && y == 0) continue;
         both += x > 0 && y > 0;
         one += (x > 0) + (y > 0);
-        if (x > 0 && y > 0) least += x + y;
+        if (x > 0 && y > 0) smallest += x + y;
         sum += x + y;
         n++;
         sx += x;
@@ -260,7 +260,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
         const char *name;
         double value;
     } rows[] = {{"dice", 2 * both / one},
-                {"weighted_dice", least / sum},
+                {"weighted_dice", smallest / sum},
                 {"density_correlation", correlation},
                 {"length_distance", kolmogorov_smirnov(a->lengths, b->lengths)},
                 {"shared_streamlines", (double)b->shared.kept}};
