@@ -40,6 +40,7 @@ typedef struct bench_options {
  * default. Call bench_options_finish() afterwards, also after a failure. */
 gls_status bench_options_choose(bench_options *options, const char *shape, const char *getters, const char *mappings,
                                 const char *devices);
+/* Frees what bench_options_choose() allocated. */
 void bench_options_finish(bench_options *options);
 
 /* Times of one repetition, seconds by the host's clock. */
@@ -146,6 +147,7 @@ uint64_t bench_seeds_for(const bench_run *run, int dg);
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model);
+/* Frees the model. The data stay with the run. */
 void bench_model_finish(bench_model *model);
 
 /* Warms up, repeats, and fills in the column. */

@@ -84,6 +84,7 @@ enum {
 char *manual_plain_text(const char *text, bool quote);
 /* manual_plain_text() for n cells. Free with manual_free_cells(), which accepts NULL. */
 char **manual_plain_cells(char *const *cells, size_t n);
+/* Frees n cells. cells may be NULL. */
 void manual_free_cells(char **cells, size_t n);
 
 /* Chooses widths of columns: as wide as the cells, then the widest columns are made narrower until a row fits into

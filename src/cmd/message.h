@@ -85,7 +85,9 @@ void cmd_terminal_end_by_signal(void);
 void cmd_interrupt_init(void);
 /* Calls nest. */
 void cmd_interrupt_catch(void);
+/* Ends the part of the program that cmd_interrupt_catch() began. */
 void cmd_interrupt_release(void);
+/* Call it when all outputs are complete. */
 void cmd_interrupt_done(void);
 /* Whether a signal has asked the command to stop. */
 bool cmd_interrupted(void);
@@ -101,7 +103,9 @@ typedef struct cmd_launcher cmd_launcher;
 
 /* NULL if there is no launcher; the other functions accept NULL. Call all of them from one thread. */
 cmd_launcher *cmd_launcher_create(void);
+/* Shows a fraction from 0 to 1. */
 void cmd_launcher_update(cmd_launcher *launcher, double fraction);
+/* Removes the progress and frees the launcher. */
 void cmd_launcher_destroy(cmd_launcher *launcher);
 /* Shows a notification. Does nothing without a desktop. */
 void cmd_launcher_notify(const char *title, const char *text);

@@ -11,6 +11,7 @@ typedef struct track_options {
     gls_run_options run;
 } track_options;
 
+/* cmd_command.set_defaults of `track`. values: a track_options. */
 void track_options_default(void *values);
 
 /* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in

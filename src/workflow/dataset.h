@@ -113,6 +113,7 @@ typedef struct gls_dataset {
 /* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: not a data set, nothing to track, an
  * unknown participant, or a data set that is not preprocessed. */
 gls_status gls_dataset_open(const gls_dataset_options *options, gls_dataset *dataset);
+/* Frees the units. Call it also after a failure of gls_dataset_open(). */
 void gls_dataset_finish(gls_dataset *dataset);
 
 /* Outcome for a unit. */
@@ -201,6 +202,7 @@ const char *gls_bids_value(const char *name, const char *key, char *value, size_
 /* Names in a folder that are not hidden, sorted by bytes, NULL-terminated. Free with gls_bids_names_free(). A folder
  * that does not exist has no names. */
 gls_status gls_bids_names(const char *folder, char ***names);
+/* Accepts NULL. */
 void gls_bids_names_free(char **names);
 
 /* --- A data set of phantoms. */

@@ -72,6 +72,7 @@ typedef struct gls_known_scene {
 } gls_known_scene;
 /* Makes the scene of a variant. Call gls_known_scene_finish() also after a failure. */
 gls_status gls_known_scene_create(size_t variant, gls_known_scene *scene);
+/* Frees the scene. */
 void gls_known_scene_finish(gls_known_scene *scene);
 
 /* Result of comparing streamlines that arrive in the order of seeds. Set only `scene` before. */

@@ -18,6 +18,7 @@ size_t gls_device_set_count(const char *names);
 /* Opens the devices in the list, or n devices of the one name in it (see gls_device_open_several()), and logs them.
  * Close with gls_device_set_close(). */
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
+/* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 
 /* Devices and failed drivers, as lines of text and as JSON. From malloc; NULL: out of memory. */

@@ -49,6 +49,7 @@ gls_status gls_tissues_fractions(const gls_tissues *tissues, gls_image **fractio
 /* Add the responses to the key of a cached fit, and to the sidecar. */
 void gls_tissues_add_key(cJSON *key, const gls_tissues *tissues);
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
+/* Frees responses and images, except the image of white matter, which belongs to the model. */
 void gls_tissues_finish(gls_tissues *tissues);
 
 /* --- The model. */
@@ -90,6 +91,7 @@ gls_status gls_series_model_subset(gls_model *model);
 /* Fits the SH image in the voxels of the mask and reports progress. For msmt it is the image of white matter, after
  * normalisation. */
 gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);
+/* Frees everything that the model owns. The series and the options are borrowed. */
 void gls_series_model_finish(gls_model *model);
 
 /* Series and table of the volumes in use, and their number. The number is known before the series is read. */

@@ -38,6 +38,7 @@ void gls_method_scores_add(struct cJSON *root, const gls_method_scores *scores);
 const char *gls_method_model(const gls_method_score *score);
 /* Adds counts, means and bundles of one result. */
 void gls_score_json(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
+/* Frees the phantom, which owns the names of bundles. */
 void gls_method_scores_finish(gls_method_scores *scores);
 
 #endif

@@ -24,6 +24,7 @@ typedef gls_option gls_param;
 extern const gls_option gls_params[];
 /* Number of rows. */
 size_t gls_params_count(void);
+/* The i-th row. i must be below gls_params_count(). */
 const gls_param *gls_params_get(size_t i);
 /* The row of this name; NULL: none. */
 const gls_param *gls_params_find(const char *name);

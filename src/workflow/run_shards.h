@@ -53,6 +53,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *
 /* Replaces mean, median and extremes of the result, which came from counts of steps. Does nothing without streamlines.
  */
 void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
+/* Frees the arrays and sets everything to 0. */
 void gls_run_lengths_finish(gls_run_lengths *lengths);
 
 /* --- Merging maps: images of counts, and matrices, add up to those of the whole run. */
@@ -75,6 +76,7 @@ typedef struct gls_merge_shard {
 /* Reads the sidecar that lies beside a shard (its name with .json). GLS_ERR_INPUT: there is none, or its size, count or
  * index is not that of the shard, so that the shard was cut, changed or renamed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
+/* Frees the sidecar. path is borrowed. */
 void gls_merge_shard_finish(gls_merge_shard *shard);
 /* GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if devices
  * differ. *warned: false before the first call. */

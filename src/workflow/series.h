@@ -45,6 +45,7 @@ void gls_series_compare_table(const gls_series *series, const char *bval, const 
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Stores the shells in the series and logs them. */
 gls_status gls_series_log_shells(gls_series *series);
+/* Frees image and table. The name is borrowed. */
 void gls_series_finish(gls_series *series);
 
 /* Computes a brain mask from the series and logs its size. The caller frees *mask. */
@@ -86,6 +87,7 @@ struct cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *desc
 /* Writes root as the sidecar and gives all outputs their final names. Fails with GLS_ERR_CANCELLED if the user has
  * cancelled. Takes ownership of root. */
 gls_status gls_series_run_commit(gls_series_run *run, struct cJSON *root);
+/* Frees everything and discards outputs that were not committed. */
 void gls_series_run_end(gls_series_run *run);
 
 #endif

@@ -41,6 +41,7 @@ gls_status gls_fod_check(const gls_image *sh, const char *name);
 gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
 /* Like gls_fod_read(), but takes the image. sh: tournier07 coefficients along the scanner axes. */
 gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
+/* Frees fixels and images. */
 void gls_fod_finish(gls_fod *fod);
 
 /* --- Devices that compute weights. They are opened on a thread while the FODs are read. */
@@ -75,6 +76,7 @@ typedef struct gls_step_range {
     double max, sum;
     uint64_t n;
 } gls_step_range;
+/* The sink. range must outlive it and be zero at first. */
 gls_sink gls_step_range_sink(gls_step_range *range);
 
 /* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */

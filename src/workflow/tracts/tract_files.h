@@ -22,6 +22,7 @@ typedef struct gls_tract_table {
 } gls_tract_table;
 /* Reads a table. path NULL: no columns. GLS_ERR_INPUT names the file and the fault. */
 gls_status gls_tract_table_read(gls_tract_table *table, const char *path);
+/* Frees the table. */
 void gls_tract_table_finish(gls_tract_table *table);
 
 /* A track scalar file, read in step with the streamlines. */
@@ -39,6 +40,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *scalars, const char *text);
 /* Puts a filter in front of sink that adds the column. scalars must outlive the sink. The filter fails with
  * GLS_ERR_INPUT if a streamline has more or fewer points than values. */
 gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink);
+/* Closes the file. Does nothing if it was not opened. */
 void gls_tract_scalars_close(gls_tract_scalars *scalars);
 
 /* --- Several tractograms as one stream. */
@@ -96,6 +98,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *edges, uint64_t min_count);
 /* Puts a filter in front of sink that adds a group for each pair. edges must outlive the sink. The filter fails with
  * GLS_ERR_INPUT if there are more or fewer streamlines than lines. */
 gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, gls_sink *sink);
+/* Frees everything. */
 void gls_tract_edges_finish(gls_tract_edges *edges);
 
 /* --- Names of labels from colour tables. */
@@ -115,6 +118,7 @@ typedef struct gls_label_names {
 gls_status gls_label_names_read(gls_label_names *names, const char *path);
 /* Name of a label. NULL: not in the table. */
 const char *gls_label_names_find(const gls_label_names *names, int32_t label);
+/* Frees the names. */
 void gls_label_names_finish(gls_label_names *names);
 
 /* --- The value of --orient. */
@@ -130,6 +134,7 @@ const char *gls_tract_orient_file(const char *text);
 /* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
  * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
 gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
+/* Frees the line. */
 void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */

@@ -88,6 +88,7 @@ typedef struct gls_tract_text {
 gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
 /* Like gls_tract_text_open(), in any group. */
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
+/* Appends formatted text as it is. */
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends a name as by gls_field_append(), after a separator unless it begins the line. */
 void gls_tract_text_field(gls_tract_text *text, const char *field);
@@ -118,6 +119,7 @@ gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, 
                                   const char *path, bool range);
 /* Puts a filter in front of sink that adds the weights. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
+/* Frees the values. */
 void gls_tract_weights_close(gls_tract_weights *weights);
 
 /* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as

@@ -52,6 +52,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats);
  * may be NULL. Call gls_sample_set_finish() also after a failure. */
 gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, size_t n, bool per_vertex,
                                const gls_sample_names *names);
+/* Frees images and names. */
 void gls_sample_set_finish(gls_sample_set *set);
 /* Warns of streamlines that leave the images. name: of the tractogram. */
 void gls_sample_warn(const gls_sample_counts *counts, const char *name);
