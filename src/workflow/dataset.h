@@ -127,8 +127,9 @@ typedef enum gls_dataset_state {
 /* Writes the files that a data set of derivatives needs. Leaves existing files alone. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
 /* Tracks a unit with the given options and the files that the data set holds for it. Does nothing if it was tracked
- * before with the same options and from files of the same contents. On failure *state is GLS_UNIT_FAILED and earlier
- * files are unchanged, unless the file system fails while files get their final names. */
+ * before with the same options and from files of the same contents. Succeeds with GLS_UNIT_BUSY if another process
+ * tracks the unit. On failure *state is GLS_UNIT_FAILED and earlier files are unchanged, unless the file system fails
+ * while files get their final names. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
 /* Which units to process: one, or each count-th from the index-th on. index counts from 1. */

@@ -36,6 +36,7 @@ static void name_track(const gls_job_options *job, char name[64])
     snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
 }
 
+/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, or the older name. */
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
     char track[64];
@@ -55,11 +56,13 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
 
+/* Path of a file in the final folder. */
 static void in_folder(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
 {
     gls_bids_join(p->stage.folder, name, path, GLS_DATASET_MAX_PATH);
 }
 
+/* Path of a file in the folder of staging. */
 static void in_stage(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
 {
     gls_bids_join(p->stage.path, name, path, GLS_DATASET_MAX_PATH);
@@ -117,6 +120,7 @@ static bool leave_stage(char *text, const char *folder)
     return any;
 }
 
+/* leave_stage() for all texts of a JSON value and of the values after it. */
 static void rename_stage(cJSON *item, const char *folder)
 {
     for (; item; item = item->next) {
@@ -134,6 +138,7 @@ static gls_status leave_stage_in_error(gls_status status, const places *p)
     return status;
 }
 
+/* Sets the members Sources and SpatialReference, which BIDS asks for. paths: NULL-terminated. */
 static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
 {
     char uri[GLS_DATASET_MAX_URI];
@@ -169,6 +174,7 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     return status;
 }
 
+/* Writes the mask in which streamlines may be, and the seed region. */
 static gls_status write_masks(const places *p, const gls_job_options *job)
 {
     const gls_dataset_unit *u = p->stage.unit;
@@ -244,6 +250,7 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     return status;
 }
 
+/* Tracks into the folder of staging. Everything is checked before the slow work. */
 static gls_status track(const places *p, const gls_job_options *given, const gls_monitor *monitor,
                         gls_dataset_replace replace, cJSON *identity)
 {
@@ -294,6 +301,7 @@ typedef struct before {
     gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
+/* Finds out what an earlier run left. GLS_ERR_OUTPUT without force if its files are not those of an equal run. */
 static gls_status look_before(const places *p, const cJSON *identity, before *b)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -341,6 +349,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
 }
 
+/* --fail-if-empty, also for a tractogram of an earlier run. */
 static gls_status check_empty(const places *p)
 {
     char path[GLS_DATASET_MAX_PATH];
@@ -370,6 +379,7 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
     return leave_stage_in_error(status, p);
 }
 
+/* Tracks the unit. The caller holds the lock of the unit. */
 static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,
                                gls_dataset_state *state)
 {

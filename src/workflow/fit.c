@@ -71,6 +71,7 @@ static bool is_wanted(const fit_run *run, int output)
     return false;
 }
 
+/* Names the outputs that the model has, and the sidecar. */
 static gls_status name_output(fit_run *run)
 {
     const char *prefix = run->options->prefix;
@@ -81,6 +82,7 @@ static gls_status name_output(fit_run *run)
     return status ? status : gls_run_writes_sidecar(&run->from.run, prefix, ".json");
 }
 
+/* Begins the run with its input files. */
 static gls_status name_input(fit_run *run)
 {
     const gls_fit_options *o = run->options;
@@ -113,6 +115,7 @@ static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **t
                               gls_model_frame(o), to);
 }
 
+/* Fits tensor and model, and converts the results to what is written. */
 static gls_status fit(fit_run *run)
 {
     double start = gls_clock_seconds();
@@ -132,6 +135,7 @@ static gls_status fit(fit_run *run)
     return status;
 }
 
+/* Adds basis, axes and volumes of the outputs to the sidecar. */
 static void describe_output(cJSON *root, const fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
@@ -154,10 +158,10 @@ static cJSON *make_sidecar(const fit_run *run)
     cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    gls_model_options settled = o->model;
-    settled.model = run->model.kind;
-    settled.sh_order = run->model.order;
-    gls_params_add_model(parameters, &settled);
+    gls_model_options used = o->model;
+    used.model = run->model.kind;
+    used.sh_order = run->model.order;
+    gls_params_add_model(parameters, &used);
     cJSON_AddBoolToObject(parameters, "force", o->force);
     gls_series_model_describe(root, &run->model);
     describe_output(root, run);
@@ -168,6 +172,7 @@ static cJSON *make_sidecar(const fit_run *run)
     return root;
 }
 
+/* Writes all outputs in the group, then commits them with the sidecar. */
 static gls_status write_files(fit_run *run)
 {
     const bool force = run->options->force;
@@ -190,6 +195,7 @@ static gls_status write_files(fit_run *run)
     return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
 }
 
+/* Writes with progress, and logs what was written. */
 static gls_status write_output(fit_run *run)
 {
     gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);

@@ -126,6 +126,7 @@ static gls_status identify_seeds(gls_job *job)
                                    : gls_run_identify(&job->inputs, &job->options, &job->params, &job->identity);
 }
 
+/* Sets the index and count of the shard. Its seeds follow when the seeds are known. */
 static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
@@ -233,11 +234,13 @@ gls_status gls_job_fit(gls_job *job)
     return status;
 }
 
+/* What track_step() reports progress to, and from. */
 typedef struct watcher {
     const gls_monitor *monitor;
     const gls_tracker *tracker;
 } watcher;
 
+/* Reports progress to the monitor. Returns false if the monitor asks to stop. */
 static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
     const watcher *w = user;
@@ -260,6 +263,7 @@ typedef struct outlet {
                                       it arises */
 } outlet;
 
+/* Appends one batch of streamlines to the sink, and measures lengths if counts of steps do not give them. */
 static gls_status deliver(void *user, const gls_streamlines *streamlines)
 {
     outlet *o = user;

@@ -85,7 +85,7 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     return job->sidecar ? n + 1 : n;
 }
 
-/* Whether there are outputs and all of them were written by a run of the journal. */
+/* Whether at least one output exists, and all that exist were written by a run of the journal. */
 static bool are_own(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
