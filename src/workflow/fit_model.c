@@ -143,9 +143,9 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
 {
     *m = (gls_model){.options = options, .series = series, .kind = options->model};
     if (m->kind == GLS_MODEL_AUTO) choose_kind(m);
-    gls_model_options settled = *options;
-    settled.model = m->kind;
-    m->order = gls_model_order(&settled);
+    gls_model_options used = *options;
+    used.model = m->kind;
+    m->order = gls_model_order(&used);
     gls_status status = gls_series_fail(series, choose_shell(m));
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
