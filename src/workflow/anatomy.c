@@ -16,6 +16,7 @@
 
 /* --- Options. */
 
+/* Checks combinations of options for tissue, and of options that need tissue. */
 static gls_status check_tissue(const gls_job_options *o)
 {
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
@@ -57,6 +58,7 @@ static gls_status check_tissue(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
 static gls_status check_seeds(const gls_job_options *o)
 {
     const char *given[] = {o->seeds ? "seeds" : NULL,

@@ -126,6 +126,7 @@ static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
     return status;
 }
 
+/* Runs `glslines connectome` for one atlas with the defaults of the command. */
 static gls_status connect(const gls_dataset_options *o, const matrix *m, const cJSON *inputs)
 {
 #define ROW GLS_ROW_DEFAULT

@@ -44,6 +44,7 @@ static char *find_table(const char *root, const gls_dataset_unit *u, const char 
     return gls_bids_inherited(root, u->folder, stem, "dwi", extension);
 }
 
+/* Finds the gradient table of a series. A missing table becomes the problem of the unit. */
 static gls_status find_tables(const char *root, const char *stem, gls_dataset_unit *u)
 {
     u->bval = find_table(root, u, stem, ".bval");
@@ -134,6 +135,7 @@ static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
     return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? no_memory() : GLS_OK;
 }
 
+/* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     if (u->problem) return GLS_OK;
@@ -176,6 +178,7 @@ static gls_status check_fetched(gls_dataset_unit *u)
     return n < 0 ? no_memory() : GLS_OK;
 }
 
+/* Adds a series with its files to the data set. */
 static gls_status add_unit(const gls_dataset_options *o, const char *subject, const char *session, const char *folder,
                            const char *file, gls_dataset *dataset)
 {
@@ -224,6 +227,7 @@ static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *datase
     return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
 }
 
+/* Adds the series in a folder dwi that the options ask for. Skips names that are invalid or of another participant. */
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {

@@ -30,6 +30,7 @@ static void print_number(FILE *table, const cJSON *root, const char *object, con
         fprintf(table, "\t%s", is_number ? gls_format_double(round(v * 1e6) / 1e6, text, sizeof text) : "n/a");
 }
 
+/* Prints the row of one tractogram from its sidecar. */
 static gls_status add_row(FILE *table, const char *folder, const char *name)
 {
     char path[GLS_DATASET_MAX_PATH], *text = NULL;
@@ -54,6 +55,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     return status;
 }
 
+/* Adds the tractograms in one folder and counts them in *n. */
 static gls_status add_folder(FILE *table, const gls_dataset_options *o, const char *subject, const char *session,
                              const char *folder, size_t *n)
 {

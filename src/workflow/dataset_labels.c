@@ -17,6 +17,7 @@
 #define MAX_TABLE ((size_t)1 << 20)
 #define MAX_CELLS 32
 
+/* Whether a name or abbreviation in a table means white matter. */
 static bool is_white_matter(const char *name)
 {
     static const char *const names[] = {"WM",
@@ -35,6 +36,7 @@ static bool is_white_matter(const char *name)
     return false;
 }
 
+/* Reads a table with the columns index and name or abbreviation, and adds the labels of white matter. */
 static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
 {
     char *cell[MAX_CELLS];

@@ -166,6 +166,7 @@ static bool is_part(const char *name, const char *stem)
     return true;
 }
 
+/* The file in a folder that applies to a stem by inheritance and has most entities. From malloc; NULL: none. */
 static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
 {
     char **names, *found = NULL, plain[64];

@@ -69,6 +69,7 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     return gls_dataset_same_bytes(staged, final);
 }
 
+/* Checks one staged file: nothing else is replaced, and no input. */
 static gls_status check_file(const gls_dataset_stage *s, const char *name, const gls_inputs *inputs,
                              gls_dataset_replace replace)
 {

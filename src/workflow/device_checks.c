@@ -35,6 +35,7 @@ static void device_key(const gls_device_info *device, char *key, size_t size)
     snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
 }
 
+/* Reads the file and finds the entry of the device, or makes one. anew: removes the old entry. */
 static void open_file(gls_checked *memory, const gls_device_info *device, bool anew)
 {
     char key[512];

@@ -154,6 +154,7 @@ static void look_at_platform(facts *f)
              "without a GPU)");
 }
 
+/* Counts render nodes, and advises how to get permission to use them. */
 static void look_at_render_nodes(facts *f)
 {
     DIR *directory = opendir("/dev/dri");
@@ -211,6 +212,8 @@ static void look_at_vendor(const char *path, facts *f)
     cJSON_Delete(root);
 }
 
+/* Reads the vendor files of libglvnd, from the places that its environment variables name or from the default places.
+ */
 static void look_at_vendors(facts *f)
 {
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");

@@ -259,6 +259,7 @@ static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *mo
                        &m->sh);
 }
 
+/* Key of the SH image in the cache: everything that the fit depends on. NULL: out of memory. */
 static cJSON *sh_key(const gls_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
@@ -314,6 +315,7 @@ static gls_status check_fit(const gls_model *m, const gls_image *mask)
     return GLS_OK;
 }
 
+/* Fits and normalises the images of all tissues. The image of white matter becomes the model's. */
 static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
     cJSON *key = cache ? sh_key(m, mask) : NULL;

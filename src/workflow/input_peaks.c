@@ -48,6 +48,7 @@ static gls_status check_name(const char *path)
                     path);
 }
 
+/* Reads file i of --peaks and appends its peaks to odf_image. */
 static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int i)
 {
     const char *path = o->peaks.value[i];
@@ -71,6 +72,8 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     return status;
 }
 
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT unless there is one value for each peak.
+ */
 static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
     const size_t n_peaks = inputs->odf_image->n_volumes / 3;

@@ -84,6 +84,7 @@ gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *opt
     return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir) : status;
 }
 
+/* Makes the built-in phantom and borrows its series, mask and seed region. */
 static gls_status make_phantom(gls_job_inputs *input)
 {
     gls_phantom_params params = gls_phantom_params_default();
@@ -215,6 +216,7 @@ static gls_status source_of_amplitudes(gls_job_inputs *input, const gls_job_opti
     return status;
 }
 
+/* Makes the ODF source from --sh, from --odf, or from the fit. */
 static gls_status make_source(gls_job_inputs *input, const gls_job_options *options)
 {
     static const char *const fits[] = {[GLS_MODEL_OPDT] = "OPDT fit",

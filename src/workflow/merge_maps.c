@@ -147,6 +147,7 @@ typedef struct map_parts {
     unsigned unknown;     /* number of parts whose run is not known */
 } map_parts;
 
+/* Adds one file to the parts. GLS_ERR_INPUT: it is of another map or run, or a part that is there already. */
 static gls_status check_part(map_parts *p, const char *path, const char *first_path)
 {
     part_name own;
@@ -172,6 +173,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     return GLS_OK;
 }
 
+/* Checks that the files are all parts of one map of one run. Warns if the run of a part is not known. */
 static gls_status check_parts(const char *const *paths, size_t n)
 {
     map_parts p = {.path = NULL};
@@ -212,6 +214,7 @@ static double value_at(const count_map *m, size_t i)
     return real;
 }
 
+/* Reads a NIfTI map of counts as bytes, unpacked. */
 static gls_status read_map(const char *path, count_map *m)
 {
     gls_stream *stream = NULL;

@@ -62,6 +62,7 @@ static gls_status name_input(respond_run *run)
                                 sizeof others / sizeof *others);
 }
 
+/* Names the outputs of the algorithm, and the sidecar. */
 static gls_status name_output(respond_run *run)
 {
     static const char *const suffixes[N_OUTPUTS] = {[GLS_WM] = "_wm.txt",
@@ -108,6 +109,7 @@ static gls_status read_directions(respond_run *run)
     return run->direction ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of %s", name);
 }
 
+/* Runs the algorithm on the series, or on its chosen volumes. */
 static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
 {
     const gls_respond_options *o = run->options;
@@ -134,6 +136,7 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
     }
 }
 
+/* Chooses volumes and directions as the algorithm needs them, and estimates the responses. */
 static gls_status estimate(respond_run *run)
 {
     const gls_respond_options *o = run->options;

@@ -63,6 +63,7 @@ static size_t list_mappings(const gls_device_info *info, const gls_getter *gette
     return n;
 }
 
+/* *mapping: the first mapping that tracks the scene correctly; unchanged if none does. */
 static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *mapping)
 {
     const gls_device_info *info = gls_device_get_info(device);

@@ -68,6 +68,8 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
     return which == SLURM ? check_slurm_task(*size) : GLS_OK;
 }
 
+/* Takes index and count from the variables of the innermost launcher. GLS_ERR_ARGUMENT: there are none, or two
+ * launchers disagree. */
 static gls_status from_environment(gls_shard *shard)
 {
     uint64_t rank = 0, size = 0, other_rank = 0, other_size = 0, pmix;

@@ -22,6 +22,7 @@ const char *gls_tissue_name(int kind)
     return names[kind];
 }
 
+/* Reads the responses that are given. GLS_ERR_INPUT: a response does not fit the shells of the series. */
 static gls_status read_responses(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
 {
     const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};

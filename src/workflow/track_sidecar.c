@@ -105,6 +105,7 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddNullToObject(odf, "zero_where_stop_map_is_below");
 }
 
+/* Adds sphere, random numbers and outputs. */
 static void add_rest(cJSON *root, const gls_job *job)
 {
     static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
@@ -202,6 +203,7 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
+/* Adds device, counts, lengths and warnings. */
 static void add_result(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

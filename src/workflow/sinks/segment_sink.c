@@ -89,6 +89,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Makes room for one more streamline with n_points points. Returns false if memory runs out. */
 static bool make_room(waiting_lines *w, size_t n_points)
 {
     if (w->n + 1 >= w->capacity) {
@@ -119,6 +120,8 @@ static gls_status let_wait(waiting_lines *w, uint64_t place, const float (*point
     return GLS_OK;
 }
 
+/* Assigns streamlines to bundles. For the table, adds the new members to the volume of their bundle, or keeps them
+ * until outliers are known. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     segment_state *s = user;
@@ -163,6 +166,7 @@ static gls_status add_waiting(segment_state *s, size_t k)
     return status;
 }
 
+/* Removes outliers, and writes the bundles as groups of the tractogram. */
 static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
     segment_state *s = sink->state;

@@ -20,6 +20,7 @@ typedef struct pair {
     char message[GLS_MESSAGE_BYTES];
 } pair;
 
+/* The thread: appends each batch to the second sink until the pair closes. */
 static void *serve(void *user)
 {
     pair *p = user;

@@ -55,6 +55,7 @@ static gls_status set_device(weights_state *w, const gls_device_set *devices)
     return gls_weights_set_device(w->weights, w->device);
 }
 
+/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     weights_state *w = user;

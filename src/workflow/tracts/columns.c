@@ -193,6 +193,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     return GLS_OK;
 }
 
+/* Adds the next values as a column dpv, which replaces a column of the same name. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     adder *a = user;

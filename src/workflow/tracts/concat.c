@@ -84,6 +84,7 @@ static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
     join_number(info, "downsample_factor", &s->downsample_factor);
 }
 
+/* Compares the header of file i with what all earlier files have. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
@@ -184,6 +185,7 @@ static gls_status keep(const marker *m, int kind, const gls_column *list, size_t
     return GLS_OK;
 }
 
+/* Passes on streamlines with the kept columns, and a group for each file. */
 static gls_status mark(void *user, const gls_streamlines *in)
 {
     marker *m = user;

@@ -53,6 +53,7 @@ static void assigned(void *user, const int32_t *label, size_t n)
 
 /* --- The copy of the tractogram with a column. */
 
+/* Counts streamlines, and passes on a copy that has the labels of their ends as a column. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     connecting *c = user;
@@ -124,6 +125,7 @@ static gls_status parse_scales(const gls_strings *text, unsigned *scale)
     return GLS_OK;
 }
 
+/* Makes the connectome from the options and the image of labels. */
 static gls_status create(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
@@ -153,6 +155,7 @@ static gls_status create(connecting *c)
     return status;
 }
 
+/* Reads the tractogram once and fills the connectome. */
 static gls_status connect(connecting *c)
 {
     gls_tractogram_reader *reader = NULL;
@@ -196,6 +199,7 @@ static char *clean_name(const char *name, int32_t label)
     return copy;
 }
 
+/* Names the rows of the matrix from the colour table. Warns of labels without a name. */
 static gls_status name_rows(connecting *c)
 {
     const int32_t *label;
@@ -223,6 +227,7 @@ static void append_words(gls_tract_text *t, const char *const *words, size_t n)
     for (size_t k = 0; k < n; k++) gls_tract_text_field(t, words[k]);
 }
 
+/* Writes the table of regions. */
 static gls_status write_nodes(connecting *c)
 {
     static const char *const head[] = {"index", "label", "name", "voxels", "volume_mm3", "x", "y", "z", "ends"};
@@ -246,6 +251,7 @@ static gls_status write_nodes(connecting *c)
     return gls_tract_text_close(&t, GLS_OK);
 }
 
+/* Writes the table of pairs that streamlines join. */
 static gls_status write_edges(connecting *c)
 {
     static const char *const head[] = {"a",   "b",    "name_a", "name_b", "count",      "weight",

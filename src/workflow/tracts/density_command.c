@@ -109,6 +109,7 @@ typedef struct mapping {
 
 /* --- Options. */
 
+/* Parses --contrast: what a streamline adds to a voxel. */
 static gls_status choose_contrast(mapping *m)
 {
     static const struct {
@@ -228,6 +229,7 @@ static gls_status add_statistic(mapping *m, gls_sink *sink)
     return gls_filter_sample_create(&column, 1, &options, &m->sampled, &next, sink);
 }
 
+/* Reads the tractogram once and makes the map. */
 static gls_status map(mapping *m)
 {
     gls_tractogram_reader *reader = NULL;
@@ -266,6 +268,7 @@ static gls_status map(mapping *m)
 
 /* --- Outputs. */
 
+/* Normalises the map and writes --mask-out. */
 static gls_status finish_map(mapping *m)
 {
     const gls_density_cli *o = m->o;

@@ -42,6 +42,7 @@ typedef struct edit {
     uint64_t largest; /* largest of the random keys that stay */
 } edit;
 
+/* Reads --transform: a 4 x 4 or 3 x 4 matrix with an inverse. */
 static gls_status read_matrix(edit *e)
 {
     double *values = NULL;
