@@ -103,6 +103,7 @@ static gls_status read_pairs(edit *e, gls_select_options *options)
     return status;
 }
 
+/* Reads --ids, whole numbers from 0 on, and sorts them. */
 static gls_status read_ids(edit *e, gls_select_options *options)
 {
     double *values = NULL;
@@ -137,6 +138,7 @@ static bool has_tests(const gls_edit_cli *o)
            isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
 }
 
+/* Makes the selection from all tests of the options. */
 static gls_status create_selection(edit *e)
 {
     const gls_edit_cli *o = e->o;
@@ -290,6 +292,8 @@ static gls_status plan_random(edit *e, const gls_grid *grid)
     return status ? status : gls_random_largest(e->o->seed, total, n, &e->largest);
 }
 
+/* Writes counts to the sidecar, and checks what only the whole stream shows: ids beyond the end, a missing label, an
+ * empty result. */
 static gls_status report(edit *e, const char *out)
 {
     static const char *const tests[GLS_SELECT_N_TESTS] = {"id",     "group", "weight", "points",
@@ -330,6 +334,7 @@ static gls_status report(edit *e, const char *out)
     return GLS_OK;
 }
 
+/* Checks combinations of options. */
 static gls_status check(const gls_edit_cli *o)
 {
     int shapes = (o->points > 0) + (o->step > 0) + (o->downsample > 0) + (o->upsample > 0) + o->endpoints;

@@ -130,6 +130,7 @@ typedef struct profiling {
     char **name;
 } profiling;
 
+/* Reads the images and names their columns. GLS_ERR_ARGUMENT: two columns have one name. */
 static gls_status read_images(profiling *p, const char *const *path)
 {
     p->image = calloc(p->n_images, sizeof *p->image);
@@ -166,6 +167,7 @@ static gls_status create_from_groups(profiling *p, const gls_tractogram_info *in
     return status;
 }
 
+/* Takes the bundles from a table of rules, from the groups of the tractogram, or the whole tractogram as one bundle. */
 static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
 {
     const gls_profile_cli *o = p->o;
@@ -232,6 +234,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     return GLS_OK;
 }
 
+/* Writes the table, as a profile or as that of BUAN. */
 static gls_status write(profiling *p)
 {
     const gls_profile_cli *o = p->o;
@@ -260,6 +263,7 @@ static gls_status write(profiling *p)
     return status;
 }
 
+/* Parses --weights: how streamlines of a bundle are averaged. */
 static gls_status choose_weights(profiling *p)
 {
     static const char *const names[] = {"mahalanobis", "dipy", "mean", "median"};

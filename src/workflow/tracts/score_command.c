@@ -44,6 +44,7 @@ static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
     return inside;
 }
 
+/* Makes the known ends and the known mask of a bundle from its rule, as bytes on the grid. */
 static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls_rois *masks,
                               struct gls_score_truth_bundle *bundle)
 {
@@ -93,6 +94,7 @@ static gls_status add_to_score(void *user, const gls_streamlines *in)
     return gls_score_add(user, in);
 }
 
+/* Adds the score to the text and to the sidecar. */
 static void report_truth(scoring *s, const gls_score_result *r)
 {
     double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
@@ -113,6 +115,7 @@ static void report_truth(scoring *s, const gls_score_result *r)
     gls_score_json(root, r, r->bundle);
 }
 
+/* Scores the tractogram against known bundles. */
 static gls_status score_truth(scoring *s)
 {
     gls_bundle_rules rules;
@@ -236,15 +239,16 @@ static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
     return n > 0 && m > 0 ? largest : NAN;
 }
 
+/* Compares two tractograms: overlap of their maps, correlation, lengths, shared streamlines. */
 static void report_pair(scoring *s, const side *a, const side *b)
 {
-    double both = 0, one = 0, sum = 0, smallest = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    double both = 0, one = 0, sum = 0, shared = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
     for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
         double x = a->map[v], y = b->map[v];
         if (x == 0 && y == 0) continue;
         both += x > 0 && y > 0;
         one += (x > 0) + (y > 0);
-        if (x > 0 && y > 0) smallest += x + y;
+        if (x > 0 && y > 0) shared += x + y;
         sum += x + y;
         n++;
         sx += x;
@@ -260,7 +264,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
         const char *name;
         double value;
     } rows[] = {{"dice", 2 * both / one},
-                {"weighted_dice", smallest / sum},
+                {"weighted_dice", shared / sum},
                 {"density_correlation", correlation},
                 {"length_distance", kolmogorov_smirnov(a->lengths, b->lengths)},
                 {"shared_streamlines", (double)b->shared.kept}};

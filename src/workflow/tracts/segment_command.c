@@ -28,6 +28,7 @@ typedef struct segmentation {
     uint64_t recognized; /* streamlines in any bundle */
 } segmentation;
 
+/* First pass: reads the rules and decides which streamlines belong to which bundle. */
 static gls_status collect(segmentation *s, const char *rules)
 {
     gls_bundles_options options = gls_bundles_options_default();
@@ -57,6 +58,7 @@ static gls_status collect(segmentation *s, const char *rules)
     return status ? status : gls_bundles_complete(s->bundles);
 }
 
+/* Counts streamlines in any bundle, and adds members to the volume of their bundles. */
 static gls_status add_up(void *user, const gls_streamlines *in)
 {
     segmentation *s = user;
@@ -76,6 +78,7 @@ static gls_status add_up(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Chooses the grid, and makes what the second pass needs for each bundle. */
 static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
 {
     gls_status status = GLS_OK;
@@ -99,6 +102,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     return status;
 }
 
+/* Second pass: writes tractogram, files of bundles and figures at once. */
 static gls_status write(segmentation *s)
 {
     gls_tractogram_reader *reader = NULL;

@@ -48,6 +48,7 @@ typedef struct stats {
     bool is_second_pass;
 } stats;
 
+/* First pass: adds streamlines to the row of the file and to the rows of their groups. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     stats *s = user;
@@ -86,6 +87,7 @@ static void write_cells(stats *s, const char *name, const double *value, size_t 
     gls_text_puts(&s->shown, "\n");
 }
 
+/* Writes one row of the table. Figures of lengths are NaN without streamlines. */
 static void write_row(stats *s, const char *name, gls_bundle_stats *row)
 {
     gls_lengths l = gls_bundle_stats_lengths(row);
@@ -163,6 +165,7 @@ static gls_status end_pass(stats *s, row *r, bool is_first)
     return status;
 }
 
+/* Later passes: adds lengths to the rows that need them, and counts them for the histogram. */
 static gls_status append_again(void *user, const gls_streamlines *in)
 {
     stats *s = user;
@@ -216,6 +219,7 @@ static void write_histogram(stats *s, const char *name, const row *r)
     }
 }
 
+/* Makes a row for the file, and one for each group with --groups. */
 static gls_status create_rows(stats *s, const gls_tractogram_info *info)
 {
     gls_grid grid;
@@ -237,6 +241,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     return status;
 }
 
+/* Measures one file and writes its rows. */
 static gls_status measure(stats *s, const char *path)
 {
     gls_tractogram_reader *reader = NULL;

@@ -33,6 +33,7 @@ static void discard(void *user)
     free(o);
 }
 
+/* Completes the file. Warns of what its format cannot hold. */
 static gls_status finish(void *user)
 {
     outlet *o = user;
