@@ -48,6 +48,7 @@ static void add_host(cJSON *root, const bench_run *run)
     }
 }
 
+/* Adds grid, volumes and model of the phantom. */
 static void add_data(cJSON *root, const bench_run *run)
 {
     const gls_job_inputs *in = &run->data;
@@ -69,6 +70,7 @@ static void add_data(cJSON *root, const bench_run *run)
     gls_json_double(data, "fa_seconds", run->seconds_fa);
 }
 
+/* Adds the devices with their ceilings. */
 static void add_devices(cJSON *root, const bench_run *run)
 {
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
@@ -111,6 +113,7 @@ static void add_params(cJSON *column, const gls_track_params *p)
     gls_json_double(object, "ptt_substep_mm", p->ptt_substep);
 }
 
+/* Adds counts, memory and work of a column. */
 static void add_result(cJSON *column, const bench_column *c)
 {
     const gls_track_result *r = &c->result;
@@ -154,6 +157,7 @@ static void add_plain(cJSON *column, const bench_column *c)
     }
 }
 
+/* Adds times of all repetitions, times of kernels, and rates. */
 static void add_times(cJSON *column, const bench_column *c)
 {
     cJSON *seconds = cJSON_AddObjectToObject(column, "seconds");

@@ -38,6 +38,7 @@ static gls_status take(void *user, const gls_streamlines *s)
     return gls_sink_append(&map, s);
 }
 
+/* Tracks all seeds in batches of this size and stores the result in *o. */
 static gls_status run(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                       const gls_seeds *seeds, uint32_t batch, outcome *o)
 {

@@ -10,6 +10,7 @@ enum { N_DIRECTIONS = 150, N_B0 = 10 };
 
 static const int default_shape[3] = {81, 106, 76};
 
+/* Makes a phantom of the asked or the default size. The data borrow its images. */
 static int make_phantom(bench_run *run)
 {
     gls_phantom_params params = gls_phantom_params_default();

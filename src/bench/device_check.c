@@ -92,6 +92,7 @@ static void print_statistics(const statistics *s)
     if (s->spills >= 0) printf(", %ld spilled", s->spills);
 }
 
+/* Reads one line of the process: its own lines with tabs, or statistics that the driver printed. */
 static bool read_line(void *user, const char *line)
 {
     check_run *run = user;
@@ -143,6 +144,7 @@ static char **environment_of_child(void)
     return list;
 }
 
+/* Starts the process that checks one variant in one mapping. */
 static bool start(const check_options *options, const char *what, gls_child *child)
 {
     static const char *const graphics[] = {

@@ -100,6 +100,7 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
     return status;
 }
 
+/* Warms up and repeats. Fails if a repetition gives other streamlines than the first run. */
 static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];

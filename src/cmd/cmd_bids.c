@@ -138,6 +138,7 @@ static void end_process(void)
     _exit(CMD_EXIT_OK);
 }
 
+/* Tracks the chosen units, or lists them. Returns the exit code of the worst unit. */
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;

@@ -22,10 +22,10 @@
 static struct {
     pthread_mutex_t lock;
     cmd_progress_mode mode;
-    volatile sig_atomic_t fd; /* a line was cut off; a reader could not separate the next line from it */
+    volatile sig_atomic_t fd; /* -1: no events */
     cJSON *outputs;
     bool (*go_on)(void);
-    bool broken; /* a line was cut off; a reader could not tell the next line from it */
+    bool broken; /* a line was cut off; a reader could not separate the next line from it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};

@@ -153,6 +153,7 @@ static bool takes_tractograms(const char *command)
     return false;
 }
 
+/* Writes the line of an option for zsh's _arguments. */
 static void zsh_option(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;

@@ -43,6 +43,7 @@ static void add_choices(cJSON *object, const gls_option *option)
     }
 }
 
+/* Adds an option with its type, range and default. */
 static void add_option(cJSON *options, const gls_option *option, const void *values)
 {
     static const char *const types[] = {
