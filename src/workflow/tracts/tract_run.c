@@ -12,8 +12,8 @@
 #include "tractogram/readers.h"
 #include "tracts/bundles.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
@@ -323,4 +323,18 @@ gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)
     free(text->buffer);
     text->buffer = NULL;
     return status;
+}
+
+/* --- The distance of points that a tractogram states in its header. */
+
+double gls_tract_step(const gls_tractogram_info *info, double otherwise)
+{
+    static const char *const keys[] = {"output_step_size", "step_size"};
+    double step;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < info->n_header; k++)
+            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
+                gls_parse_double(info->header[k].value, &step) && step > 0)
+                return step;
+    return otherwise;
 }
