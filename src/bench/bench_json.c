@@ -10,8 +10,8 @@
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 /* "model name" of the first CPU; the machine's name on other systems. */
 static void cpu_name(char *name, size_t size)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/numbers.h"
 #include "util/maths.h"
+#include "util/numbers.h"
 
 bench_spread bench_spread_of(const double *value, int n)
 {

@@ -9,9 +9,9 @@
 
 #include <glslines/glslines.h>
 
-#include "util/threads.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/threads.h"
 #include "workflow/device_checks.h"
 
 extern char **environ;

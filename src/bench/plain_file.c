@@ -7,8 +7,8 @@
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/output_file.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define PIECE ((size_t)16 << 20)
 /* Larger files give no better measurement, and the memory may be needed for the tractogram. */

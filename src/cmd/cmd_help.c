@@ -1,8 +1,8 @@
 /* `glslines help`: shows help on commands and topics of the manual, and generates files from both for other programs.
  */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 #include "options/options.h"
 
 #include <glslines/common.h>

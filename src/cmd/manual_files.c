@@ -1,7 +1,7 @@
 /* Writes manual pages and completions into folders like those of /usr/share, for installation. */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Commands, options and topics as JSON, for programs that build command lines, and for tests. */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 #include "util/json_text.h"
 
 #include <glslines/common.h>

@@ -9,8 +9,8 @@
 #include <glslines/glslines.h>
 
 #include "track/params.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "workflow/run_params.h"
 
 typedef struct row {

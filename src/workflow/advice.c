@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "track/params.h"
-#include "util/status.h"
 #include "util/maths.h"
+#include "util/status.h"
 #include "workflow/run_params.h"
 
 /* Shares of streamlines, and of seed voxels, above which something is probably wrong. */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "image/formats.h"
-#include "util/numbers.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"

@@ -2,9 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 #include "workflow/dataset.h"
 #include "workflow/run_shards.h"
 

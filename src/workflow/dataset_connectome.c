@@ -8,8 +8,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "workflow/dataset_parts.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"

@@ -7,8 +7,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "workflow/dataset.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)

@@ -6,8 +6,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/dataset.h"
 
 #define MAX_FILTERS ((size_t)1 << 20)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "util/status.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "workflow/dataset_parts.h"
 

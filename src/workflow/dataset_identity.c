@@ -12,12 +12,12 @@
 #include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/output_file.h"
 #include "util/numbers.h"
+#include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 #include "workflow/series.h"
+#include "workflow/sidecar.h"
 
 #define MAX_SHARED ((size_t)64 << 20) /* largest sidecar of an image, bytes */
 

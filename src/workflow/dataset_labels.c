@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-#include "util/status.h"
 
 #define MAX_TABLE ((size_t)1 << 20)
 #define MAX_CELLS 32

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
 {

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/output_file.h"
 #include "util/numbers.h"
-#include "util/text.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/dataset.h"
 
 #define MARK "<caption>Tractograms by glslines"

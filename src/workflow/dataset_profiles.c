@@ -9,8 +9,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text_tables.h"
 #include "workflow/dataset_parts.h"
 #include "workflow/sidecar.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "workflow/job.h"
 #include "workflow/series.h"
 

@@ -10,12 +10,12 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "workflow/dataset_parts.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
 #include "workflow/series.h"
+#include "workflow/sidecar.h"
 #include "workflow/weight_files.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)

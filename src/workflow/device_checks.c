@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
-#include "util/numbers.h"
+#include "workflow/sidecar.h"
 
 #define MAX_BYTES (1 << 20)
 

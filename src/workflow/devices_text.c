@@ -2,8 +2,8 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/text.h"
 #include "workflow/devices.h"
 #include "workflow/job.h"

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "gpu/drivers.h"
-#include "util/text.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/text.h"
 
 /* The array of findings in a section of the report. */
 static cJSON *findings(cJSON *report, const char *section)

@@ -7,14 +7,14 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "util/status.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
-#include "workflow/sidecar.h"
+#include "util/status.h"
 #include "workflow/fit_model.h"
 #include "workflow/run_params.h"
 #include "workflow/series.h"
+#include "workflow/sidecar.h"
 
 enum { OUT_FA, OUT_TENSOR, OUT_SH, OUT_WM, OUT_GM, OUT_CSF, OUT_VF, OUT_MASK, N_IMAGES };
 enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };

@@ -8,8 +8,8 @@
 #include "dwi/csd_plan.h"
 #include "dwi/gradients_table.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 #define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 

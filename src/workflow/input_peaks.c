@@ -13,8 +13,8 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/weight_files.h"
 #include "workflow/run_params.h"
+#include "workflow/weight_files.h"
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {

@@ -10,15 +10,15 @@
 #include "track/run/journaled.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/output_file.h"
 #include "util/numbers.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "workflow/device_checks.h"
 #include "workflow/job.h"
 #include "workflow/job_inputs.h"
+#include "workflow/run.h"
 #include "workflow/run_params.h"
 #include "workflow/run_shards.h"
-#include "workflow/run.h"
-#include "workflow/device_checks.h"
 #include "workflow/sidecar.h"
 
 /* The phantom must be asked for, so that an empty list of files in a script does not give a tractogram of the phantom.

@@ -7,10 +7,10 @@
 #include "track/run/journal.h"
 #include "util/output_file.h"
 #include "workflow/devices.h"
+#include "workflow/job_inputs.h"
 #include "workflow/run.h"
 #include "workflow/run_shards.h"
 #include "workflow/sinks/sinks.h"
-#include "workflow/job_inputs.h"
 
 /* --- State of the run. */
 

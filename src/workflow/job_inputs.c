@@ -9,11 +9,11 @@
 
 #include "image/formats.h"
 #include "util/clock.h"
-#include "workflow/fit_model.h"
-#include "workflow/weight_files.h"
-#include "workflow/run_params.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
+#include "workflow/fit_model.h"
+#include "workflow/run_params.h"
+#include "workflow/weight_files.h"
 
 #define SEED_FA 0.2 /* FA above which a seed region is made */
 

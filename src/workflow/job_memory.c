@@ -8,9 +8,9 @@
 #include "track/run/journaled.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/run_params.h"
 #include "util/threads.h"
 #include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
 
 #define MB UINT64_C(1000000)
 

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "tractogram/writers.h"
-#include "util/output_file.h"
 #include "util/numbers.h"
-#include "util/text.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/job.h"
+#include "workflow/job_inputs.h"
 #include "workflow/run.h"
 #include "workflow/run_params.h"
 #include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
-#include "workflow/job_inputs.h"
 
 /* Name of an output of this shard. Frees path. */
 static char *shard_name(char *path, const gls_shard *shard)

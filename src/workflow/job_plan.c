@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workflow/job.h"
 #include "util/json_text.h"
-#include "workflow/sidecar.h"
+#include "workflow/job.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define STEP UINT64_C(50) /* MiB */

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "image/region_set.h"
-#include "util/text.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/run_params.h"
+#include "util/text.h"
 #include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tracts/lines.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* 65 m; a longer streamline counts as this long in the median */
 #define MAX_BINS ((size_t)1 << 26)

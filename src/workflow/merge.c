@@ -5,8 +5,8 @@
 
 #include "tractogram/writers.h"
 #include "util/status.h"
-#include "workflow/run_shards.h"
 #include "workflow/run.h"
+#include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
 
 typedef struct merge_run {

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 static const cJSON *item(const cJSON *object, const char *key)
 {

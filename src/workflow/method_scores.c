@@ -10,8 +10,8 @@
 #include "util/status.h"
 #include "workflow/devices.h"
 #include "workflow/fit_model.h"
-#include "workflow/run_params.h"
 #include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
 
 typedef struct methods_run {
     const gls_job_options *options;

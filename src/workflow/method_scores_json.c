@@ -1,9 +1,9 @@
 /* Writes scores of methods to JSON. */
 #include <cJSON.h>
 
-#include "workflow/sidecar.h"
 #include "workflow/method_scores.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 static void add_counts(cJSON *method, const gls_score_result *r)
 {

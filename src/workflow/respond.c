@@ -9,13 +9,13 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/fit_model.h"
 #include "workflow/run_params.h"
 #include "workflow/series.h"
+#include "workflow/sidecar.h"
 
 enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/numbers.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
 

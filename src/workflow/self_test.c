@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "gpu/objects.h"
 #include "gpu/drivers.h"
+#include "gpu/objects.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "track/tracker.h"

@@ -7,8 +7,8 @@
 #include "image/formats.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 #include "workflow/run.h"
+#include "workflow/sidecar.h"
 
 gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
                                 const gls_input_file *others, size_t n)

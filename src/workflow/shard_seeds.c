@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/status.h"
-#include "util/numbers.h"
 #include "util/file.h"
+#include "util/numbers.h"
+#include "util/status.h"
 #include "workflow/run_params.h"
 
 #define MAX_HASHES 32

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "util/clock.h"
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {

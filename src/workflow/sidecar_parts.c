@@ -11,11 +11,11 @@
 
 #include <glslines/odf.h>
 
-#include "util/threads.h"
 #include "util/file.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 static cJSON *number(double v)
 {

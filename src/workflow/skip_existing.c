@@ -11,8 +11,8 @@
 #include "util/json_text.h"
 #include "util/status.h"
 #include "workflow/job.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 static const cJSON *at(const cJSON *object, const char *key)
 {

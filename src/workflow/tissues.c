@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "dwi/gradients_table.h"
-#include "util/status.h"
 #include "util/maths.h"
+#include "util/status.h"
 #include "workflow/sidecar.h"
 
 /* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */

@@ -9,13 +9,13 @@
 #include <time.h>
 
 #include "image/region_set.h"
+#include "track/params.h"
 #include "util/file.h"
 #include "util/json_text.h"
-#include "track/params.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
-#include "workflow/run_params.h"
 #include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 
 /* Keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "util/numbers.h"
-#include "util/status.h"
 #include "util/output_file.h"
-#include "util/threads.h"
+#include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 #include "weights/fixels.h"
 #include "workflow/sidecar.h"
 

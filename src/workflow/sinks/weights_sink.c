@@ -9,10 +9,10 @@
 
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/weight_files.h"
 #include "workflow/job.h"
 #include "workflow/run_params.h"
 #include "workflow/sinks/sinks.h"
+#include "workflow/weight_files.h"
 
 #define BATCH 16384
 

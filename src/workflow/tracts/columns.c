@@ -9,9 +9,9 @@
 
 #include "tractogram/readers.h"
 #include "util/file.h"
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 
 #define MAX_BYTES ((size_t)1 << 33)
 

@@ -10,8 +10,8 @@
 #include <glslines/filters.h>
 
 #include "tracts/grouped.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_files.h"

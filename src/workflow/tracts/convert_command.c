@@ -7,8 +7,8 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "util/status.h"
 #include "streamlines/filter_parts.h"
+#include "util/status.h"
 #include "workflow/tracts/tract_files.h"
 #include "workflow/tracts/tracts.h"
 

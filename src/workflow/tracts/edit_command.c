@@ -10,8 +10,8 @@
 #include <glslines/summary.h>
 
 #include "util/maths.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
 #include "util/text_tables.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_files.h"

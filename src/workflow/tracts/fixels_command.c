@@ -6,9 +6,9 @@
 
 #include "util/status.h"
 #include "weights/fixels.h"
-#include "workflow/weight_files.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
+#include "workflow/weight_files.h"
 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
 {

@@ -7,9 +7,9 @@
 #include <glslines/summary.h>
 #include <glslines/tractogram.h>
 
-#include "util/text.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
 #include "util/file.h"
-#include "util/text_tables.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 #define BLANKS " \t\r,"

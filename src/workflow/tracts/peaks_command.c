@@ -8,10 +8,10 @@
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/weight_files.h"
-#include "workflow/sidecar.h"
 #include "workflow/run_params.h"
+#include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
+#include "workflow/weight_files.h"
 
 /* Counts peaks, and voxels with a peak. */
 static void count(const gls_image *peaks, uint64_t *n_peaks, uint64_t *n_voxels)

@@ -9,8 +9,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
-#include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tract_files.h"
+#include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tract_tables.h"
 #include "workflow/tracts/tracts.h"
 

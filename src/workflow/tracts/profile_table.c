@@ -9,8 +9,8 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "util/text_tables.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 
 char *gls_profile_column(const char *path)
 {

@@ -8,11 +8,11 @@
 #include <glslines/sample.h>
 
 #include "tractogram/writers.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
+#include "workflow/tracts/tract_files.h"
 #include "workflow/tracts/tract_tables.h"
 #include "workflow/tracts/tracts.h"
-#include "workflow/tracts/tract_files.h"
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 

@@ -12,14 +12,14 @@
 #include "tracts/bundle_rules.h"
 #include "tracts/lines.h"
 #include "tracts/shape.h"
-#include "util/maths.h"
 #include "util/json_text.h"
+#include "util/maths.h"
 #include "util/output_file.h"
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/sidecar.h"
+#include "util/text_tables.h"
 #include "workflow/method_scores.h"
+#include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 
 typedef struct scoring {

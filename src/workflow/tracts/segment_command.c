@@ -8,9 +8,9 @@
 
 #include "tracts/shape.h"
 #include "util/status.h"
+#include "workflow/tracts/tract_files.h"
 #include "workflow/tracts/tract_tables.h"
 #include "workflow/tracts/tracts.h"
-#include "workflow/tracts/tract_files.h"
 
 typedef struct segmentation {
     gls_tract_run *run;

@@ -7,9 +7,9 @@
 #include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
 

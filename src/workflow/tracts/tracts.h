@@ -3,8 +3,8 @@
 #ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
 #define GLS_WORKFLOW_TRACTS_TRACTS_H
 
-#include "workflow/weight_files.h"
 #include "workflow/tracts/tract_run.h"
+#include "workflow/weight_files.h"
 
 #define ROW GLS_ROW_FIELD
 typedef struct gls_edit_cli {

@@ -11,9 +11,9 @@
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/weight_files.h"
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
+#include "workflow/weight_files.h"
 
 #define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 

@@ -8,8 +8,8 @@
 #include <glslines/filters.h>
 
 #include "tractogram/writers.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
 #include "workflow/sidecar.h"
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
