@@ -94,6 +94,7 @@ typedef struct row_words {
     size_t size;
 } row_words;
 
+/* Adds an option with its offsets, range and help. */
 static void add_option(cJSON *options, const gls_option *o, const row_words *words)
 {
     cJSON *object = cJSON_CreateObject();

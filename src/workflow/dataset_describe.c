@@ -71,6 +71,7 @@ void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, 
     append_path(path + n[best] + 1, uri, size);
 }
 
+/* Contents of dataset_description.json of the output. */
 static cJSON *description(const gls_dataset_options *o)
 {
     char uri[GLS_DATASET_MAX_URI];

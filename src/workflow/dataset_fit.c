@@ -34,6 +34,7 @@ static const struct {
 };
 enum { N_FILES = sizeof files / sizeof *files };
 
+/* Writes the sidecar of a fit. Model and harmonics come from the sidecar of gls_fit_files(). */
 static gls_status write_sidecar(const char *path, const cJSON *fit, const char *description, bool is_tensor,
                                 const gls_dataset_sources *sources)
 {

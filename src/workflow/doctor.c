@@ -59,6 +59,7 @@ void gls_doctor_finding(void *user, bool usable, const char *line)
     find(user, "looked_for", usable ? FINE : MISSING, "%s", line);
 }
 
+/* Adds a problem and its remedy to the report. */
 static void advise(const facts *f, const char *problem, const char *remedy)
 {
     cJSON *item = cJSON_CreateObject();

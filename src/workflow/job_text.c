@@ -26,6 +26,7 @@ static void print_name(gls_text *text, const char *what, const char *name)
     gls_text_show(text, name);
 }
 
+/* Prints the source of directions, and the model with the reason for it. */
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -242,6 +243,7 @@ static void warn_of_selection(const gls_job *job)
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
+/* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
 static void summary_counts(const gls_track_result *r)
 {
     char a[32], b[32];

@@ -47,6 +47,7 @@ void gls_known_scene_finish(gls_known_scene *s)
     gls_phantom_destroy(s->phantom);
 }
 
+/* Fits what the getter needs: a q-ball model, ODFs, or peaks. */
 static gls_status make_model(gls_known_scene *s, const gls_known_variant *variant)
 {
     gls_qball_options options = gls_qball_options_default();

@@ -293,6 +293,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     return status;
 }
 
+/* Adds up matrices of the same size and writes the sum. */
 static gls_status merge_tables(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {

@@ -251,6 +251,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
+/* Sets the lengths of the whole run, from counts of steps if these give lengths. */
 static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     cJSON *lengths = cJSON_GetObjectItemCaseSensitive(root, "lengths");

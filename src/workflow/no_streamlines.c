@@ -65,6 +65,8 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
     return (at[2] * (size_t)grid->dim[1] + at[1]) * (size_t)grid->dim[0] + at[0];
 }
 
+/* Counts seeds outside the mask, below the stop threshold, and in voxels without a direction. The first pass marks the
+ * voxels of seeds, so that only their ODFs are computed. */
 static gls_status look_at_seeds(const gls_job *job, seed_look *look)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -93,6 +95,7 @@ static gls_status look_at_seeds(const gls_job *job, seed_look *look)
     return status;
 }
 
+/* Warns of seeds that gave no direction or were rejected, and why. */
 static void explain_seeds(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

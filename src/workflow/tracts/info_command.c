@@ -133,6 +133,7 @@ static void print_key(gls_text *text, const gls_header_field *field)
     free(line);
 }
 
+/* Prints what the header of the file says. */
 static void print_header(gls_text *text, const char *path, const gls_tractogram_info *info)
 {
     gls_text_show(text, path);
@@ -247,6 +248,7 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     return status;
 }
 
+/* Prints one tractogram and adds its JSON to the list. *invalid: set if a point is not finite. */
 static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
                          bool *invalid)
 {

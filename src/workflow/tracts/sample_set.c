@@ -64,11 +64,11 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
 gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, bool per_vertex,
                                const gls_sample_names *names)
 {
-    const size_t largest = n * (GLS_TRACK_STATS + 1);
+    const size_t max_columns = n * (GLS_TRACK_STATS + 1);
     s->n_images = n;
     s->image = calloc(n, sizeof *s->image);
-    s->column = calloc(largest, sizeof *s->column);
-    s->name = calloc(largest, sizeof *s->name);
+    s->column = calloc(max_columns, sizeof *s->column);
+    s->name = calloc(max_columns, sizeof *s->name);
     if (!s->image || !s->column || !s->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {

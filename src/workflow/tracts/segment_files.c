@@ -36,13 +36,13 @@ static char *name_file(const char *each, const char *bundle)
 /* Keeps columns of values in the file and removes groups. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
-    const size_t largest = info->n_dps + info->n_dpv;
-    const char **names = malloc((largest + 1) * sizeof *names);
+    const size_t max_columns = info->n_dps + info->n_dpv;
+    const char **names = malloc((max_columns + 1) * sizeof *names);
     const gls_sink next = *sink;
     if (!names) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
     for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
-    gls_status status = gls_filter_columns_create(names, largest, &next, sink);
+    gls_status status = gls_filter_columns_create(names, max_columns, &next, sink);
     free(names);
     return status;
 }

@@ -16,6 +16,7 @@ const char *gls_tract_weights_file(const char *text)
     return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
 }
 
+/* Reads the tractogram once to find the largest absolute value of the column and the number of streamlines. */
 static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run, const char *path)
 {
     gls_tractogram_reader *reader = NULL;

@@ -62,14 +62,15 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
     return status;
 }
 
+/* Opens a file for weights, one for other dps, and one for each component of a dpv. */
 static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
-    size_t largest = 2;
-    for (size_t k = 0; k < in->n_dpv; k++) largest += in->dpv[k].components;
-    s->path = calloc(largest, sizeof *s->path);
-    s->tsf = calloc(largest, sizeof *s->tsf);
+    size_t capacity = 2;
+    for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
+    s->path = calloc(capacity, sizeof *s->path);
+    s->tsf = calloc(capacity, sizeof *s->tsf);
     if (!s->path || !s->tsf) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < in->n_dps; k++) {
         s->has_weights |= is_weights(&in->dps[k]);

@@ -29,6 +29,7 @@ static void discard(void *user)
     free(t);
 }
 
+/* Writes the values of each streamline and a NaN after them. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     static const uint32_t nan = 0x7fc00000;
@@ -51,6 +52,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Writes the infinity that ends the file, and the header with the final count. */
 static gls_status finish(void *user)
 {
     static const uint32_t infinity = 0x7f800000;

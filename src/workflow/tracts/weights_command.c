@@ -121,6 +121,7 @@ static gls_status name_in_place(const weighting *w)
     return status;
 }
 
+/* Names inputs and outputs. */
 static gls_status name_files(const weighting *w)
 {
     const gls_weights_cli *o = w->o;
@@ -180,6 +181,7 @@ static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogra
     return opened ? opened : status;
 }
 
+/* Maps the streamlines to fixels and computes the weights. */
 static gls_status solve(weighting *w)
 {
     gls_tractogram_reader *reader = NULL;

@@ -114,6 +114,7 @@ static bool is_added(const gls_tract_output *o, const char *name)
     return false;
 }
 
+/* Puts a filter in front of sink that passes on only the fields of --fields. */
 static gls_status choose_fields(const gls_tract_output *o, const char *input, gls_sink *sink)
 {
     const char *names[MAX_FIELDS];
@@ -136,6 +137,7 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
     return status;
 }
 
+/* Makes the writer with the header and the dpg of the output. */
 static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, gls_tractogram_format format,
                                 gls_tractogram_writer **writer)
 {
