@@ -164,6 +164,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
 }
 
+/* Seeds on the interface of grey and white matter, or by rejection against a map of weights. */
 static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;

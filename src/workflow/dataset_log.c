@@ -19,6 +19,7 @@ typedef struct log_lines {
     size_t n, capacity;
 } log_lines;
 
+/* Splits a text into lines, without the header. The lines point into the text. */
 static gls_status add_lines(log_lines *l, char *text)
 {
     char *rest = NULL;
@@ -87,6 +88,7 @@ static gls_status merge(char *new_text, char *old_text, gls_text *out)
     return status;
 }
 
+/* Merges lines into the log. The caller holds the lock. */
 static gls_status add_locked(const char *path, const char *lines)
 {
     struct stat info;

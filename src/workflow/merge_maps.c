@@ -109,12 +109,13 @@ bool gls_is_map_name(const char *path)
 
 /* Parts of a name such as "x_shard-2of3.csv". */
 typedef struct part_name {
-    const char *name; /* the name without folders */
+    const char *name; /* without folders if the mark is in the last part */
     int stem;         /* length of the text before the mark */
     const char *rest; /* text after the mark */
     unsigned index, count;
 } part_name;
 
+/* Finds the last mark of a shard in a path. GLS_ERR_INPUT if there is none. */
 static gls_status read_name(const char *path, part_name *part)
 {
     const char *mark = NULL, *slash = strrchr(path, '/');

@@ -200,6 +200,7 @@ static cJSON *make_sidecar(const respond_run *run)
     return root;
 }
 
+/* Writes all outputs in the group, then commits them with the sidecar. */
 static gls_status write_files(respond_run *run)
 {
     const bool force = run->options->force;

@@ -111,6 +111,7 @@ static double degrees_between(const double a[3], const double b[3])
     return atan2(sine, fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])) * (180 / 3.14159265358979323846);
 }
 
+/* Warns of directions and b-values that differ between two tables of equal length. */
 static void compare(const gls_gradients *a, const char *name_a, const gls_gradients *b, const char *name_b)
 {
     double angle = 0, bval = 0;

@@ -26,6 +26,7 @@ typedef struct described {
     char *other; /* first other output that still exists beside the sidecar, from malloc */
 } described;
 
+/* Notes whether an output in the sidecar is one of own, or another file that still exists beside the sidecar. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
     char *place = NULL;

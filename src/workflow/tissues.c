@@ -138,6 +138,7 @@ static bool step(void *user, size_t done, size_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
 }
 
+/* Reads the images of all tissues from the cache. Keeps none unless all are there. */
 static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
 {
     char name[16];

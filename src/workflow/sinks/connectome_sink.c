@@ -15,6 +15,7 @@ typedef struct matrix_state {
     gls_connectome *connectome;
 } matrix_state;
 
+/* Parses LABELS:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const char *text = job->options.connectome, *colon = text ? gls_names_last(text, ':') : NULL;
@@ -29,6 +30,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
+/* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
 static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                               gls_sink *own)
 {

@@ -31,6 +31,7 @@ static gls_status take_dec(gls_run_sink *sink, gls_job *job)
     return take_map(sink, job, o->dec);
 }
 
+/* Makes the map. The map of counts can use the visited voxels that a device counts. */
 static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                            gls_sink *own)
 {

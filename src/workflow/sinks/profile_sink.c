@@ -13,6 +13,7 @@ typedef struct profile_state {
     gls_bundles *bundles;
 } profile_state;
 
+/* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;

@@ -16,6 +16,7 @@ typedef struct sample_state {
     gls_sample_rows rows;
 } sample_state;
 
+/* Parses IMAGE,IMAGE or IMAGE,IMAGE:FILE, and --stat-tck. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;

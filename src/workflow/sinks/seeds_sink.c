@@ -46,6 +46,7 @@ static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
     return best - s->offset[i];
 }
 
+/* Appends a row for each streamline: its number, the index of its seed point, the seed. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;

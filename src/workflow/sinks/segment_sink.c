@@ -29,6 +29,7 @@ typedef struct segment_state {
     bool table, unique;
 } segment_state;
 
+/* Parses BUNDLES or BUNDLES:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -71,6 +72,7 @@ static gls_status check_bundles(const gls_bundles *bundles, const gls_job *job, 
     return GLS_OK;
 }
 
+/* Reads the rules, and makes what the table needs. */
 static gls_status prepare(gls_run_sink *sink, gls_job *job)
 {
     segment_state *s = sink->state;

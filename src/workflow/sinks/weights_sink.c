@@ -92,6 +92,7 @@ static gls_status segment_fods(weights_state *w, const gls_job *job)
     return status;
 }
 
+/* Segments the FODs and makes the mapper. */
 static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                                gls_sink *own)
 {

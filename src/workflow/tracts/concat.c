@@ -10,6 +10,7 @@
 
 #define SAME_PLACE 1e-4 /* mm */
 
+/* Compares two grids where both files have one. Corners may differ by SAME_PLACE. */
 static gls_status compare_grids(const char *path, const gls_tractogram_info *a, const char *other,
                                 const gls_tractogram_info *b)
 {
@@ -23,6 +24,7 @@ static gls_status compare_grids(const char *path, const gls_tractogram_info *a, 
     return same ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its grid is not that of %s", other, path);
 }
 
+/* Requires the same columns in both lists, in any order. */
 static gls_status compare_columns(const char *kind, const char *path, const gls_column *a, size_t n_a,
                                   const char *other, const gls_column *b, size_t n_b)
 {
@@ -55,6 +57,7 @@ static void keep_common(gls_tract_sources *s, int kind, const gls_column *other,
     s->n_kept[kind] = kept;
 }
 
+/* Starts with the columns and groups of the first file. */
 static gls_status note_columns(gls_tract_sources *s)
 {
     const gls_tractogram_info *info = gls_tract_sources_info(s);

@@ -38,6 +38,7 @@ static char *cut_name(char *rest, bool tabs)
     return *rest ? rest : NULL;
 }
 
+/* Adds the label and name of one line. Skips lines that do not begin with a label. */
 static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_t *capacity)
 {
     char *end;

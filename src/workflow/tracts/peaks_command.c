@@ -26,6 +26,7 @@ static void count(const gls_image *peaks, uint64_t *n_peaks, uint64_t *n_voxels)
         }
 }
 
+/* Reads the FODs and finds their peaks, along the scanner axes. */
 static gls_status find(const gls_peaks_cli *o, const char *path, gls_image **peaks)
 {
     const gls_model_options model = {.sh_basis = (gls_sh_basis)o->sh_basis, .sh_frame = (gls_frame)o->sh_frame};

@@ -34,6 +34,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
     return GLS_OK;
 }
 
+/* Adds a column with its name. GLS_ERR_ARGUMENT: another column has this name. */
 static gls_status add_column(gls_sample_set *s, const char *path, size_t image, const gls_sample_names *names,
                              bool per_vertex, gls_track_stat stat)
 {
@@ -99,6 +100,7 @@ void gls_sample_warn(const gls_sample_counts *c, const char *name)
                 c->not_finite, c->points);
 }
 
+/* Writes a row for each streamline. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     gls_sample_rows *r = user;

@@ -27,6 +27,7 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
+/* Sets the options of the runs and scores the wanted methods. */
 static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_method_scores *scores)
 {
     gls_job_options job = gls_job_options_default();
@@ -72,6 +73,7 @@ static void show_bundles(gls_text *text, const gls_method_score *row)
     }
 }
 
+/* Prints the table of methods; with bundles also one of each method's bundles. */
 static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
 {
     gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
