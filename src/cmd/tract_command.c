@@ -1,3 +1,5 @@
+/* Runs a command on tractograms: values of the command line become a run of workflow/tracts, and its status an exit
+ * code. */
 #include "cmd/tract_command.h"
 
 #include <cJSON.h>
