@@ -31,6 +31,7 @@ static float voxel(const gls_image *image, int x, int y, int z)
     return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
 }
 
+/* Value of the image at a place in voxels. Outside the image all voxels are 0. */
 static float trilinear(const gls_image *image, const double p[3])
 {
     double low[3], sum = 0;
@@ -108,6 +109,7 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     return GLS_OK;
 }
 
+/* Removes seed voxels outside the mask. GLS_ERR_INPUT if less than half of them, or none, lie in it. */
 static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
 {
     size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;

@@ -127,6 +127,7 @@ static gls_status write_sidecars(const subject *s)
     return status;
 }
 
+/* Writes all files of a subject. */
 static gls_status write_subject(const subject *s)
 {
     char path[1536];
@@ -143,6 +144,7 @@ static gls_status write_subject(const subject *s)
     return status ? status : write_sidecars(s);
 }
 
+/* Writes the files that describe the data set. */
 static gls_status describe(const char *directory, bool overwrite)
 {
     static const char *const files[][2] = {

@@ -64,6 +64,7 @@ static bool is_wanted(const gls_dataset_options *o, const char *name)
     return gls_dataset_takes_session(o, session);
 }
 
+/* Adds a table with the participant and session in its name. GLS_ERR_INPUT: the session has a table already. */
 static gls_status add_table(profile_tables *s, const char *folder, const char *name)
 {
     char session[256];
@@ -122,6 +123,7 @@ static gls_status add_folders(profile_tables *s, const char *subject, const char
     return status ? status : add_folder(s, subject, session, path);
 }
 
+/* Adds the tables of a participant and of the sessions that the options ask for. */
 static gls_status add_participant(profile_tables *s, const char *subject)
 {
     char folder[1024], path[1536], **names;
@@ -211,6 +213,7 @@ static void copy_row(profile_tables *s, const profiles *t, char *const *cell, co
     gls_text_printf(&s->output, "%s,%s\n", t->subject, t->session);
 }
 
+/* Appends the rows of one table to the joined table. */
 static gls_status copy_table(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
@@ -232,6 +235,7 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
 
 /* --- Writing the joined table. */
 
+/* *text: the joined table, from malloc. */
 static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 {
     gls_status status = GLS_OK;
@@ -288,6 +292,7 @@ static gls_status write_sidecar(const char *path, const char *text, size_t bytes
     return status;
 }
 
+/* Writes the joined table and its sidecar. Neither may replace an input or a file of another program. */
 static gls_status write_table(profile_tables *s)
 {
     char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;

@@ -245,6 +245,7 @@ static bool step(void *user, size_t done, size_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
 }
 
+/* Fits the SH image of a q-ball or single-shell model. */
 static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
     if (m->kind != GLS_MODEL_CSD)
@@ -370,6 +371,7 @@ void gls_series_model_finish(gls_model *m)
     *m = (gls_model){.options = NULL};
 }
 
+/* Adds the response to the sidecar: its source, coefficients or eigenvalues, and how it was estimated. */
 static void describe_response(cJSON *model, const gls_model *m)
 {
     const gls_response *r = &m->response;

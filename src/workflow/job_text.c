@@ -71,6 +71,7 @@ static void print_probe(gls_text *text, const gls_track_params *p)
                     1 / gls_track_max_curvature(p), p->ptt_substep);
 }
 
+/* Prints the memory of a device and of the host, and what to request from a scheduler. */
 static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t request_mib)
 {
     char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
@@ -130,6 +131,7 @@ static void print_regions(gls_text *text, const gls_regions *regions)
     }
 }
 
+/* Prints the whole plan, one line for each subject. */
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;

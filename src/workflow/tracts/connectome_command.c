@@ -88,6 +88,7 @@ static void discard(void *user)
     gls_sink_abort(&((connecting *)user)->copy);
 }
 
+/* Puts the writer of --trx behind the connectome. */
 static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_tract_output output = {.path = c->o->trx, .info = info};
@@ -324,6 +325,7 @@ static void warn_of_absent(const connecting *c)
     free(text);
 }
 
+/* Adds counts to the sidecar, and warns of results that look wrong. */
 static void report(connecting *c)
 {
     const int32_t *label;
@@ -407,6 +409,7 @@ static gls_status parse_assignment(connecting *c)
     return GLS_OK;
 }
 
+/* Checks combinations of options. */
 static gls_status check(connecting *c)
 {
     const gls_connectome_cli *o = c->o;

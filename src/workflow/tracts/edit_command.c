@@ -185,6 +185,7 @@ static gls_status create_selection(edit *e)
     return status ? status : gls_selection_create(&options, &e->selection);
 }
 
+/* Reads the streamlines of a file into a set. path NULL: nothing. */
 static gls_status read_set(edit *e, const char *path, gls_line_set **set)
 {
     gls_tractogram_reader *reader = NULL;
@@ -359,6 +360,7 @@ static gls_status check(const gls_edit_cli *o)
     return GLS_OK;
 }
 
+/* Adds all files that the options name to the run. */
 static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
     const gls_edit_cli *o = e->o;
