@@ -38,6 +38,7 @@ static void add_field(cJSON *fields, row field)
 /* The type is passed as text, because bool is a macro that would be expanded. */
 #define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
 
+/* Adds the values of all enumerators. */
 static void add_constants(cJSON *root)
 {
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
@@ -55,6 +56,7 @@ static void add_constants(cJSON *root)
 #undef GLS_REGION_ROW
 }
 
+/* Adds the fields of all structs with their offsets. */
 static void add_structs(cJSON *root)
 {
     cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;

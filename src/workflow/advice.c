@@ -31,6 +31,7 @@ static void advise_of_mask(const gls_job_inputs *in)
             gls_job_inputs_name(in, GLS_FILE_MASK));
 }
 
+/* Warns of a seed mask with values other than 0 and 1, which may be labels or fractions. */
 static void advise_of_seed_mask(const gls_job_inputs *in)
 {
     const float *value = in->roi->data;

@@ -59,6 +59,7 @@ static char *filter_text(const char *key, const cJSON *values)
     return NULL;
 }
 
+/* Adds one entity of the filter. GLS_ERR_INPUT: unknown entity, or a value of another type. */
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
     const char *key = key_of(item->string);

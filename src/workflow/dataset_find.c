@@ -253,6 +253,7 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     return status;
 }
 
+/* Adds the series of a participant: in each session, and without a session. */
 static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
 {
     char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;

@@ -83,6 +83,7 @@ static gls_status add_folder(FILE *table, const gls_dataset_options *o, const ch
     return status;
 }
 
+/* Adds the tractograms of a participant: without a session, and in each session. */
 static gls_status add_subject(FILE *table, const gls_dataset_options *o, const char *subject, size_t *n)
 {
     char path[GLS_DATASET_MAX_PATH], **names;

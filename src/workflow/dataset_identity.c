@@ -107,6 +107,7 @@ static gls_status name_rules(const char *text, cJSON **list)
     return status;
 }
 
+/* *named: the value of a row with all files as hashes of their contents. */
 static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **named)
 {
     gls_status status = GLS_OK;
@@ -152,6 +153,7 @@ static cJSON *all_parameters(const gls_job_options *given)
     return all;
 }
 
+/* Adds the options on which the result depends. */
 static gls_status add_options(cJSON *root, const gls_job_options *job)
 {
     char key[96];

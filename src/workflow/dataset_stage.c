@@ -150,6 +150,7 @@ static gls_status name_files(const gls_dataset_stage *s)
     return status;
 }
 
+/* Gives the files their final names under the lock. A failed check removes the folder of staging. */
 static gls_status publish(const gls_dataset_stage *s, bool check, gls_dataset_replace replace)
 {
     int lock = -1;

@@ -253,6 +253,7 @@ static bool in_container(void)
            getenv("KUBERNETES_SERVICE_HOST");
 }
 
+/* Advises on missing EGL libraries. */
 static void advise_libraries(const facts *f)
 {
     void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -267,6 +268,7 @@ static void advise_libraries(const facts *f)
     if (egl) dlclose(egl);
 }
 
+/* Advises on an NVIDIA GPU without its EGL library, in a container or outside one. */
 static void advise_nvidia(const facts *f)
 {
     if (!(f->nvidia_nodes || f->nvidia_gpus > 0) || f->nvidia_vendors > 0) return;

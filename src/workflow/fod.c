@@ -23,6 +23,7 @@ static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls
     return status;
 }
 
+/* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: all are 0. */
 static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);

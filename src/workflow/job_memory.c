@@ -106,6 +106,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
     if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
 }
 
+/* The error for a limit that even the smallest batches exceed. */
 static gls_status too_small(const gls_job *job, const figures *f)
 {
     char host[32], images[32], batches[32], device[32];

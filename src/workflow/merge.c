@@ -23,6 +23,7 @@ gls_merge_options gls_merge_options_default(void)
     return (gls_merge_options){.size = sizeof(gls_merge_options)};
 }
 
+/* Names the sidecar and adds it to the outputs. */
 static gls_status name_sidecar(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -70,6 +71,7 @@ static bool step(void *user, uint64_t done, uint64_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_MERGE, .done = done, .total = total});
 }
 
+/* Writes the sidecar of the whole run to an output that is open. */
 static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
 {
     char *text = NULL;

@@ -113,6 +113,7 @@ static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *
     return key ? differ(a, b, what, key, in_a, in_b) : GLS_OK;
 }
 
+/* Compares the parameters on which the result depends. */
 static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),

@@ -79,6 +79,7 @@ static gls_status clear_broken(gls_series *s)
     return GLS_OK;
 }
 
+/* look_at() for all volumes. */
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);

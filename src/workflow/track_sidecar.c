@@ -50,6 +50,7 @@ static void add_description(cJSON *root, const gls_job *job)
     gls_sidecar_add_software(root, job->options.argc, job->options.argv);
 }
 
+/* Adds input files, grid, gradient table and counts of voxels. */
 static void add_inputs(cJSON *root, const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;

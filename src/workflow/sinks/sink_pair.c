@@ -47,6 +47,7 @@ static void *serve(void *user)
     return NULL;
 }
 
+/* Passes a batch to the thread, appends it to the first sink, and waits for the thread. */
 static gls_status append(void *user, const gls_streamlines *streamlines)
 {
     pair *p = user;

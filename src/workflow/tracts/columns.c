@@ -178,6 +178,7 @@ typedef struct adder {
     size_t points, columns;
 } adder;
 
+/* Reads the values of all points of a batch. GLS_ERR_INPUT: the file has another number for a streamline. */
 static gls_status fill(adder *a, const gls_streamlines *in)
 {
     gls_tract_scalars *s = a->scalars;
@@ -227,6 +228,7 @@ static void discard(void *user)
     free(a);
 }
 
+/* Checks that the file has no values left. */
 static gls_status finish(void *user)
 {
     adder *a = user;

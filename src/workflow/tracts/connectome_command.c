@@ -108,6 +108,7 @@ static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gl
 
 /* --- The connectome. */
 
+/* Parses --scale: factors of each streamline, which multiply. */
 static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 {
     static const char *const names[] = {"none", "length", "invlength", "invnodevol", "invnodevol-mm3"};

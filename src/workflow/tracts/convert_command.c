@@ -85,6 +85,7 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
     return status ? status : gls_tract_weights_sink(&c->weights, sink);
 }
 
+/* Adds counts to the sidecar, and warns of streamlines that are left out or leave the grid. */
 static void report(conversion *c)
 {
     const gls_summary_result *r = gls_summary_get(c->summary);

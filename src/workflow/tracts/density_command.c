@@ -149,6 +149,7 @@ static gls_status choose_contrast(mapping *m)
     return GLS_OK;
 }
 
+/* Checks combinations of options. */
 static gls_status check(mapping *m)
 {
     const gls_density_cli *o = m->o;
