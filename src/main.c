@@ -1,4 +1,4 @@
-/* The glslines tool: finds the command, parses its options and runs it. */
+/* The program glslines: finds the command, parses its options and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static int unknown_command(const char *name)
     return cmd_error(CMD_EXIT_USAGE, "unknown %s '%s'; 'glslines help' lists the commands", kind, name);
 }
 
-/* At the end of a run for which nobody waited. */
+/* Shows a notification at the end of a run that nobody waited for. */
 static void notify(const char *name, double seconds, int code)
 {
     char title[64], text[64];
@@ -55,7 +55,8 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     char error[GLS_MESSAGE_BYTES];
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
-        /* also where the rest of the line is wrong: who asks for help may not know how it has to look */
+        /* Show the help even if the rest of the line is wrong, because a user who asks for help may not know the
+         * correct form. */
         cmd_help(stdout, command, cmd_terminal_width(stdout));
         return CMD_EXIT_OK;
     }
@@ -98,17 +99,19 @@ static int run(int argc, char **argv)
     return command ? run_command(command, argc, argv) : unknown_command(argv[1]);
 }
 
-/* A program may be started with standard descriptors closed. The next file would get their numbers, and messages would
- * be written into it. */
+/* A program may be started with standard descriptors closed. The next file would get one of their numbers, and messages
+ * would be written into the file. Opens /dev/null in their place. */
 static void hold_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) >= 0) continue;
-        if (open("/dev/null", O_RDONLY) != fd) _exit(CMD_EXIT_INTERNAL); /* writing to it fails, as it should */
+        /* read-only, so that writing to the descriptor fails as if it were closed */
+        if (open("/dev/null", O_RDONLY) != fd) _exit(CMD_EXIT_INTERNAL);
     }
 }
 
-/* Where the address space is limited, threads of OpenBLAS may wait for ever for memory, and exit() for them. */
+/* Ends the program. With a limited address space, threads of OpenBLAS may wait forever for memory, and exit() for them.
+ */
 static int leave(int code)
 {
     if (gls_address_limit() == 0) return code;
@@ -121,7 +124,7 @@ int main(int argc, char **argv)
     hold_standard_descriptors();
     cmd_interrupt_init();
     int code = run(argc, argv);
-    /* a result that did not reach its reader is not a success; a reader that left, as head does, wants no message */
+    /* A result that did not reach its reader is a failure. A reader that left, such as head, wants no message. */
     errno = 0;
     if (code == CMD_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
         code = errno == EPIPE ? CMD_EXIT_SIGNAL + SIGPIPE

@@ -1,4 +1,4 @@
-/* The benchmark: every getter with every mapping on every device. */
+/* The benchmark: measures every getter with every mapping on every device. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "bench/bench.h"
 #include "util/status.h"
 #include "workflow/devices.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
-/* Parallel transport makes twenty short steps a point. */
+/* Parallel transport makes twenty short steps for each point. */
 enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
 
 uint64_t bench_seeds_for(const bench_run *run, int dg)
@@ -35,7 +35,7 @@ static gls_status open_devices(bench_run *run)
     return GLS_OK;
 }
 
-/* A folder for the tractograms that are written to be timed. */
+/* Makes a folder for the tractograms whose writing is timed. */
 static gls_status make_directory(bench_run *run)
 {
     const char *place = getenv("TMPDIR");
@@ -55,9 +55,9 @@ static gls_status make_directory(bench_run *run)
 
 static gls_status measure_columns(bench_run *run, int dg, const bench_model *model)
 {
-    gls_status code = GLS_OK;
-    for (int d = 0; !code && d < run->options->n_devices; d++)
-        for (int m = 0; !code && m < run->options->n_mapping; m++) {
+    gls_status status = GLS_OK;
+    for (int d = 0; !status && d < run->options->n_devices; d++)
+        for (int m = 0; !status && m < run->options->n_mapping; m++) {
             bench_column *c = &run->column[run->n_columns];
             *c = (bench_column){.dg = dg, .device = d, .mapping = run->options->mapping[m]};
             if (c->mapping == GLS_MAPPING_SUBGROUP && run->device[d].info->subgroup_size == 0) {
@@ -66,37 +66,37 @@ static gls_status measure_columns(bench_run *run, int dg, const bench_model *mod
                 continue;
             }
             gls_log(GLS_LOG_INFO, "%s on %s", gls_getter_name((gls_direction_getter)dg), run->device[d].info->renderer);
-            code = bench_measure(run, model, c);
-            run->n_columns += !code;
+            status = bench_measure(run, model, c);
+            run->n_columns += !status;
         }
-    return code;
+    return status;
 }
 
 static gls_status measure_getter(bench_run *run, int dg)
 {
     bench_model model;
-    gls_status code = bench_model_fit(run, dg, &model);
-    if (!code) {
-        /* the part in which temporary files exist; a fit would end it */
+    gls_status status = bench_model_fit(run, dg, &model);
+    if (!status) {
+        /* Temporary files exist in this phase only. A fit would end the phase. */
         gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
-        code = make_directory(run);
-        if (!code) code = measure_columns(run, dg, &model);
+        status = make_directory(run);
+        if (!status) status = measure_columns(run, dg, &model);
         if (run->directory) rmdir(run->directory);
         free(run->directory);
         run->directory = NULL;
         gls_monitor_end(run->monitor, GLS_PHASE_TRACK);
     }
     bench_model_finish(&model);
-    return code;
+    return status;
 }
 
 static gls_status measure_getters(bench_run *run)
 {
-    gls_status code = GLS_OK;
-    for (int i = 0; !code && i < run->options->n_dg; i++) code = measure_getter(run, run->options->dg[i]);
-    if (!code && run->n_columns == 0)
-        code = gls_fail(GLS_ERR_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
-    return code;
+    gls_status status = GLS_OK;
+    for (int i = 0; !status && i < run->options->n_dg; i++) status = measure_getter(run, run->options->dg[i]);
+    if (!status && run->n_columns == 0)
+        status = gls_fail(GLS_ERR_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
+    return status;
 }
 
 gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_monitor *monitor)
@@ -115,7 +115,7 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
 
 void bench_finish(bench_run *run)
 {
-    gls_study_finish(&run->data);
+    gls_job_inputs_finish(&run->data);
     for (int i = 0; i < run->options->n_devices; i++) gls_device_close(run->device[i].device);
     gls_warnings_end(&run->warnings);
 }

@@ -1,4 +1,4 @@
-/* What a device reaches in kernels that do one thing only: copying, multiply-adds, trilinear samples. */
+/* What a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Loops stay far below the 65536 turns after which llvmpipe ends a kernel. */
+/* Loops stay far below 65536 iterations, after which llvmpipe ends a kernel. */
 enum {
     COPY_TURNS = 4,
     FMA_TURNS = 512,
@@ -27,7 +27,7 @@ typedef struct probe {
     uint32_t group_size, max_groups;
 } probe;
 
-/* Groups of work whose output fits the buffer. */
+/* Number of work groups whose output fits the buffer. */
 static uint32_t groups_of(const probe *p, uint64_t bytes_each)
 {
     uint64_t groups = gls_buffer_size(p->to) / (bytes_each * p->group_size);
@@ -47,8 +47,8 @@ static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_ar
     return status;
 }
 
-/* The best rate of several, in invocations per second. The host's clock is used, since software renderers do not tell
- * the time of a kernel; groups, then launches, grow until they take long enough for that. */
+/* Best rate of several measurements, invocations per second. Uses the host's clock, because software renderers do not
+ * time kernels. Increases groups, then launches, until a measurement takes long enough for this clock. */
 static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
                             uint32_t limit, double *rate)
 {
@@ -121,6 +121,7 @@ static gls_status measure_fetch(const probe *p, double *fetches)
     return status;
 }
 
+/* Makes buffers and a texture that are too large for the caches of a device. */
 static gls_status create(probe *p)
 {
     const gls_device_info *info = gls_device_get_info(p->device);

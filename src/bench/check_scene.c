@@ -1,4 +1,4 @@
-/* One part of the check of a device: a getter in a mapping on a small phantom, compiled and tracked. */
+/* One part of the check of a device: compiles a getter in a mapping and tracks a small phantom. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,22 +6,22 @@
 
 #include <glslines/glslines.h>
 
-#include "bench/check.h"
+#include "bench/device_check.h"
 #include "track/run/journaled.h"
 #include "tracts/visited.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/known_scene.h"
+#include "workflow/device_checks.h"
 
-/* --- Whether a device keeps batches apart that it has in hand at the same time: small ones of unequal size give the
- * streamlines, and the map that the device counts, of one batch with all seeds. */
+/* --- Does a device keep batches apart that are in flight at the same time? Small batches of unequal size must give the
+ * streamlines, and the map counted on the device, of one batch with all seeds. */
 
-/* The result of a run: a hash of its streamlines in their order, and the map. */
+/* Result of a run: a hash of its streamlines in order, and the map. */
 typedef struct outcome {
     uint64_t hash, n;
     gls_density *map;
-    const gls_visited *visited; /* what the device counted of the streamlines that are delivered */
+    const gls_visited *visited; /* counts made on the device for the streamlines being delivered */
     double *voxel;
 } outcome;
 
@@ -38,6 +38,7 @@ static gls_status take(void *user, const gls_streamlines *s)
     return gls_sink_append(&map, s);
 }
 
+/* Tracks all seeds in batches of this size and stores the result in *o. */
 static gls_status run(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                       const gls_seeds *seeds, uint32_t batch, outcome *o)
 {
@@ -62,8 +63,8 @@ static gls_status run(gls_device *device, const gls_track_params *params, const 
     return status;
 }
 
-/* Tracks all seeds at once, then in batches of each of these n sizes; *same counts those that gave the streamlines and
- * the map of the first run. */
+/* Tracks all seeds at once, then in batches of each of the n sizes. *same: how many sizes gave the streamlines and the
+ * map of the first run. */
 static gls_status check_batches(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                 const gls_seeds *seeds, const uint32_t *batch, size_t n, size_t *same)
 {
@@ -95,7 +96,7 @@ static void print_kernel(void *user, const char *label, double seconds, const ch
 
 typedef struct comparison {
     gls_known_comparison known;
-    bool lines; /* are printed */
+    bool lines; /* print streamlines */
 } comparison;
 
 static void print_line(uint32_t seed, const float (*point)[3], size_t n, size_t at)
@@ -142,7 +143,7 @@ static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool sof
     return status;
 }
 
-/* The same seeds in small batches, several at a time where the device does that. */
+/* Tracks the same seeds in small batches, several in flight if the device does that. */
 static gls_status compare_batches(gls_device *device, const gls_known_scene *s, bool software)
 {
     static const uint32_t batch[] = {23, 7, 97, 23, 41};
@@ -189,7 +190,7 @@ gls_status check_one(const check_options *options, const char *what)
     if (!status) status = gls_tracker_create(device, &s.params, &s.input, &tracker);
     if (!status && options->compile_only) {
         fflush(stdout);
-        _exit(EXIT_SUCCESS); /* a driver without its hardware never comes to the end of what it was given */
+        _exit(EXIT_SUCCESS); /* Without its hardware the driver never ends what it was given. */
     }
     comparison c = {.known = {.scene = &s}, .lines = lines};
     const bool software = !status && gls_device_get_info(device)->software;

@@ -1,19 +1,20 @@
-/* The data of the benchmark: a phantom of the size of a brain, fitted as track does. */
+/* The data of the benchmark: a phantom of the size of a brain, fitted as `track` does. */
 #include <math.h>
 
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/anatomy.h"
+#include "workflow/job_inputs.h"
 
 enum { N_DIRECTIONS = 150, N_B0 = 10 };
 
 static const int default_shape[3] = {81, 106, 76};
 
+/* Makes a phantom of the asked or the default size. The data borrow its images. */
 static int make_phantom(bench_run *run)
 {
     gls_phantom_params params = gls_phantom_params_default();
-    gls_study *in = &run->data;
+    gls_job_inputs *in = &run->data;
     for (int a = 0; a < 3; a++) params.shape[a] = run->options->shape[0] ? run->options->shape[a] : default_shape[a];
     params.n_directions = N_DIRECTIONS;
     params.n_b0 = N_B0;
@@ -35,51 +36,51 @@ static int make_phantom(bench_run *run)
     return GLS_OK;
 }
 
-/* The stop map of track: FA, 0 outside the mask. */
+/* The stop map of `track`: FA, 0 outside the mask. */
 static int make_stop_map(bench_run *run)
 {
-    gls_study *in = &run->data;
+    gls_job_inputs *in = &run->data;
     double start = gls_clock_seconds();
-    gls_status code = gls_series_model_init(&in->model, &run->options->model, &in->series);
-    if (!code) code = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map);
+    gls_status status = gls_series_model_init(&in->model, &run->options->model, &in->series);
+    if (!status) status = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map);
     run->seconds_fa = gls_clock_seconds() - start;
-    return code;
+    return status;
 }
 
 gls_status bench_data_make(bench_run *run)
 {
-    gls_study *in = &run->data;
-    gls_status code = make_phantom(run);
-    if (!code) code = gls_image_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
-    if (!code) code = gls_image_count_voxels(in->roi, "benchmark phantom", "seed mask", &in->seed_voxels);
-    if (!code) code = make_stop_map(run);
-    if (code) return code;
+    gls_job_inputs *in = &run->data;
+    gls_status status = make_phantom(run);
+    if (!status) status = gls_image_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
+    if (!status) status = gls_image_count_voxels(in->roi, "benchmark phantom", "seed mask", &in->seed_voxels);
+    if (!status) status = make_stop_map(run);
+    if (status) return status;
     run->params = gls_track_params_default();
     gls_track_params_scale(&run->params, in->voxel_mm);
     run->params.precision = run->options->precision;
     run->params.batch_seeds = run->options->chunk_size;
-    gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
+    status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
     if (!status) status = gls_sphere_create(run->job.sphere, &in->sphere);
-    if (!status) status = gls_study_read_regions(in, &run->job);
+    if (!status) status = gls_job_inputs_read_regions(in, &run->job);
     return status;
 }
 
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model)
 {
-    gls_study one = run->data; /* shares all but model and ODFs */
+    gls_job_inputs one = run->data; /* shares everything except model and ODFs */
     gls_job_options options = run->job;
     options.track.dg = (gls_direction_getter)dg;
     one.odf = NULL;
     one.peaks = NULL;
     *model = (bench_model){.odf = NULL};
-    gls_status code = gls_series_model_init(&one.model, &run->options->model, &run->data.series);
+    gls_status status = gls_series_model_init(&one.model, &run->options->model, &run->data.series);
     double start = gls_clock_seconds();
-    if (!code) code = gls_study_fit(&one, &options, run->monitor);
+    if (!status) status = gls_job_inputs_fit(&one, &options, run->monitor);
     model->seconds_fit = gls_clock_seconds() - start;
     model->model = one.model;
     model->odf = one.odf;
     model->peaks = one.peaks;
-    return code;
+    return status;
 }
 
 void bench_model_finish(bench_model *model)

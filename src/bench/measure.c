@@ -1,4 +1,4 @@
-/* One column of the benchmark: a tracker, one run that is not counted, and the repetitions. */
+/* One column of the benchmark: makes a tracker, runs once to warm up, then repeats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
                                                    "gather",          "readback",   "kernels_and_transfers",
                                                    "wait_for_writer", "write",      "whole"};
 
-/* Counts, and hands to the writer where there is one; runs on a thread of the tracker. */
+/* Counts streamlines, and passes them to the writer if there is one. Runs on a thread of the tracker. */
 typedef struct sink {
     gls_tractogram_writer *writer;
     uint64_t commissural;
@@ -46,7 +46,7 @@ static bool step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t
     return gls_monitor_step(user, &progress);
 }
 
-/* One run from the first seed to the complete file, which is deleted again. */
+/* One run from the first seed to the complete file. Deletes the file afterwards. */
 static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
                     double seconds[BENCH_TIMES])
 {
@@ -89,38 +89,39 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     return GLS_OK;
 }
 
-/* What plain writes to the same place reach now: memory that the machine has not touched for a while comes slowly, to
- * the writer and to them. */
+/* Measures plain writes to the same place at this moment. Memory that the machine has not used for a while is slow at
+ * first, for the writer and for plain writes. */
 static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {
     const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
     gls_status status = GLS_OK;
-    for (int k = 0; run->directory && k < BENCH_PLAIN && status == GLS_OK; k++)
+    for (int k = 0; run->directory && k < BENCH_PLAIN && !status; k++)
         status = bench_plain_file(run->directory, c->file_bytes, n_threads[k], &c->plain[k][i]);
     return status;
 }
 
+/* Warms up and repeats. Fails if a repetition gives other streamlines than the first run. */
 static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
-    gls_status code = run_once(run, tracker, seeds, c, seconds);
+    gls_status status = run_once(run, tracker, seeds, c, seconds);
     uint64_t streamlines = c->result.streamlines, points = c->result.points, commissural = c->commissural;
-    for (int i = 0; !code && i < run->options->repeat; i++) {
-        code = run_once(run, tracker, seeds, c, seconds);
-        if (code) return code;
+    for (int i = 0; !status && i < run->options->repeat; i++) {
+        status = run_once(run, tracker, seeds, c, seconds);
+        if (status) return status;
         if (c->result.streamlines != streamlines || c->result.points != points || c->commissural != commissural)
             return gls_fail(GLS_ERR_MEMORY,
                             "repetition %d gave %llu points and %llu streamlines, the one before %llu and %llu", i + 1,
                             (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines,
                             (unsigned long long)points, (unsigned long long)streamlines);
         for (int t = 0; t < BENCH_TIMES; t++) c->seconds[t][i] = seconds[t];
-        code = write_plainly(run, c, i);
+        status = write_plainly(run, c, i);
         c->n = i + 1;
     }
-    return code;
+    return status;
 }
 
-/* One run more, in which the host waits for each kernel: kept apart, since that takes time itself. */
+/* An additional run in which the host waits for each kernel. Its times are kept apart, because waiting costs time. */
 static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -133,7 +134,7 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Those of all columns; for MRtrix3's getters their own step, angle and longest length. */
+/* Parameters of all columns; MRtrix3's getters have their own step, angle and maximum length. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
@@ -144,7 +145,7 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     params.max_angle = own.max_angle;
     params.max_length = own.max_length;
     params.max_directions_per_seed = own.max_directions_per_seed;
-    params.keep_single_points |= own.keep_single_points; /* seeds alone, of no length */
+    params.keep_single_points |= own.keep_single_points; /* for seedtest: single points */
     if (own.keep_single_points) params.min_length = 0;
     return params;
 }
@@ -184,11 +185,11 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     }
     c->device_bytes = gls_device_get_memory(device).allocated_bytes - before;
     c->work = bench_work_count(run, model, &c->params);
-    gls_status code = repeat(run, tracker, seeds, c);
-    if (!code) code = time_kernels(run, tracker, seeds, c);
+    status = repeat(run, tracker, seeds, c);
+    if (!status) status = time_kernels(run, tracker, seeds, c);
     gls_seeds_destroy(seeds);
     gls_tracker_destroy(tracker);
-    return code;
+    return status;
 }
 
 double bench_median(const bench_column *c, bench_time time)

@@ -1,10 +1,10 @@
-/* What is to be measured, from the words of the command line. */
+/* What to measure, from the command line. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
                               int *n)

@@ -1,4 +1,4 @@
-/* What the file system takes in when nothing else is done: the ceiling of the writer of a tractogram. */
+/* The rate of the file system for plain writes: the ceiling for the writer of a tractogram. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +7,17 @@
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/output_file.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define PIECE ((size_t)16 << 20)
-/* More tells no more, and the memory may be that of the tractogram. */
-#define MOST_BYTES ((uint64_t)4 << 30)
+/* Larger files give no better measurement, and the memory may be needed for the tractogram. */
+#define MAX_BYTES ((uint64_t)4 << 30)
 
 typedef struct plain {
     gls_output output;
     uint64_t bytes;
-    const unsigned char *data; /* PIECE */
+    const unsigned char *data; /* PIECE bytes */
     bool failed;
 } plain;
 
@@ -35,13 +35,13 @@ gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads
 {
     char path[4096];
     unsigned char *data = malloc(PIECE);
-    plain p = {.bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES, .data = data};
+    plain p = {.bytes = bytes < MAX_BYTES ? bytes : MAX_BYTES, .data = data};
     *rate = 0;
     if (!data) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     snprintf(path, sizeof path, "%s/plain", directory);
-    memset(data, 1, PIECE); /* pages of its own */
+    memset(data, 1, PIECE); /* so that each page exists */
     gls_status status = gls_output_create(path, true, &p.output);
-    if (status == GLS_OK) {
+    if (!status) {
         double start = gls_clock_seconds();
         gls_parallel((size_t)((p.bytes + PIECE - 1) / PIECE), 1, n_threads, write_some, &p);
         (void)fsync(p.output.fd);

@@ -8,7 +8,7 @@
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 enum { LABEL = 26, CELL = 25 };
 
@@ -132,7 +132,8 @@ static double member(const void *of, size_t offset)
     return *(const double *)((const char *)of + offset);
 }
 
-/* A figure of work beside its share of the ceiling, "123 (45 %)": members of bench_work and bench_ceilings. */
+/* Prints work and its share of the ceiling, "123 (45 %)". per_point, ceiling: offsets in bench_work and bench_ceilings.
+ */
 static void work_row(const bench_run *run, const char *name, size_t per_point, size_t ceiling)
 {
     char rate[32], text[64];
@@ -152,7 +153,7 @@ static void work_row(const bench_run *run, const char *name, size_t per_point, s
     end_row();
 }
 
-/* By the device's clock, in one run beside the others. */
+/* Prints seconds by the device's clock, from a separate run. */
 static void kernel_row(const bench_run *run, const char *name, gls_engine_time time)
 {
     char text[32];
@@ -164,7 +165,7 @@ static void kernel_row(const bench_run *run, const char *name, gls_engine_time t
     end_row();
 }
 
-/* The writer beside plain writes to the same place, by one thread and by as many as it has. */
+/* Prints the writer's rate beside plain writes to the same place, by one thread and by as many as the writer has. */
 static void file_row(const bench_run *run)
 {
     char rate[32], text[80];
@@ -206,7 +207,7 @@ static void devices(const bench_run *run)
 
 void bench_print(const bench_run *run)
 {
-    const gls_study *in = &run->data;
+    const gls_job_inputs *in = &run->data;
     char a[32], text[64];
     printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1],
            in->grid->dim[2], in->series.dwi->n_volumes, gls_format_count(in->seed_voxels, a, sizeof a));

@@ -1,33 +1,31 @@
-/* The work of one point, counted from the algorithm rather than from one of its implementations, so that the figures of
- * two versions can be compared.
+/* Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
  *
- * Notation: n weighted volumes, k SH coefficients, v vertices stored of the sphere (half of an antipodal one), o
+ * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
  * substeps, q + 1 samples of a probe, t threads, c curves tried for a short step. A fetch is a trilinear sample of four
- * channels, for ptt of one, in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
+ * channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
  * a multiply-add.
  *
- * boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, of coefficients and b0, of residuals, of the stop map; n k MACs of
- * the hat, n k of the fit, v k of the ODF.
+ * boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map; n k
+ * MACs of the hat matrix, n k of the fit, v k of the ODF.
  *
- * prob, det: ceil(k / 4) + 1 fetches, of the ODF's coefficients and of the stop map; v k MACs of the ODF, v of the
+ * prob, det: ceil(k / 4) + 1 fetches, for the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the
  * cone's sum.
  *
- * ptt: o (c q + 2) fetches, of the curves, their start and the stop map; of several threads o (c (q + 1) t + 1), since
- * each has a start of its own; 18 MACs a sample for position and tangent on the arc, two products of a frame.
+ * ptt: o (c q + 2) fetches, for the curves, their start and the stop map; with several threads o (c (q + 1) t + 1),
+ * since each thread has its own start; 18 MACs a sample for position and tangent on the arc, two products of a frame.
  *
- * ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 of the stop map; ifod1 samples the
- * same coefficients along e directions; sdstream climbs in u turns of 8 k MACs.
+ * ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1
+ * samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
  *
- * fact, eudx: a texel for each of the peaks of one voxel, or of eight, an eighth of a fetch each, and the stop map;
+ * fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
  * three MACs a peak.
  *
- * tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map; tensorprob besides eight
- * texels of residuals for each of those, an eighth of a fetch each, and n signs. closest is as det; the getters of
- * chance sample the stop map alone.
+ * tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition:
+ * eight texels of residuals for each of these fetches, an eighth of a fetch each, and n signs. closest is like det.
+ * Getters that draw directions at random sample only the stop map.
  *
- * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
- * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.
- */
+ * One direction is drawn for each point. Failed draws, the two ends and initial directions are not counted. Operations
+ * other than multiply-adds (random numbers, logarithms, comparisons, texture units) are not counted either. */
 #include <math.h>
 
 #include "bench/bench.h"
@@ -39,8 +37,8 @@ static double tiles(size_t channels)
 
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    /* at the defaults: two curves or so are tried for a step; thirteen arcs, of which each has two samples before it is
-     * given up or taken; a dozen directions; three turns */
+    /* at the defaults: about two curves are tried for a step; thirteen arcs with two samples each until one is rejected
+     * or taken; a dozen directions; three iterations */
     enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     size_t k = gls_sh_count(run->options->model.sh_order);

@@ -1,4 +1,4 @@
-/* glslines bench: how fast the devices here track, phase by phase. */
+/* `glslines bench`: measures how fast the devices of this machine track, phase by phase. */
 #include <stdlib.h>
 
 #include "bench/bench.h"

@@ -1,4 +1,4 @@
-/* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
+/* `glslines bids`: tracks a BIDS data set of preprocessed diffusion series into a data set of tractograms. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include "render/illustrate.h"
 #include "util/numbers.h"
 #include "workflow/dataset.h"
-#include "workflow/dataset_names.h"
 
 typedef struct bids_options {
     cmd_common common;
@@ -83,7 +82,7 @@ static void set_defaults(void *values)
     o->jobs = 1;
 }
 
-/* Options of track that are chosen here. */
+/* Rejects options of `track` that bids sets itself. */
 static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
     static const char *const chosen[] = {
@@ -92,7 +91,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
-    /* each series would overwrite that of the one before */
+    /* each series would overwrite the file of the one before */
     static const char *const files[] = {"density", "dec", "connectome", "profile", "output-seeds"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (cmd_options_given(arguments, files[i]))
@@ -105,7 +104,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     return CMD_EXIT_OK;
 }
 
-/* What stands behind "--". */
+/* Parses the options after "--". */
 static int parse_track(const cmd_arguments *given, track_options *track, cmd_arguments *arguments)
 {
     char error[1024], *argv[CMD_MAX_POSITIONALS + 2] = {(char *)"glslines", (char *)"track"};
@@ -120,7 +119,7 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
                          arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
-    /* bids gives the files that these checks ask for */
+    /* bids sets the files that these checks require */
     const int n_files = arguments->n_positionals;
     arguments->n_positionals = 5;
     for (int i = 0; i < 5; i++) arguments->positional[i] = "";
@@ -139,6 +138,7 @@ static void end_process(void)
     _exit(CMD_EXIT_OK);
 }
 
+/* Tracks the chosen units, or lists them. Returns the exit code of the worst unit. */
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
@@ -196,7 +196,7 @@ static bool read_region(const char *text, gls_dataset_options *d)
     return gls_bids_split(text, &d->region_file);
 }
 
-/* The tables of all participants. */
+/* Makes the tables of all participants. */
 static int group(const gls_dataset_options *d)
 {
     size_t tractograms = 0, profiles = 0;
@@ -243,7 +243,8 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
     const int code = status ? cmd_error_status(status) : *level == 'g' ? group(&d) : participants(o, &d, arguments);
-    for (int i = o->data.filters.n; i < d.filters.n; i++) free((char *)d.filters.value[i]); /* those of the file */
+    for (int i = o->data.filters.n; i < d.filters.n; i++)
+        free((char *)d.filters.value[i]); /* frees those from the filter file */
     return code;
 }
 

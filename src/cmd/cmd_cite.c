@@ -1,4 +1,4 @@
-/* glslines cite: references for a paper. */
+/* `glslines cite`: prints references for a paper. */
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"

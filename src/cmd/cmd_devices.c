@@ -1,22 +1,21 @@
-/* glslines devices: what there is to compute on. */
+/* `glslines devices`: lists, checks and diagnoses the devices of this machine. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <glslines/glslines.h>
 
-#include "bench/check.h"
+#include "bench/device_check.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
 #include "track/params.h"
 #include "util/json_text.h"
 #include "workflow/devices.h"
-#include "workflow/doctor.h"
 
 typedef struct devices_options {
     cmd_common common;
-    check_options how; /* the device, and what --check does with it */
+    check_options how; /* the device, and options of --check */
     const char *json;
     bool doctor, check, force;
 } devices_options;
@@ -53,7 +52,7 @@ static void set_defaults(void *values)
     *(devices_options *)values = (devices_options){.how.device = "auto", .how.seconds = 120};
 }
 
-/* As text, or as JSON: a list, with the doctor an object that has it. */
+/* Prints text or JSON. The JSON is a list; with the doctor it is an object that contains the list. */
 static int list_devices(const devices_options *o, const gls_device_info *list, size_t n, cJSON *report)
 {
     int code;

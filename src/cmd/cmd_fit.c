@@ -1,4 +1,4 @@
-/* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
+/* `glslines fit`: fits diffusion data and writes FA, tensor, ODFs and response for other programs. */
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"

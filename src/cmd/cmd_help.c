@@ -1,7 +1,8 @@
-/* glslines help: help on commands, topics of the manual, and what is generated from both for other programs. */
+/* `glslines help`: shows help on commands and topics of the manual, and generates files from both for other programs.
+ */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 #include "options/options.h"
 
 #include <glslines/common.h>
@@ -66,7 +67,7 @@ void cmd_print_overview(FILE *out)
           out);
 }
 
-/* Words under which a topic is looked for. */
+/* Words that lead to a topic. */
 static const struct {
     const char *word, *topic;
 } also_called[] = {

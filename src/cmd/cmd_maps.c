@@ -1,8 +1,8 @@
-/* Commands on tractograms and images: values, maps, matrices, fixels and weights. Their work is src/workflow/tracts. */
+/* Commands that make values, maps, matrices, fixels and weights. src/workflow/tracts does their work. */
 #include "cmd/commands.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 
-/* glslines sample: values of images along streamlines. */
+/* `glslines sample`: values of images along streamlines. */
 #define NAME sample
 #define ROWS "workflow/tracts/sample.def"
 #include "cmd/tract_table.def"
@@ -36,7 +36,7 @@ const cmd_command command_sample = {
         },
 };
 
-/* glslines profile: values of images along bundles. */
+/* `glslines profile`: values of images along bundles. */
 #define NAME profile
 #define ROWS "workflow/tracts/profile.def"
 #include "cmd/tract_table.def"
@@ -69,7 +69,7 @@ const cmd_command command_profile = {
         },
 };
 
-/* glslines density: a map of how many streamlines, or mm of them, lie in each voxel. */
+/* `glslines density`: a map of how many streamlines, or mm of them, lie in each voxel. */
 #define NAME density
 #define ROWS "workflow/tracts/density.def"
 #include "cmd/tract_table.def"
@@ -110,7 +110,7 @@ const cmd_command command_density = {
         },
 };
 
-/* glslines connectome: how many streamlines join each pair of regions. */
+/* `glslines connectome`: how many streamlines join each pair of regions. */
 #define NAME connectome
 #define ROWS "workflow/tracts/connectome.def"
 #include "cmd/tract_table.def"
@@ -150,7 +150,7 @@ const cmd_command command_connectome = {
         },
 };
 
-/* glslines fixels: the lobes of fibre orientation distributions as a fixel directory. */
+/* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
 #define ROWS "workflow/tracts/fod.def"
 #include "cmd/tract_table.def"
@@ -178,7 +178,7 @@ const cmd_command command_fixels = {
         },
 };
 
-/* glslines peaks: the peaks of fibre orientation distributions as an image. */
+/* `glslines peaks`: the peaks of fibre orientation distributions as an image. */
 #define NAME peaks
 #define ROWS "workflow/tracts/fod_peaks.def"
 #include "cmd/tract_table.def"
@@ -208,7 +208,7 @@ const cmd_command command_peaks = {
         },
 };
 
-/* glslines weights: how many fibres each streamline of a tractogram stands for. */
+/* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #define NAME weights
 #define ROWS "workflow/tracts/weights.def"
 #define DEFAULTS gls_weights_cli_default()

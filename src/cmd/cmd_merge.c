@@ -1,4 +1,4 @@
-/* glslines merge: shards in, the tractogram of the whole run out. */
+/* `glslines merge`: joins shards to the tractogram of the whole run. */
 #include <sys/stat.h>
 
 #include "cmd/commands.h"

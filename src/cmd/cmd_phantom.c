@@ -1,4 +1,4 @@
-/* glslines phantom: writes the built-in phantom as files. */
+/* `glslines phantom`: writes the built-in phantom as files. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "options/options.h"
 #include "phantom/parts.h"
 #include "util/status.h"
-#include "workflow/dataset_phantom.h"
+#include "workflow/dataset.h"
 
 typedef struct phantom_options {
     cmd_common common;
@@ -52,7 +52,7 @@ static const gls_option table[] = {
 static void set_defaults(void *values)
 {
     gls_phantom_params p = gls_phantom_params_default();
-    /* the help shows it after the parameters are gone */
+    /* static, because the help reads it after the parameters are gone */
     static char orientation[4];
     memcpy(orientation, p.orientation, sizeof orientation);
     phantom_options *o = values;
@@ -126,7 +126,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &phantom);
     if (!status) {
-        /* a signal waits for the files to be complete */
+        /* from here on a signal waits until the files are complete */
         cmd_interrupt_catch();
         status =
             gls_phantom_write(phantom, arguments->positional[0], o->force ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);

@@ -1,9 +1,9 @@
-/* glslines render: pictures of tractograms. */
+/* `glslines render`: draws pictures of tractograms. */
 #include <glslines/render.h>
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 #include "util/numbers.h"
 
 typedef struct render_values {

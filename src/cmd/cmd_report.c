@@ -1,9 +1,9 @@
-/* glslines report: an HTML file on a tractogram. */
+/* `glslines report`: writes an HTML report on a tractogram. */
 #include <glslines/report.h>
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 #include "util/numbers.h"
 
 typedef struct report_values {

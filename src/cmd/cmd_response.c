@@ -1,4 +1,4 @@
-/* glslines response: diffusion data in, response functions out. */
+/* `glslines response`: estimates response functions from diffusion data. */
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
@@ -57,10 +57,10 @@ static void set_defaults(void *values)
     ((response_values *)values)->o = gls_respond_options_default();
 }
 
-/* Who has an option that not all algorithms have. */
+/* Options that only some algorithms have. */
 static const struct {
     const char *option;
-    unsigned algorithms; /* bits */
+    unsigned algorithms; /* bits, one for each algorithm */
     const char *names;
 } owners[] = {
 #define BIT(name) (1u << GLS_RESPONSE_##name)
@@ -101,7 +101,7 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
     if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
-    /* a threshold of fa replaces the number */
+    /* a threshold of FA replaces the number of voxels */
     if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
     o->argc = arguments->argc;
     o->argv = arguments->argv;

@@ -1,4 +1,4 @@
-/* glslines track: diffusion data in, tractogram out. */
+/* `glslines track`: tracks streamlines in diffusion data and writes a tractogram. */
 #include <stdio.h>
 
 #include "cmd/commands.h"
@@ -6,8 +6,7 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "util/clock.h"
-#include "workflow/job_text.h"
-#include "workflow/plan.h"
+#include "workflow/job.h"
 #include "workflow/sidecar.h"
 
 static int plan(gls_job *job, const gls_run_options *run)
@@ -32,7 +31,7 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
-    gls_job_tell(job);
+    gls_job_log_result(job);
     gls_illustrations_make(illustrations, job);
     return GLS_OK;
 }

@@ -1,9 +1,9 @@
-/* Commands that read tractograms and write tractograms, tables and scores: what each is called and takes. Their work is
- * src/workflow/tracts. */
+/* Commands that read tractograms and write tractograms, tables and scores: names, arguments and help.
+ * src/workflow/tracts does their work. */
 #include "cmd/commands.h"
-#include "cmd/tract.h"
+#include "cmd/tract_command.h"
 
-/* glslines info: what a tractogram of any program holds. */
+/* `glslines info`: what a tractogram of any program holds. */
 #define NAME info
 #define ROWS "workflow/tracts/info.def"
 #include "cmd/tract_table.def"
@@ -33,7 +33,7 @@ const cmd_command command_info = {
         },
 };
 
-/* glslines convert: a tractogram of any program in another format, with its columns and groups. */
+/* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */
 #define NAME convert
 #define ROWS "workflow/tracts/convert.def"
 #include "cmd/tract_table.def"
@@ -66,7 +66,7 @@ const cmd_command command_convert = {
         },
 };
 
-/* glslines edit: streamlines selected and shaped. */
+/* `glslines edit`: selects streamlines and changes their points. */
 #define NAME edit
 #define ROWS "workflow/tracts/edit.def"
 #include "cmd/tract_table.def"
@@ -108,7 +108,7 @@ const cmd_command command_edit = {
         },
 };
 
-/* glslines stats: lengths and shapes of tractograms. */
+/* `glslines stats`: lengths and shapes of tractograms. */
 #define NAME stats
 #define ROWS "workflow/tracts/stats.def"
 #include "cmd/tract_table.def"
@@ -139,7 +139,7 @@ const cmd_command command_stats = {
         },
 };
 
-/* glslines segment: bundles by a table of rules. */
+/* `glslines segment`: bundles by a table of rules. */
 #define NAME segment
 #define ROWS "workflow/tracts/segment.def"
 #include "cmd/tract_table.def"
@@ -180,8 +180,8 @@ const cmd_command command_segment = {
         },
 };
 
-/* glslines score: tracks the built-in phantom with every model and direction getter and scores the results against its
- * bundles; or scores a tractogram. */
+/* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
+ * scores the results against its bundles. */
 #define NAME score
 #define ROWS "workflow/tracts/score.def"
 #define DEFAULTS gls_score_cli_default()

@@ -1,10 +1,10 @@
-/* The commands of the tool. */
+/* The list of commands of the program. */
 #ifndef GLS_CMD_COMMANDS_H
 #define GLS_CMD_COMMANDS_H
 
 #include "options/options.h"
 
-/* A row for each command, in the order of the help; its file defines command_NAME. */
+/* One row for each command, in the order of the help. The file of the command defines command_NAME. */
 /* clang-format off */
 #define CMD_COMMANDS(ROW) \
     ROW(track) \
@@ -37,9 +37,9 @@
 CMD_COMMANDS(CMD_DECLARE)
 #undef CMD_DECLARE
 
-/* All of them, in this order; NULL ends the list. */
+/* All commands in this order. NULL ends the list. */
 extern const cmd_command *const cmd_commands[];
-/* What 'glslines help' prints without arguments. */
+/* Prints the text of `glslines help` without arguments. */
 void cmd_print_overview(FILE *out);
 
 #endif

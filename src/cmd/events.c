@@ -1,3 +1,4 @@
+/* Progress for other programs: JSON events, one a line (--progress json, --progress-file). */
 #include "cmd/message.h"
 
 #include <cJSON.h>
@@ -16,7 +17,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
-#define FORMAT 1 /* of the events */
+#define FORMAT 1 /* version of the format */
 
 static struct {
     pthread_mutex_t lock;
@@ -24,12 +25,12 @@ static struct {
     volatile sig_atomic_t fd; /* -1: no events */
     cJSON *outputs;
     bool (*go_on)(void);
-    bool broken; /* a line has no end: what would follow could not be told from it */
+    bool broken; /* a line was cut off; a reader could not separate the next line from it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Takes over the object. One write a line, in pieces to a pipe. */
+/* Takes ownership of the object. Writes a line at once, or in pieces to a pipe. */
 static void send(cJSON *object)
 {
     char *text = gls_json_print_line(object);
@@ -55,7 +56,7 @@ static cJSON *event(const char *name)
     return object;
 }
 
-/* A pipe or a device is written to; a file only if there is none yet, or an older one of events. */
+/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events. */
 static gls_status open_file(const char *path)
 {
     static const char first[] = "{\"event\"";
@@ -177,7 +178,7 @@ void cmd_event_end_by_signal(int code)
     char *digits = strstr(line, "000");
     struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
-    /* where nobody reads, a write would never end */
+    /* without a reader a write would block forever */
     if (events.fd < 0 || events.broken || poll(&ready, 1, 0) <= 0) return;
     ssize_t written = write(events.fd, line, sizeof line - 1);
     (void)written;

@@ -1,3 +1,4 @@
+/* Signals: ask the command to stop while unfinished files exist, and end the program otherwise. */
 #include "cmd/message.h"
 
 #include <signal.h>
@@ -8,19 +9,19 @@
 
 #include "util/clock.h"
 
-/* Signals this soon after the first are the same end, told twice: a scheduler tells every process of a job, and the
- * parent of a process tells it, too. */
+/* Signals within this time after the first one are the same request: a scheduler signals every process of a job, and a
+ * parent signals its child, too. */
 #define SECONDS_OF_ONE_END 0.5
 
 static volatile sig_atomic_t catching, done, signalled;
-static double first; /* when the last one that counts came */
+static double first; /* time of the last signal that counts */
 
 static void on_signal(int number)
 {
     const double now = gls_clock_seconds();
     if (signalled && now - first < SECONDS_OF_ONE_END) return;
     first = now;
-    /* once all outputs are complete the little that is left goes on, and a second signal ends it */
+    /* Once all outputs are complete, the little that remains continues, and a second signal ends it. */
     if (signalled || (!catching && !done)) {
         cmd_terminal_end_by_signal();
         cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);
@@ -41,11 +42,11 @@ void cmd_interrupt_init(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* a shell starts background jobs with SIGINT ignored, and nohup SIGHUP, which has to stay so */
+        /* A shell starts background jobs with SIGINT ignored, nohup with SIGHUP ignored. Keep that. */
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
-    /* a write that cannot be done fails instead, with a message */
+    /* A write that is not possible then fails with a message. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     gls_set_wait(waits_on, NULL);

@@ -1,3 +1,4 @@
+/* Progress on the icon in the desktop's launcher, and notifications, through libunity. */
 #include "cmd/message.h"
 
 #include <stddef.h>
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-/* unity.h and what it includes use extensions that -Wpedantic would report */
+/* unity.h and the headers that it includes use extensions that -Wpedantic would report. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -17,7 +18,7 @@ struct cmd_launcher {
     UnityLauncherEntry *entry;
 };
 
-/* GIO would otherwise start a bus of its own, or wait for one. */
+/* Whether a session bus exists. Without this test GIO would start a bus, or wait for one. */
 static int session_bus_exists(void)
 {
     char path[64];
@@ -27,7 +28,7 @@ static int session_bus_exists(void)
     return access(path, R_OK | W_OK) == 0;
 }
 
-/* What the library sends is queued on the default main context, which nobody else runs here. */
+/* Runs the default main context, on which the library queues its messages, because nothing else runs it here. */
 static void deliver(void)
 {
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
@@ -36,8 +37,8 @@ static void deliver(void)
 cmd_launcher *cmd_launcher_create(void)
 {
     if (!session_bus_exists()) return NULL;
-    /* a program of the command line has no icon of its own unless its .desktop file is installed; the variable names
-     * another, e.g. the terminal's */
+    /* A program of the command line has no icon unless its .desktop file is installed. The variable names another icon,
+     * such as that of the terminal. */
     const char *id = getenv("GLSLINES_DESKTOP_ID");
     GError *error = NULL;
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -45,7 +46,7 @@ cmd_launcher *cmd_launcher_create(void)
         g_clear_error(&error);
         return NULL;
     }
-    /* a bus that goes away must not end the program */
+    /* the program must survive the end of the bus */
     g_dbus_connection_set_exit_on_close(bus, FALSE);
     cmd_launcher *launcher = malloc(sizeof *launcher);
     UnityLauncherEntry *entry =
@@ -92,7 +93,7 @@ void cmd_launcher_notify(const char *title, const char *text)
     g_variant_builder_init(&actions, G_VARIANT_TYPE("as"));
     g_variant_builder_init(&hints, G_VARIANT_TYPE("a{sv}"));
     GVariant *what = g_variant_new("(susssasa{sv}i)", "glslines", 0u, "", title, text, &actions, &hints, -1);
-    /* a desktop that does not answer holds the program for two seconds */
+    /* wait at most two seconds for a desktop that does not answer */
     GVariant *answer = g_dbus_connection_call_sync(bus, "org.freedesktop.Notifications",
                                                    "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
                                                    "Notify", what, NULL, G_DBUS_CALL_FLAGS_NONE, 2000, NULL, NULL);

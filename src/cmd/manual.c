@@ -1,4 +1,4 @@
-/* Topics of the manual and their tables: titles, links, plain text, and how wide each column may be. */
+/* Topics of the manual and their tables: titles, links, plain text, widths of columns. */
 #include "cmd/manual.h"
 
 #include <stdlib.h>
@@ -82,21 +82,22 @@ static size_t longest_word(const char *text)
 
 bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
 {
-    size_t least[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
+    size_t min_width[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
     for (size_t c = 0; c < columns; c++) {
         column_width[c] = 0;
         for (size_t r = 0; r < rows; r++) {
             const char *cell = cells[r * columns + c];
             size_t word = longest_word(cell);
             if (strlen(cell) > column_width[c]) column_width[c] = strlen(cell);
-            if (word > least[c]) least[c] = word;
+            if (word > min_width[c]) min_width[c] = word;
         }
         total += column_width[c];
     }
     for (; total > width; total--) {
         size_t widest = columns;
         for (size_t c = 0; c < columns; c++)
-            if (column_width[c] > least[c] && (widest == columns || column_width[c] > column_width[widest])) widest = c;
+            if (column_width[c] > min_width[c] && (widest == columns || column_width[c] > column_width[widest]))
+                widest = c;
         if (widest == columns) return false;
         column_width[widest]--;
     }

@@ -1,5 +1,5 @@
-/* The manual inside the program: topics (src/doc, embedded), and what is generated from them and from the tables of
- * options: help in the terminal, manual pages, completions of shells. */
+/* The manual in the program: topics (src/doc, embedded at build time), and what is generated from the topics and from
+ * the tables of options, such as help in the terminal, manual pages and completions of shells. */
 #ifndef GLS_CMD_MANUAL_H
 #define GLS_CMD_MANUAL_H
 
@@ -9,83 +9,86 @@
 
 /* A file of src/doc. */
 typedef struct manual_topic {
-    const char *name; /* the file's, without suffix, in lower case */
-    const char *text; /* Markdown, see below; the first line is "# " and the title */
+    const char *name; /* name of the file without suffix, in lower case */
+    const char *text; /* Markdown as described below; the first line is "# TITLE" */
 } manual_topic;
 
-/* In the order of src/doc/README.md; an entry without a name ends it. Generated at build time. */
+/* All topics in the order of src/doc/README.md. An entry without a name ends the list. Generated at build time. */
 extern const manual_topic manual_topics[];
 
-/* NULL where there is none. n characters of name count. */
+/* The topic whose name is the first n characters of name. NULL: none. */
 const manual_topic *manual_topic_find(const char *name, size_t n);
-/* The title of a topic; buffer holds it and is returned. */
+/* Writes the title of a topic to buffer and returns buffer. */
 const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t size);
-/* The topic to which a link target such as "seeds.md" leads, or NULL: a target that is no topic. */
+/* The topic that a link target such as "seeds.md" leads to. NULL: the target is no topic. */
 const manual_topic *manual_link_topic(const char *target, size_t n);
 
-/* What follows writes to out and returns false where memory ran out; errors of the file are left to its owner. */
+/* The functions below write to out and return false if memory runs out. The caller checks the file for errors of
+ * writing. */
 
-/* A topic as text of at most width columns, code lines excepted; headings in bold where bold is true. */
+/* Writes a topic as text of at most width columns; lines of code may be longer. bold: headings in bold. */
 bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold);
-/* Manual pages in man(7): a topic (section 7), a command, and the program itself (both section 1). */
+/* Write manual pages in man(7): of a topic (section 7), of a command, and of the program (section 1). */
 bool manual_write_topic_page(FILE *out, const manual_topic *topic);
 bool manual_write_command_page(FILE *out, const cmd_command *command);
 bool manual_write_overview_page(FILE *out);
-/* A command, a topic, or with both NULL all commands, topics and exit codes, as JSON. */
+/* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
 bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic);
-/* Completions; the files belong where the shell looks for them, see "glslines help installation". */
+/* Write completions for a shell. "glslines help installation" says where the files belong. */
 bool manual_write_bash(FILE *out);
 bool manual_write_zsh(FILE *out);
 bool manual_write_fish(FILE *out);
 
-/* Writes all manual pages and completions under directory, in the folders of /usr/share. Returns an exit code. */
+/* Writes all manual pages and completions below directory, in the folders of /usr/share. Returns an exit code. */
 int manual_write_files(const char *directory);
 
-/* The part of Markdown in which the manual (src/doc) is written: blocks and, inside them, spans. Headings with #,
- * paragraphs, lists of one level, fenced code, tables, comments of one line; `code`, **strong**, *emphasis*,
- * [links](target), <br> in tables, and a backslash before a character that means nothing else. */
-/* Receives the blocks of a text in order. Strings are valid during the call and hold spans, except code. */
+/* The part of Markdown that src/doc uses. Blocks: headings with #, paragraphs, lists of one level, fenced code, tables,
+ * comments of one line. Spans in blocks: `code`, **strong**, *emphasis*, [links](target), <br> in tables, and a
+ * backslash before a character that shall stand for itself. */
+/* Receives the blocks of a text in order. Texts are valid during the call. They contain spans, except text of code. */
 typedef struct md_visitor {
     void (*heading)(void *user, int level, const char *text);
     void (*paragraph)(void *user, const char *text);
     void (*item)(void *user, const char *label, const char *text); /* label: "-" or a number with a dot, "1." */
-    void (*code)(void *user, const char *line);                    /* a line of a block; NULL ends the block */
-    void (*table)(void *user, char *const *cells, size_t rows,
-                  size_t columns); /* row by row; row 0 is the heading; up to 24 columns */
+    void (*code)(void *user, const char *line);                    /* one line of code; NULL ends the block */
+    void (*table)(
+        void *user, char *const *cells, size_t rows,
+        size_t columns); /* rows x columns texts, row by row; row 0 is the heading; up to MANUAL_MAX_COLUMNS columns */
 } md_visitor;
 
-/* Hands the blocks of text to visitor. Returns false where memory ran out. */
+/* Passes the blocks of text to visitor. Returns false if memory runs out. */
 bool md_walk(const char *text, const md_visitor *visitor, void *user);
 
 typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } md_span_kind;
 
-/* A piece of a line; not terminated. */
+/* A piece of a line. text is not terminated. */
 typedef struct md_span {
     md_span_kind kind;
     const char *text;
     size_t n;
-    const char *target; /* MD_LINK */
+    const char *target; /* target: of MD_LINK */
     size_t n_target;
 } md_span;
 
-/* Takes the next span from *text; false at the end. */
+/* Takes the next span from *text. Returns false at the end. */
 bool md_next_span(const char **text, md_span *span);
 
-/* Limits of tables, in the terminal and in manual pages. */
+/* Limits of tables in the terminal and in manual pages. */
 enum {
     MANUAL_MAX_COLUMNS = 24,
     MANUAL_GAP = 2 /* blanks between columns */
 };
 
-/* Spans without their marks; links to topics name the command that shows them. With quote, code of several words stands
- * in quotes. From malloc; NULL where memory ran out. */
+/* The text without marks of spans. Links to topics name the command that shows the topic. quote: code of several words
+ * stands in quotes. From malloc; NULL: out of memory. */
 char *manual_plain_text(const char *text, bool quote);
-/* The same for n cells, to be freed by manual_free_cells(), which accepts NULL. */
+/* manual_plain_text() for n cells. Free with manual_free_cells(), which accepts NULL. */
 char **manual_plain_cells(char *const *cells, size_t n);
+/* Frees n cells. cells may be NULL. */
 void manual_free_cells(char **cells, size_t n);
 
-/* Widths of columns: as the cells need, then the widest made smaller until a row fits into width characters. False
- * where even the longest words do not fit. */
+/* Chooses widths of columns: as wide as the cells, then the widest columns are made narrower until a row fits into
+ * width characters. Returns false if the longest words alone do not fit. */
 bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width);
 
 #endif

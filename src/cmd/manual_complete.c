@@ -5,21 +5,21 @@
 
 #include <string.h>
 
-/* What may stand behind an option. */
+/* What may follow an option. */
 typedef struct value_kind {
-    char words[256]; /* "a b c", "" where none is known */
+    char words[256]; /* such as "a b c"; "": not known */
     bool file, folder, device;
 } value_kind;
 
-/* Numbers of devices, asked of the program, which may take half a second for it. */
+/* Asks the program for the numbers of devices, which may take half a second. */
 #define LIST_DEVICES \
     "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
-/* Commands whose arguments are tractograms alone. */
+/* Commands whose arguments are all tractograms. */
 static const char *const of_tractograms[] = {"render", "merge", "info", "stats"};
 #define TRACTOGRAMS "trx trk tck vtk"
 
-/* From the choices, or from a metavar such as "FILE" or "default|small|FILE": words in lower case stand for themselves.
- * A value in brackets may be left out, and a file may stand in its place. */
+/* Takes the values from the choices, or from a metavar such as "FILE" or "default|small|FILE", in which lower-case
+ * words are values. A value in brackets may be left out, and a file may take its place. */
 static value_kind value_of(const gls_option *option)
 {
     value_kind kind = {.words = "", .device = strcmp(option->name, "device") == 0};
@@ -57,7 +57,7 @@ static void write_names(FILE *out, bool commands, bool topics)
         fprintf(out, "%s%s", space, t->name);
 }
 
-/* The first sentence of a help text, without the characters in skip. */
+/* Writes the first sentence of a help text, without the characters in skip. */
 static void write_sentence(FILE *out, const char *text, const char *skip)
 {
     for (; *text && !(text[0] == '.' && (text[1] == ' ' || !text[1])); text++)
@@ -153,6 +153,7 @@ static bool takes_tractograms(const char *command)
     return false;
 }
 
+/* Writes the line of an option for zsh's _arguments. */
 static void zsh_option(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;

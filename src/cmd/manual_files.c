@@ -1,7 +1,7 @@
-/* Writes manual pages and completion files into a folder that looks like /usr/share, for installation. */
+/* Writes manual pages and completions into folders like those of /usr/share, for installation. */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,15 +24,15 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* A page on its way into a file. */
+/* A page that is collected in memory before it is written. */
 typedef struct page {
     char path[PATH_MAX];
     char *text;
     size_t bytes;
-    FILE *out; /* into text */
+    FILE *out; /* writes into text */
 } page;
 
-/* Begins the page of a file under directory. */
+/* Begins the page of a file below directory. */
 static FILE *begin(page *p, const char *directory, const char *file)
 {
     *p = (page){.text = NULL};
@@ -41,7 +41,7 @@ static FILE *begin(page *p, const char *directory, const char *file)
     return p->out;
 }
 
-/* Makes the folders, and the file; complete: all could be put into the page. */
+/* Makes the folders and writes the file. complete: all text reached the page. */
 static int finish(page *p, bool complete)
 {
     complete = p->out && fclose(p->out) == 0 && complete;

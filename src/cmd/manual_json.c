@@ -1,7 +1,7 @@
-/* Commands, options and topics as JSON: for programs that build command lines, and for tests. */
+/* Commands, options and topics as JSON, for programs that build command lines, and for tests. */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 #include "util/json_text.h"
 
 #include <glslines/common.h>
@@ -18,7 +18,7 @@ static void add_text(cJSON *object, const char *key, const char *text)
         cJSON_AddNullToObject(object, key);
 }
 
-/* Pairs of texts, as positionals and examples are. */
+/* Adds pairs of texts, such as positionals and examples. */
 static void add_pairs(cJSON *object, const char *key, const char *first, const char *second, const char *const *pair)
 {
     cJSON *array = cJSON_AddArrayToObject(object, key);
@@ -43,6 +43,7 @@ static void add_choices(cJSON *object, const gls_option *option)
     }
 }
 
+/* Adds an option with its type, range and default. */
 static void add_option(cJSON *options, const gls_option *option, const void *values)
 {
     static const char *const types[] = {

@@ -1,7 +1,7 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
 #include "cmd/commands.h"
-#include "cmd/message.h"
 #include "cmd/manual.h"
+#include "cmd/message.h"
 #include "util/text.h"
 
 #include <glslines/common.h>
@@ -12,12 +12,12 @@ enum { PAGE_WIDTH = 70 };
 
 typedef struct page {
     FILE *out;
-    bool fresh;   /* nothing stands under the heading yet, where a paragraph macro would be an error */
+    bool fresh;   /* nothing follows the heading yet, where a paragraph macro would be an error */
     bool in_code; /* between .nf and .fi */
     bool failed;  /* memory ran out */
 } page;
 
-/* Text in which roff sees nothing but text. literal: minus signs and quotes are those of the keyboard. */
+/* Writes text that roff must not interpret. literal: minus signs and quotes are those of the keyboard. */
 static void write_escaped(FILE *out, const char *text, size_t n, bool literal, bool line_start)
 {
     for (size_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static void write_link(FILE *out, const md_span *span)
     const manual_topic *topic = manual_link_topic(span->target, span->n_target);
     write_escaped(out, span->text, span->n, false, false);
     if (topic) {
-        fputs(" (\\fBglslines\\-\\:", out); /* a narrow column may break it there */
+        fputs(" (\\fBglslines\\-\\:", out); /* allows a line break here in narrow columns */
         write_escaped(out, topic->name, strlen(topic->name), true, false);
         fputs("\\fR(7))", out);
     } else if (strncmp(span->target, "https://", 8) == 0) {
@@ -59,7 +59,7 @@ static void write_link(FILE *out, const md_span *span)
     }
 }
 
-/* The spans of a line or a paragraph, all on one line of the page. */
+/* Writes the spans of a line or a paragraph on one line of the page. */
 static void write_spans(FILE *out, const char *text)
 {
     md_span span;
@@ -95,7 +95,7 @@ static void write_section(page *p, const char *title)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    if (level == 1) return; /* stands under NAME */
+    if (level == 1) return; /* the title is under NAME */
     if (level == 2) {
         write_section(p, text);
         return;
@@ -138,7 +138,7 @@ static void code(void *user, const char *line)
     fputc('\n', p->out);
 }
 
-/* One below the other, for tables that are too wide. */
+/* Writes the rows of a table that is too wide one below the other. */
 static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
 {
     p->fresh = false;
@@ -186,7 +186,7 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
     char **plain = manual_plain_cells(cells, rows * columns);
     p->failed = p->failed || !plain;
     if (!plain) return;
-    /* of 80 characters some are margins, and tbl leaves three between columns */
+    /* margins take some of the 80 columns, and tbl leaves three between columns */
     if (columns * 2 < PAGE_WIDTH && manual_fit_columns(plain, rows, columns, PAGE_WIDTH - columns * 2, column_width))
         write_columns(p, cells, rows, columns, column_width);
     else
@@ -194,7 +194,7 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
     manual_free_cells(plain, rows * columns);
 }
 
-/* The date of the newest release in the change log, so that the same sources give the same pages. */
+/* Date of the newest release in the change log, so that the same sources give the same pages. */
 static void release_date(char date[11])
 {
     const manual_topic *log = manual_topic_find("changelog", strlen("changelog"));

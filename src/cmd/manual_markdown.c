@@ -1,4 +1,4 @@
-/* Reads the manual's Markdown: finds the blocks of a text, then the spans of a block. */
+/* Reads the manual's Markdown: finds the blocks of a text, and the spans of a block. */
 #include "cmd/manual.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool is_blank(const char *line)
     return line[strspn(line, " ")] == '\n' || line[strspn(line, " ")] == '\0';
 }
 
-/* Length of "- " or "1. " at the start of a line, 0 where there is none. */
+/* Length of "- " or "1. " at the start of a line. 0: none. */
 static size_t marker_length(const char *line)
 {
     size_t digits = strspn(line, "0123456789");
@@ -40,7 +40,7 @@ static bool starts_block(const char *line)
            strncmp(line, "<!--", 4) == 0;
 }
 
-/* The line at *text and those that continue it, with one blank between them; NULL where memory ran out. */
+/* Joins the line at *text and the lines that continue it, with one blank between them. NULL: out of memory. */
 static char *take_paragraph(const char **text, size_t skip)
 {
     char *joined = NULL;
@@ -59,7 +59,7 @@ static char *take_paragraph(const char **text, size_t skip)
     return NULL;
 }
 
-/* A copy of the cell that starts at *text, which moves behind the border after it; NULL at the end of the line. */
+/* Copies the cell at *text and moves *text behind its border. NULL at the end of the line. */
 static char *take_cell(const char **text)
 {
     const char *start = *text + strspn(*text, " "), *end = start;
@@ -68,7 +68,7 @@ static char *take_cell(const char **text)
     *text = end + 1;
     while (end > start && end[-1] == ' ') end--;
     char *cell = strndup(start, (size_t)(end - start)), *to = cell;
-    /* a bar needs its backslash in code spans too */
+    /* a bar needs its backslash in code spans, too */
     for (const char *from = cell; cell && *from; from++)
         if (from[0] != '\\' || from[1] != '|') *to++ = *from;
     if (cell) *to = '\0';
@@ -158,7 +158,7 @@ bool md_walk(const char *text, const md_visitor *visitor, void *user)
     return complete;
 }
 
-/* A span between two equal marks at *text. */
+/* Reads a span between two equal marks at *text. */
 static bool marked_span(const char **text, const char *mark, md_span_kind kind, md_span *span)
 {
     size_t n = strlen(mark);
@@ -171,7 +171,7 @@ static bool marked_span(const char **text, const char *mark, md_span_kind kind, 
     return true;
 }
 
-/* [text](target), and ![text](picture), of which a terminal shows the text. */
+/* Reads [text](target), or ![text](picture), of which a terminal shows the text. */
 static bool link_span(const char **text, md_span *span)
 {
     const char *start = *text + (**text == '!');

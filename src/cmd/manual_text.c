@@ -8,12 +8,12 @@ typedef struct page {
     FILE *out;
     int width;
     bool bold;
-    bool in_code, in_list; /* what the last block was */
+    bool in_code, in_list; /* kind of the last block */
     bool started;
     bool failed; /* memory ran out */
 } page;
 
-/* An empty line between blocks, none between the items of a list. */
+/* Prints an empty line between blocks, but not between items of a list. */
 static void separate(page *p, bool list)
 {
     if (p->started && !(list && p->in_list)) fputc('\n', p->out);
@@ -72,7 +72,7 @@ static void code(void *user, const char *line)
     p->in_code = line != NULL;
 }
 
-/* Characters of the line of at most width columns that starts at text. */
+/* Number of characters in the line of at most width columns that begins at text. */
 static size_t line_length(const char *text, size_t width)
 {
     size_t end = 0, n = 0;
@@ -91,7 +91,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     bool more = true;
     for (size_t c = 0; c < columns; c++) rest[c] = cells[c];
     while (more) {
-        size_t pending = 0; /* blanks that are written only if something follows */
+        size_t pending = 0; /* blanks that are written only if text follows */
         more = false;
         for (size_t c = 0; c < columns; c++) {
             size_t n = line_length(rest[c], column_width[c]);
@@ -105,7 +105,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     }
 }
 
-/* Rows one below the other, for tables that are too wide. */
+/* Prints the rows of a table that is too wide one below the other. */
 static void write_records(const page *p, char *const *cells, size_t rows, size_t columns)
 {
     for (size_t r = 1; r < rows; r++) {

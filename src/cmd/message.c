@@ -1,3 +1,4 @@
+/* Messages on standard error, the line of progress in the terminal, and exit codes. */
 #include "cmd/message.h"
 
 #include <pthread.h>
@@ -8,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/sidecar.h"
 
 cmd_exit cmd_exit_from_status(gls_status status)
@@ -62,7 +63,7 @@ int cmd_exit_code(size_t i)
 static volatile sig_atomic_t progress_shown;
 static int last_percent = -1;
 
-/* A terminal that understands escape sequences. */
+/* Whether standard error is a terminal that understands escape sequences. */
 static bool is_terminal(void)
 {
     const char *term = getenv("TERM");
@@ -75,7 +76,8 @@ bool cmd_terminal_has_colour(void)
     return (!none || !*none) && is_terminal();
 }
 
-/* The Linux console prints what it does not know, tmux and screen show it nowhere. */
+/* Whether the terminal takes progress. The Linux console prints unknown sequences; tmux and screen show them nowhere.
+ */
 static bool takes_progress(void)
 {
     const char *own = getenv("GLSLINES_OSC");
@@ -118,11 +120,11 @@ static struct {
     bool status_shown;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Called with the lock held. */
+/* Call it with the lock held. */
 static void print_line(const char *prefix, const char *line)
 {
     if (cmd_events_own_stderr()) return;
-    /* clears a progress bar, which is drawn again by the next step */
+    /* removes a progress bar; the next step draws it again */
     if (messages.status_shown) fputs("\r\033[K", stderr);
     messages.status_shown = false;
     fprintf(stderr, "%s%s\n", prefix, line);
@@ -138,8 +140,8 @@ static void emit(void *user, gls_log_level level, const char *line)
         [GLS_LOG_DETAIL] = {"", ""},
         [GLS_LOG_DEBUG] = {"debug: ", "debug: "}};
     pthread_mutex_lock(&messages.lock);
-    const int most = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
-    if ((int)level <= most) print_line(prefix[level][cmd_terminal_has_colour()], line);
+    const int max_level = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
+    if ((int)level <= max_level) print_line(prefix[level][cmd_terminal_has_colour()], line);
     pthread_mutex_unlock(&messages.lock);
     if (level <= GLS_LOG_WARNING) cmd_event_message(level == GLS_LOG_ERROR ? "error" : "warning", line);
 }

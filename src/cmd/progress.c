@@ -1,3 +1,4 @@
+/* Progress of a run: a bar on a terminal, lines elsewhere, the launcher icon, and events. */
 #include "cmd/message.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void draw_bar(double fraction, const char *text, int width)
     cmd_terminal_progress(fraction);
 }
 
-/* Whether the next line or the next state of the bar is due; notes it as shown. */
+/* Whether the next line or the next state of the bar is due. Records it as shown. */
 static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t total)
 {
     double since = now - progress->last_time;
@@ -63,7 +64,7 @@ static char *time_left(double elapsed, double fraction, char *text, size_t size)
     return text;
 }
 
-/* In a log, a line that repeats the one before has to show that the run goes on. text has room for 16. */
+/* A log needs the time, because a repeated line must show that the run goes on. text has room for 16. */
 static char *time_of_day(char *text)
 {
     time_t now = time(NULL);
@@ -72,7 +73,7 @@ static char *time_of_day(char *text)
     return text;
 }
 
-/* "rejected 102 poor end, 4 too short, ", or nothing. */
+/* Writes "rejected 102 poor end, 4 too short, ", or nothing. */
 static void rejected_text(const gls_progress *p, char *text, size_t size)
 {
     char count[32];
@@ -100,7 +101,7 @@ static void show_seeds(cmd_progress *progress, const gls_progress *p)
         gls_format_rate(elapsed > 0 ? (double)p->points / elapsed : 0, rate, sizeof rate);
         rejected_text(p, rejected, sizeof rejected);
         time_left(elapsed, fraction, left, sizeof left);
-        /* on a terminal the bar takes the place of the number of streamlines */
+        /* on a terminal the bar replaces the number of streamlines */
         if (progress->terminal) {
             snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
             draw_bar(fraction, text, cmd_terminal_width(stderr));
@@ -112,7 +113,7 @@ static void show_seeds(cmd_progress *progress, const gls_progress *p)
     }
 }
 
-/* print writes a count; what and unit name what is counted. */
+/* print formats a count; what and unit describe what is counted. */
 static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t),
                        const char *what, const char *unit)
 {
@@ -134,7 +135,7 @@ static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, ch
     }
 }
 
-/* Five events a second at most, and one at the end. */
+/* Sends at most five events a second, and one at the end. */
 static void send_event(cmd_progress *progress, const gls_progress *p)
 {
     double now = gls_clock_seconds();

@@ -1,3 +1,4 @@
+/* Options of `glslines track` and of a model: defaults, and checks of combinations. */
 #include "cmd/track_options.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ const char *const model_option_aliases[] = {"normalize", "normalise", "no-normal
 
 int model_options_check(const gls_model_options *o, const cmd_arguments *arguments)
 {
-    /* those of an estimated response, and who has what */
+    /* options of q-ball models, and of an estimated response */
     static const char *const qball_only[] = {"sm-lambda", "min-signal", NULL};
     static const char *const estimate[] = {"response-fa", "response-radius", "response-voxels", NULL};
     bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
@@ -77,7 +78,7 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
     return CMD_EXIT_OK;
 }
 
-/* Which images there are: a series, ODFs, both, or the phantom. */
+/* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments)
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
@@ -132,20 +133,20 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
     if (is_default && o->track.dg != GLS_DG_BOOT && cmd_options_given(arguments, "dg")) o->model.model = GLS_MODEL_CSD;
 }
 
-/* The defaults of preset, getter and model, where nothing was given. */
-static void settle(gls_job_options *o, const cmd_arguments *arguments)
+/* Sets the defaults of preset, getter and model for options that are not given. */
+static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
-    gls_job_options settled = *o;
+    gls_job_options decided = *o;
     const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
     size_t n = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
-    gls_job_options_settle(&settled, given);
+    gls_job_options_settle(&decided, given);
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &settled);
+        if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }
 
-/* Options that the getter does not have, or that are of particle filtering alone. */
+/* Rejects options that the getter does not have, and options of particle filtering without --pft. */
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
 {
     char text[256];
@@ -177,7 +178,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     o->argc = arguments->argc;
     o->argv = arguments->argv;
     take_model(o, arguments);
-    settle(o, arguments);
+    take_defaults(o, arguments);
     code = check_getter(o, arguments);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;

@@ -1,34 +1,35 @@
-/* Options of `glslines track`, which are the rows of glslines/params.def, and those of a model for all commands that
- * fit one. */
+/* Options of `glslines track`, which are the rows of glslines/params.def, and options and arguments that all commands
+ * share that fit a model. */
 #ifndef GLS_CMD_TRACK_OPTIONS_H
 #define GLS_CMD_TRACK_OPTIONS_H
 
 #include "options/options.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 typedef struct track_options {
     cmd_common common;
     gls_run_options run;
 } track_options;
 
+/* cmd_command.set_defaults of `track`. values: a track_options. */
 void track_options_default(void *values);
 
-/* Checks that no two given options exclude each other, which the table of options cannot. Also takes the files of the
- * arguments into the options, chooses the model and the direction getter where they were not given, and draws random
- * seeds. Returns an exit code; the message is printed then. */
+/* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in
+ * the options, chooses the model and the direction getter if they are not given, and draws random seeds. Prints a
+ * message and returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
-/* Rows of a model that is a member of the struct of a command's values. */
+/* Rows for a gls_model_options that is a member of the command's values. */
 #define CMD_MODEL_ROWS(values, member, ...)                                                                 \
     {                                                                                                       \
         .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \
     }
-/* Other spellings of options of a model. */
+/* Alternative names of options of a model. */
 extern const char *const model_option_aliases[];
-/* Like track_options_check(), for the options of a model. */
+/* track_options_check() for the options of a model only. */
 int model_options_check(const gls_model_options *options, const cmd_arguments *arguments);
 
-/* Names and descriptions of the arguments DWI, BVAL and BVEC, for help and manual. */
+/* Names and descriptions of the arguments DWI, BVAL and BVEC for help and manual. */
 #define CMD_SERIES_POSITIONALS                                                                                       \
     "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
         "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \
@@ -37,16 +38,16 @@ int model_options_check(const gls_model_options *options, const cmd_arguments *a
         "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: in the header "     \
         "of DWI, or beside it."
 
-/* --mask, in the table of a command that takes these arguments. */
+/* The row of --mask in the table of a command with these arguments. */
 #define CMD_MASK_OPTION                                                                        \
     GLS_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
                "Brain mask, in place of the argument MASK.")
 
-/* Where the arguments DWI [BVAL BVEC [MASK]] PREFIX go; mask has the file of --mask, or NULL. */
+/* Where to store the arguments DWI [BVAL BVEC [MASK]] PREFIX. *mask holds the file of --mask, or NULL. */
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
-/* Returns an exit code, the message printed. */
+/* Stores the arguments. Prints a message and returns an exit code. */
 int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files);
 
 #endif

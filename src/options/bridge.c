@@ -1,5 +1,5 @@
-/* Commands, options and words of other programs, and what stands for them here: whoever types one out of habit is told.
- */
+/* Commands, options and words of other programs, and their counterparts in glslines. A user who types one out of habit
+ * gets the counterpart. */
 #include "options/options.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* Programs, words that are commands elsewhere, and the command that does their work here. */
+/* Programs, and words that are commands elsewhere, with the command that does their work here. */
 static const struct {
     const char *program, *command;
 } programs[] = {
@@ -47,9 +47,9 @@ static const struct {
     {"trekker", "track"},
 };
 
-/* Options of these programs, without dashes. A row is told in the command of its program, and in each other command
- * that has the option which the row names first. Program MRtrix3: in all commands. The table in src/doc/coming-from.md
- * is made of these rows. */
+/* Options of these programs, without dashes. A row is used in the command of its program, and in every other command
+ * that has the option which the row names first. Program MRtrix3: all commands. The table in src/doc/coming-from.md is
+ * generated from these rows. */
 typedef struct option_row {
     const char *program, *option, *here;
 } option_row;
@@ -180,8 +180,8 @@ static const option_row rows[] = {
     {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
-/* value: in any case; "number" and "x,y,z,r" stand for all that are such. word: what the value is taken for; NULL: here
- * is said in the error. */
+/* value: compared without case; "number" and "x,y,z,r" stand for all values of that form. word: the value that replaces
+ * it; NULL: the error shows `here`. */
 typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
@@ -226,7 +226,7 @@ static const value_row values[] = {
     {"preset", "mrtrix-ifod1", NULL, "--preset tckgen --dg ifod1"},
 };
 
-/* How many numbers with commas between them value is, 0: it is something else. */
+/* How many numbers, separated by commas, the value consists of. 0: it is something else. */
 static int count_numbers(const char *value)
 {
     char number[64];
@@ -259,7 +259,7 @@ const char *cmd_bridge_command(const char *program)
     return NULL;
 }
 
-/* The length of the name of the first option of ours in a text, from *name on; 0: there is none. */
+/* Length of the name of the first option of glslines in a text, from *name on. 0: none. */
 static size_t first_option(const char *text, const char **name)
 {
     const char *dashes = strstr(text, "--");
@@ -296,7 +296,7 @@ const char *cmd_bridge_value(const cmd_table *table, const char *option, const c
 {
     const value_row *row = find_value(option, value);
     const char *name;
-    /* what names another option is told where that option is */
+    /* A row that names another option is used only in commands with that option. */
     return row && (first_option(row->here, &name) == 0 || names_option_of(table, row->here)) ? row->here : NULL;
 }
 

@@ -1,10 +1,10 @@
-/* The table of a command: its own rows and those that every command has; what was given of it. */
+/* The table of a command: its own rows, and rows that every command has; and what was given of them. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "options/options.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 #define OPTION_OWNER cmd_common
 static const gls_option common_options[] = {

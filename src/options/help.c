@@ -1,4 +1,4 @@
-/* Help texts made from the tables of options. */
+/* Help texts, generated from the tables of options. */
 #include "options/options.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/defaults.h"
+#include "workflow/run_params.h"
 
 int cmd_terminal_width(FILE *stream)
 {
@@ -123,8 +123,8 @@ static void option_head(const gls_option *option, char *buffer, size_t size)
         snprintf(buffer, size, "%s--%s", letter, option->name);
 }
 
-/* The head of an option, on further lines where its choices are too many for one; returns the column behind it. */
-static int put_head(FILE *out, const char *head, int width)
+/* Prints the head of an option, on several lines if its choices need them. Returns the column after it. */
+static int print_head(FILE *out, const char *head, int width)
 {
     const int below = 10;
     int column = fprintf(out, "  ");
@@ -148,7 +148,7 @@ static void help_option(FILE *out, const gls_option *option, const void *values,
     option_head(option, head, sizeof head);
     cmd_option_brackets(option, values, bracket, sizeof bracket);
     snprintf(text, sizeof text, "%s%s", option->help, bracket);
-    int column = put_head(out, head, width);
+    int column = print_head(out, head, width);
     if (column > indent - 2)
         fprintf(out, "\n%*s", indent, "");
     else
@@ -204,7 +204,7 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
     cmd_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
     fputs("| `", out);
-    /* GitHub takes a bar inside a code span for a cell border unless it is escaped */
+    /* GitHub takes a bar in a code span for a border of the table unless it is escaped. */
     for (const char *c = head + strspn(head, " "); *c; c++) fprintf(out, "%s%c", *c == '|' ? "\\" : "", *c);
     fputs("` | ", out);
     markdown_cell(out, range);

@@ -1,4 +1,4 @@
-/* Words that were mistyped: suggestions, and variables of the environment that do not exist. */
+/* Suggestions for mistyped words, and warnings of environment variables that do not exist. */
 #include "options/options.h"
 
 #include <stdio.h>
@@ -7,11 +7,11 @@
 
 #include "util/status.h"
 
-/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; both shorter than 64. */
+/* Number of edits (insert, delete, replace, swap of neighbours) that turn a into b. Both must be shorter than 64. */
 static int edit_distance(const char *a, const char *b)
 {
     int n = (int)strlen(a), m = (int)strlen(b);
-    int row[3][65]; /* rows i, i - 1 and i - 2, in turn */
+    int row[3][65]; /* rows i, i - 1 and i - 2 in rotation */
     for (int j = 0; j <= m; j++) row[0][j] = j;
     for (int i = 1; i <= n; i++) {
         int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
@@ -36,7 +36,7 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > 63) continue;
-        /* the beginning of a word is as good as one slip */
+        /* The beginning of a word counts as one edit. */
         int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
         if (d < best) {
             best = d;
@@ -48,14 +48,14 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
 
 #define PREFIX "GLSLINES_"
 
-/* Names of the known variables without the prefix; src/doc/environment.md says what each does. */
+/* Known variables without their prefix. src/doc/environment.md describes them. */
 static const char *const known[] = {
 #ifdef GLS_TEST_VARIABLES
     "CHECKED",    "FORCE_LIMITS", "INJECT",  "IN_FLIGHT", "MAP",   "ODF_CELLS", "RECEIPTS",
 #endif
     "DESKTOP_ID", "DUMP_SHADERS", "LIBRARY", "OSC",       "PROBE", "SELF_TEST", "SHADER_DIR",
 };
-/* Names that the module files of clusters set for every program. */
+/* Variables that module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)

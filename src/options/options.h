@@ -1,7 +1,7 @@
-/* Command lines from tables of options. The rows of a command (util/option.h) give the name, kind, unit, range and text
- * of every option; from them come parsing, checks of ranges, --help, manual pages, completions and the Markdown tables
- * of src/doc/options.md. Values go straight into structs of the library, whose initial contents are the defaults that
- * the help shows. */
+/* Command lines from tables of options. The rows of a command (util/option.h) give name, kind, unit, range and text of
+ * each option. Parsing, checks of ranges, --help, manual pages, completions and the tables in src/doc/options.md follow
+ * from the rows. The parser writes values into structs of the library. The initial values of these structs are the
+ * defaults that the help shows. */
 #ifndef GLS_OPTIONS_OPTIONS_H
 #define GLS_OPTIONS_OPTIONS_H
 
@@ -14,9 +14,9 @@
 
 struct cJSON;
 
-/* Where progress goes: the words of --progress, in their order. */
+/* Where progress goes: the words of --progress, in order. */
 typedef enum cmd_progress_mode {
-    CMD_PROGRESS_AUTO, /* a bar on a terminal, else lines */
+    CMD_PROGRESS_AUTO, /* a bar on a terminal, lines elsewhere */
     CMD_PROGRESS_BAR,
     CMD_PROGRESS_PLAIN,
     CMD_PROGRESS_JSON,
@@ -24,124 +24,126 @@ typedef enum cmd_progress_mode {
 } cmd_progress_mode;
 #define CMD_PROGRESS_CHOICES "auto|bar|plain|json|none"
 
-/* First member of the struct of every command. */
+/* First member of the values of every command. */
 typedef struct cmd_common {
     bool help;
     bool quiet;
     int verbose;
-    int progress; /* cmd_progress_mode */
+    int progress; /* a cmd_progress_mode */
     const char *progress_file;
-    int nthreads; /* 0: as many as suit */
+    int nthreads; /* 0: automatic */
     bool notify;
 } cmd_common;
 
-#define CMD_MAX_POSITIONALS 4096 /* shards of a run */
+#define CMD_MAX_POSITIONALS 4096 /* enough for the shards of a run */
 #define CMD_MAX_OPTIONS 192
 
-/* All options of a command, the common ones last; offsets are those in the values of the command. */
+/* All options of a command. The common options come last. Offsets are those in the command's values. */
 typedef struct cmd_table {
     gls_option option[CMD_MAX_OPTIONS];
-    size_t n_own, n; /* without the common ones, and with them */
+    size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
 
-/* What a command line gave. */
+/* What was given on a command line. */
 typedef struct cmd_arguments {
     cmd_table table;
-    bool given[CMD_MAX_OPTIONS];  /* by place in the table */
-    bool random[CMD_MAX_OPTIONS]; /* a GLS_KIND_SEED was "random": the command has to draw it */
+    bool given[CMD_MAX_OPTIONS];  /* by index in the table */
+    bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
     const char *positional[CMD_MAX_POSITIONALS];
     int n_positionals;
-    char taken[512]; /* words of other programs and what they were taken for, a line each */
+    char taken[512]; /* options of other programs and what they were taken for, one a line */
     int argc;        /* the whole command line */
     char **argv;
 } cmd_arguments;
 
-/* Rows of a command, and where the struct that they fill lies in its values. */
+/* Rows of a command, and the offset in its values of the struct that they fill. */
 typedef struct cmd_rows {
     const gls_option *table; /* NULL ends the list */
     size_t at;
-    const char *group; /* NULL: that of each row */
-    unsigned owners;   /* of glslines/params.def: only rows of these; 0: all rows */
+    const char *group; /* NULL: the group of each row */
+    unsigned owners;   /* for rows of glslines/params.def: only rows of these owners; 0: all */
 } cmd_rows;
 #define CMD_MAX_ROWS 4
 
 typedef struct cmd_command cmd_command;
 struct cmd_command {
     const char *name;
-    const char *synopsis;           /* after "glslines NAME", e.g. "DIR [options]" */
+    const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
     const char *summary;            /* one line */
-    const char *description;        /* paragraphs, '\n' between them */
+    const char *description;        /* paragraphs, separated by '\n' */
     const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
     int max_positionals;
     cmd_rows rows[CMD_MAX_ROWS + 1];
-    const char *const *aliases;         /* pairs of another name and an option's, NULL-terminated: taken, not listed;
-                                           NULL: none */
-    const char *const *examples;        /* pairs of what and command line, NULL-terminated */
-    const void *work;                   /* what run() needs to know of this command; NULL: nothing */
-    size_t values_size;                 /* of the struct that starts with cmd_common; at most CMD_MAX_VALUES */
-    void (*set_defaults)(void *values); /* on a zeroed struct */
+    const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not
+                                    listed; NULL: none */
+    const char *const *examples; /* pairs of description and command line, NULL-terminated */
+    const void *work;            /* data for run() that is specific to the command; NULL: none */
+    size_t values_size;          /* size of the struct that begins with cmd_common; at most CMD_MAX_VALUES */
+    void (*set_defaults)(void *values); /* called on a zeroed struct */
     int (*run)(const cmd_command *command, void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
 #define CMD_MAX_VALUES 8192
 
-/* Storage for the options of any command. */
+/* Storage for the values of any command. */
 typedef union cmd_values {
     char bytes[CMD_MAX_VALUES];
     max_align_t align;
 } cmd_values;
 
-/* Makes the table of a command from its rows. */
+/* Fills the table of a command from its rows. */
 void cmd_options_list(const cmd_command *command, cmd_table *table);
 
-/* Parses argv[first ..] into values and arguments. On failure writes one line without line end to error and returns
- * false. */
+/* Parses argv[first ...] into values and arguments. On failure writes one line, without a line end, to error and
+ * returns false. */
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
                        cmd_arguments *arguments, char *error, size_t error_size);
 
-/* Whether the option of this name stood on the command line; the name must be in the command's table. */
+/* Whether an option was on the command line. name must be in the command's table. */
 bool cmd_options_given(const cmd_arguments *arguments, const char *name);
-/* The first of these options, up to NULL, that was given, or NULL. */
+/* The first of the options names[] (NULL-terminated) that was given; NULL: none. */
 const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names);
-/* Whether it was given as "random". */
+/* Whether the option was given as "random". */
 bool cmd_options_random(const cmd_arguments *arguments, const char *name);
-/* An entry for each option of the command, its unit in the key. */
+/* Adds an entry for each option of the command. The key contains the unit. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
-/* The command here that does the work of another program; NULL: none. */
+/* Name of the command of glslines that does the work of another program; NULL: none. */
 const char *cmd_bridge_command(const char *program);
-/* What stands here for an option of another program, and in which command: this one, or, where its table has nothing of
- * the kind, another. A text that starts with "unneeded: " is that of a flag that is left out without harm, one that
- * starts with "nothing: " that of an option without a counterpart. */
+/* The counterpart of an option of another program, and the command that has it: the command in use, or another one if
+ * the table in use has no counterpart. A text that begins with "unneeded: " is of a flag that can be left out; one with
+ * "nothing: " is of an option without a counterpart. */
 typedef struct cmd_bridged {
-    const char *here, *command; /* NULL: no such option is known */
+    const char *here, *command; /* NULL: the option is not known */
 } cmd_bridged;
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* What is said of a value of another program, NULL: nothing; the word that it is taken for, NULL: it is refused. */
+/* What glslines says of a value of another program; NULL: nothing. cmd_bridge_word(): the value that replaces it; NULL:
+ * the value is refused. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 const char *cmd_bridge_word(const char *option, const char *value);
-/* Warns of each variable of the environment whose name begins with GLSLINES_ and that the program does not know. */
+/* Warns of each environment variable that begins with GLSLINES_ and is not known. */
 void cmd_environment_check(void);
 
-/* The word of words[] nearest to text, or NULL where none is near enough for a suggestion. */
+/* The word in words[] that is most similar to text. NULL if none is similar enough to suggest. */
 const char *cmd_nearest(const char *text, const char *const *words, size_t n);
 
-/* "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
+/* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
 void cmd_range_text(const gls_option *option, char *buffer, size_t size);
 
-/* Default of an option as the help shows it, from the initial values; "" for none. */
+/* Writes the default as the help shows it, from the initial values; "" if there is none. */
 void cmd_default_text(const gls_option *option, const void *values, char *buffer, size_t size);
 
-/* " [range; default: x]", or "" where there is neither. */
+/* Writes " [range; default: x]"; "" if there is neither. */
 void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size);
 
-/* Whether a heading stands above this option. */
+/* Whether the help prints a heading above option i. */
 bool cmd_begins_group(const cmd_table *table, size_t i);
-/* Help of a command at this width, and its Markdown table. */
+/* Print the help of a command at this width; its table in Markdown. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
 void cmd_help_markdown(FILE *out, const cmd_command *command);
-/* Text in lines of at most width columns, the first at column (already there), the others after indent blanks. */
+/* Prints text in lines of at most width columns. The first line begins at column, where the cursor is; the others are
+ * indented by indent blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
-/* Columns of the terminal behind stream, or of COLUMNS, or 80; within 60 .. 120. */
+/* Columns of the terminal at stream, or COLUMNS, or 80; always from 60 to 120. */
 int cmd_terminal_width(FILE *stream);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct parser {
     const cmd_command *command;
     int argc;
     char **argv;
-    int next; /* argument to be read */
+    int next; /* index of the next argument */
     void *values;
     cmd_arguments *arguments;
     char *error;
@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static void note(parser *p, const char *fo
     va_start(args, format);
     int n = gls_vsnprintf(taken + used, room, format, args);
     va_end(args);
-    /* whole lines only */
+    /* only whole lines */
     if (n < 0 || (size_t)n + 1 >= room)
         taken[used] = '\0';
     else
@@ -59,7 +59,7 @@ static bool parse_int(const char *text, int *value)
     return true;
 }
 
-/* A number, which may have the option's unit behind it: 20 or 20mm. */
+/* Parses a number. The unit of the option may follow: 20 or 20mm. */
 static bool parse_number(const gls_option *option, const char *text, double *value)
 {
     char number[64];
@@ -78,7 +78,7 @@ static bool no_number(parser *p, const gls_option *option, const char *text)
 static gls_range range_of(const gls_option *option)
 {
     gls_range range = option->range;
-    /* it may be in voxels, so that an upper bound in mm is not the command line's to check */
+    /* The length may be in voxels, so the command line cannot check an upper bound in mm. */
     if (option->kind == GLS_KIND_LENGTH) range.max = INFINITY;
     if (option->kind == GLS_KIND_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
     return range;
@@ -102,7 +102,7 @@ static bool check_range(parser *p, const gls_option *option, const char *text, d
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }
 
-/* The place of CSD in "opdt|csd", or -1. */
+/* Index of the choice that equals text without case, such as CSD in "opdt|csd". -1: none. */
 static int find_in_lower_case(const char *choices, const char *text)
 {
     char lower[64];
@@ -161,7 +161,7 @@ static bool set_length(parser *p, const gls_option *option, const char *text, do
     return true;
 }
 
-/* Appends the numbers of one argument, which may hold several with commas between them. */
+/* Appends the numbers of one argument, which may hold several with commas. */
 static bool add_numbers(parser *p, const gls_option *option, const char *text, gls_numbers *field)
 {
     char item[64];
@@ -182,7 +182,7 @@ static bool add_numbers(parser *p, const gls_option *option, const char *text, g
     }
 }
 
-/* An argument that continues a list: numbers only, so that a file name after the option is left alone. */
+/* Whether an argument continues a list. Only numbers do, so that a file name after the option stays an argument. */
 static bool continues_list(const char *text)
 {
     char copy[64];
@@ -270,7 +270,7 @@ static const gls_option *option_at(const parser *p, size_t i)
     return &p->arguments->table.option[i];
 }
 
-/* The place of the option that has this name, or this alias; the number of options: none has. */
+/* Index of the option with this name or alias. The number of options: none. */
 static size_t find_option(const parser *p, const char *name)
 {
     const size_t n = p->arguments->table.n;
@@ -281,7 +281,7 @@ static size_t find_option(const parser *p, const char *name)
     return n;
 }
 
-/* A copy of a name with dashes in place of underscores. */
+/* Copies a name with dashes in place of underscores. */
 static const char *dashed(const char *name, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s", name);
@@ -290,8 +290,9 @@ static const char *dashed(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
-/* What stands for a value that is left out, or NULL where the next argument is the value. [FILE.html]: an argument that
- * does not end in .html leaves it out, as "". [L=0.1]: one that is no number does, as 0.1. The text goes to buffer. */
+/* The value to use if it is left out; NULL: the next argument is the value. "[FILE.html]" in the metavar: an argument
+ * that does not end in .html is no value, which counts as "". "[L=0.1]": an argument that is no number is no value,
+ * which counts as 0.1. buffer holds the text. */
 static const char *left_out(const parser *p, const gls_option *option, char *buffer, size_t size)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;
@@ -309,7 +310,7 @@ static const char *left_out(const parser *p, const gls_option *option, char *buf
     return is_value ? NULL : "";
 }
 
-/* Whether words up to the next option belong to it: LABEL ..., once all arguments have been given. */
+/* Whether all words up to the next option belong to it (LABEL ...), which holds once all arguments are given. */
 static bool takes_words(const parser *p, const gls_option *option)
 {
     int named = 0;
@@ -318,8 +319,8 @@ static bool takes_words(const parser *p, const gls_option *option)
     return p->arguments->n_positionals >= named;
 }
 
-/* A value of another program: its word here; or NULL, after a failure that tells which option it means here, such as
- * the number of tckgen's -seeds. A file of this name is meant. */
+/* The replacement of a value of another program. NULL after an error that names the option to use instead, as for the
+ * number of tckgen's -seeds. A value that is the name of an existing file is not replaced. */
 static const char *translated(parser *p, const gls_option *option, const char *text)
 {
     const char *here = cmd_bridge_value(&p->arguments->table, option->name, text);
@@ -330,8 +331,9 @@ static const char *translated(parser *p, const gls_option *option, const char *t
     return word;
 }
 
-/* Of an option that was given before. A setting is replaced, as by whoever puts his own behind those of a script; a
- * file, a name or a list that would be left out without a word is an error. */
+/* Whether an option may be given again. Flags count, and lists of texts grow. A number or a choice is replaced, so that
+ * a user can append to the options of a script. For a file, a name or a list of numbers it is an error, because the
+ * first value would be ignored silently. */
 static bool may_come_again(parser *p, const gls_option *option)
 {
     switch (option->kind) {
@@ -345,7 +347,7 @@ static bool may_come_again(parser *p, const gls_option *option)
     }
 }
 
-/* The value of an option: what follows '=' or the letter, else the next argument. */
+/* Reads the value of an option: the text after '=' or after the letter, or the next argument. */
 static bool read_option(parser *p, size_t index, const char *attached)
 {
     const gls_option *option = option_at(p, index);
@@ -364,7 +366,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
     }
     if (stands) return set_value(p, index, stands);
     if (!text) {
-        /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
+        /* In "--output --force" the value was forgotten. --output=--force names a file --force. */
         if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0)
             return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
         text = p->argv[p->next++];
@@ -376,7 +378,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
     return true;
 }
 
-/* An option that is another program's, or nearly one of ours. */
+/* Handles an option of another program, or a mistyped one. */
 static bool unknown(parser *p, const char *dashes, const char *name)
 {
     const char *words[CMD_MAX_OPTIONS + 8], *own = p->command->name;
@@ -386,7 +388,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     const char *ours = dashed(name, buffer, sizeof buffer);
     const size_t found = find_option(p, ours);
     for (size_t i = 0; i < p->arguments->table.n; i++) words[i] = option_at(p, i)->name;
-    /* a word behind one dash is another program's: tckgen's -seeds is no --seeds */
+    /* A word after a single dash is an option of another program: tckgen's -seeds is not --seeds. */
     if (found < p->arguments->table.n && !(here && strlen(dashes) == 1))
         return fail(p, "unknown option %s%s; here it is --%s", dashes, name, words[found]);
     if (here && strncmp(here, "unneeded: ", 10) == 0) {
@@ -413,7 +415,7 @@ static bool read_long(parser *p, const char *argument)
     return i < p->arguments->table.n ? read_option(p, i, equals ? equals + 1 : NULL) : unknown(p, "--", name);
 }
 
-/* Whether a name is that of an option, here or in another program: -output is no -o utput. */
+/* Whether a name is an option here or in another program, so that -output is not read as -o utput. */
 static bool is_word(const parser *p, const char *name)
 {
     char buffer[64];
@@ -421,7 +423,7 @@ static bool is_word(const parser *p, const char *name)
            cmd_bridge_option(p->command->name, &p->arguments->table, name).here;
 }
 
-/* "-v", "-vq", "-ofile": letters without values may share a dash. */
+/* Reads "-v", "-vq" or "-ofile". Letters without values may share a dash. */
 static bool read_letters(parser *p, const char *argument)
 {
     if (argument[2] && is_word(p, argument + 1)) return unknown(p, "-", argument + 1);

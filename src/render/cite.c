@@ -119,7 +119,7 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
         status = beside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     if (path && !status) status = gls_sidecar_read(beside ? beside : path, &json, &sidecar);
-    if (path && !status && !gls_sidecar_tells_tracking(sidecar))
+    if (path && !status && !gls_sidecar_describes_tracking(sidecar))
         status = gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", beside ? beside : path);
     if (status) goto fail;
     size_t n = gls_cite_keys(sidecar, key);

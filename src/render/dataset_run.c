@@ -20,7 +20,7 @@
 #include "util/output_file.h"
 #include "util/text_tables.h"
 #include "util/text.h"
-#include "workflow/dataset_log.h"
+#include "workflow/dataset.h"
 
 #define CITATION_TITLE "# What to cite for these tractograms"
 #define REPORT_MARK "<title>glslines: "

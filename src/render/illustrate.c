@@ -13,11 +13,9 @@
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
-#include "workflow/done.h"
-#include "workflow/job_outputs.h"
-#include "workflow/job_state.h"
-#include "workflow/study.h"
-#include "workflow/written.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
+#include "workflow/sidecar.h"
 
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {
@@ -60,7 +58,7 @@ static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
 {
     const bool may_be_there = job->options.skip_existing;
-    job->study.wants_fa |= o->picture || o->report;
+    job->inputs.wants_fa |= o->picture || o->report;
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
     if (status) return status;
@@ -73,7 +71,7 @@ static void draw(const char *picture, gls_job *job)
 {
     gls_render_options options = gls_render_options_default();
     options.image = job->options.fa;
-    options.image_data = gls_study_scalar(&job->study);
+    options.image_data = gls_job_inputs_scalar(&job->inputs);
     options.device = job->options.device;
     options.api = job->options.api;
     options.force = job->options.force;
@@ -96,7 +94,7 @@ static void report(const char *path, gls_job *job)
     const char *input = job->result.sidecar ? job->result.sidecar : job->result.output;
     options.output = beside ? beside : path;
     options.image = job->options.fa;
-    options.image_data = gls_study_scalar(&job->study);
+    options.image_data = gls_job_inputs_scalar(&job->inputs);
     options.device = job->options.device;
     options.api = job->options.api;
     options.force = job->options.force;

@@ -96,7 +96,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 {
     gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
     if (r->sidecar) r->sidecar_path = gls_text_copy(path);
-    r->describes_tracking = gls_sidecar_tells_tracking(r->sidecar);
+    r->describes_tracking = gls_sidecar_describes_tracking(r->sidecar);
     return status;
 }
 

@@ -8,10 +8,10 @@
 #include "render/report_parts.h"
 #include "util/text.h"
 #include "util/json_text.h"
-#include "workflow/dataset_names.h"
+#include "workflow/dataset.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 /* Smallest step of coordinates, in mm: finer steps would only make the report larger. */
 #define FINEST 0.03f

@@ -9,7 +9,7 @@
 
 #include "render/report_parts.h"
 #include "util/numbers.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 #define BINS 40
 

@@ -9,8 +9,8 @@
 #include "render/report_parts.h"
 #include "util/numbers.h"
 #include "util/json_text.h"
-#include "workflow/json.h"
-#include "workflow/params.h"
+#include "workflow/sidecar.h"
+#include "workflow/run_params.h"
 
 static size_t count_warnings(const gls_report *report)
 {

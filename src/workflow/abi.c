@@ -1,4 +1,5 @@
-/* Describes structs, enumerators and options, so that bindings of other languages need no offsets of their own. */
+/* Describes structs, enumerators and options of the library at run time, so that bindings of other languages need no
+ * offsets of their own. */
 #include <glslines/abi.h>
 
 #include <cJSON.h>
@@ -8,9 +9,9 @@
 #include <glslines/glslines.h>
 
 #include "track/params.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "workflow/params.h"
+#include "util/numbers.h"
+#include "workflow/run_params.h"
 
 typedef struct row {
     const char *name, *type;
@@ -34,9 +35,10 @@ static void add_field(cJSON *fields, row field)
     cJSON_AddItemToArray(fields, object);
 }
 
-/* type is text here already: bool is a macro, which would be expanded */
+/* The type is passed as text, because bool is a macro that would be expanded. */
 #define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
 
+/* Adds the values of all enumerators. */
 static void add_constants(cJSON *root)
 {
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
@@ -54,6 +56,7 @@ static void add_constants(cJSON *root)
 #undef GLS_REGION_ROW
 }
 
+/* Adds the fields of all structs with their offsets. */
 static void add_structs(cJSON *root)
 {
     cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;
@@ -87,12 +90,13 @@ static void add_bound(cJSON *object, const char *key, double bound)
         cJSON_AddNullToObject(object, key);
 }
 
-/* The words of a row of params.def, and the size of its member in gls_job_options; 0: that has none. */
+/* Texts of a row of params.def, and the size of its member in gls_job_options; size 0: there is no member. */
 typedef struct row_words {
     const char *group, *owner, *type;
     size_t size;
 } row_words;
 
+/* Adds an option with its offsets, range and help. */
 static void add_option(cJSON *options, const gls_option *o, const row_words *words)
 {
     cJSON *object = cJSON_CreateObject();

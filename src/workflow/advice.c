@@ -1,36 +1,38 @@
-#include "workflow/advice.h"
+/* Warnings of results that look wrong although nothing failed. */
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "track/params.h"
-#include "util/status.h"
 #include "util/maths.h"
-#include "workflow/params.h"
+#include "util/status.h"
+#include "workflow/run_params.h"
 
-/* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
-#define MOST_CUT 0.01
-#define MOST_LONG 0.05
-#define MOST_OUTSIDE 0.2
-/* FA of a single bundle: a response below this comes from crossings or grey matter. */
-#define LEAST_RESPONSE_FA 0.6
-/* sqrt(3/2): of a tensor with eigenvalues of both signs. */
+/* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
+#define MAX_CUT 0.01
+#define MAX_LONG 0.05
+#define MAX_OUTSIDE 0.2
+/* FA of a response below this value means that the response comes from crossings or grey matter. */
+#define MIN_RESPONSE_FA 0.6
+/* sqrt(3/2): maximum FA of a tensor, reached with eigenvalues of both signs. */
 #define HIGHEST_FA 1.2248
-/* First coefficients of FODs: those of white matter alone, and between what the median of a brain lies. */
+/* First coefficients of FODs: the value of pure white matter, and the range in which the median of a brain lies. */
 #define USUAL_FOD 0.2821
-#define LEAST_FOD 0.02
-#define MOST_FOD 1
+#define MIN_FOD 0.02
+#define MAX_FOD 1
 
-static void advise_of_mask(const gls_study *in)
+static void advise_of_mask(const gls_job_inputs *in)
 {
     if (in->mask_voxels < gls_grid_voxels(in->grid)) return;
     gls_log(GLS_LOG_WARNING,
             "%s: covers the whole grid, background too: give a mask of the brain, or none, and one is made",
-            gls_study_name(in, GLS_FILE_MASK));
+            gls_job_inputs_name(in, GLS_FILE_MASK));
 }
 
-static void advise_of_seed_mask(const gls_study *in)
+/* Warns of a seed mask with values other than 0 and 1, which may be labels or fractions. */
+static void advise_of_seed_mask(const gls_job_inputs *in)
 {
     const float *value = in->roi->data;
     size_t n = gls_grid_voxels(in->grid), others = 0;
@@ -44,11 +46,11 @@ static void advise_of_seed_mask(const gls_study *in)
     gls_log(GLS_LOG_WARNING,
             "%s: %zu voxels are neither 0 nor 1 (one is %g); all that is above 0 is seeded. Of a label "
             "image take a mask of the label, for fractions --seed-rejection",
-            gls_study_name(in, GLS_FILE_ROI), others, other);
+            gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
 }
 
-/* A map in other units, such as 0 to 1000; a mask, of one value beside 0, has none. */
-static void advise_of_stop_map(const gls_study *in, double threshold)
+/* Warns of a stop map in other units, such as 0 to 1000. A mask, whose values above 0 are all equal, is fine. */
+static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
 {
     const float *value = in->stop_map->data;
     float first = 0, highest = 0;
@@ -63,12 +65,12 @@ static void advise_of_stop_map(const gls_study *in, double threshold)
     gls_log(GLS_LOG_WARNING,
             "%s: has values up to %g, FA goes to 1: --fa-threshold %g ends hardly any streamline in it; give the "
             "threshold in the units of the image, or an image of FA from 0 to 1",
-            gls_study_name(in, GLS_FILE_FA), highest, threshold);
+            gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
 }
 
 void gls_advise_of_masks(const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
     if (job->options.mask) advise_of_mask(in);
     if (job->options.roi && in->roi) advise_of_seed_mask(in);
@@ -79,28 +81,29 @@ static void advise_of_response(const gls_model *m)
     const gls_response *r = &m->response;
     if (m->kind != GLS_MODEL_CSD || !m->has_response || r->is_zonal) return;
     double a = r->evals[0], b = r->evals[1], fa = (a - b) / sqrt(a * a + 2 * b * b);
-    if (fa >= LEAST_RESPONSE_FA) return;
+    if (fa >= MIN_RESPONSE_FA) return;
     gls_log(GLS_LOG_WARNING,
             "the response has an FA of %.2f, that of a single bundle is above %.1f: raise --response-fa or "
             "--response-radius, or give --response",
-            fa, LEAST_RESPONSE_FA);
+            fa, MIN_RESPONSE_FA);
 }
 
-static void advise_of_seeds(const gls_study *in, double threshold)
+static void advise_of_seeds(const gls_job_inputs *in, double threshold)
 {
     size_t n = gls_grid_voxels(in->grid);
     uint64_t outside = 0;
     for (size_t i = 0; i < n; i++)
         outside += in->mask->data[i] > 0 && in->roi->data[i] > 0 && in->stop_map->data[i] <= threshold;
-    if ((double)outside <= MOST_OUTSIDE * (double)in->seed_voxels) return;
+    if ((double)outside <= MAX_OUTSIDE * (double)in->seed_voxels) return;
     gls_log(GLS_LOG_WARNING,
             "%.0f %% of the %" PRIu64 " voxels of the seed mask are at or below --fa-threshold %g, where streamlines "
             "end at once: seed in white matter, or lower the threshold",
             100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
 }
 
-/* tckgen's cutoff presumes FODs of multi-tissue deconvolution: a voxel that is white matter alone has 0.2821. */
-static void advise_of_scale(const gls_study *in, const gls_track_params *params)
+/* Warns if FODs have another scale than tckgen's cutoff assumes. A voxel of pure white matter has a first coefficient
+ * of 0.2821 after multi-tissue deconvolution. */
+static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *params)
 {
     const gls_image *sh = in->odf ? in->odf->image : NULL;
     size_t n = gls_grid_voxels(in->grid), count = 0;
@@ -112,7 +115,7 @@ static void advise_of_scale(const gls_study *in, const gls_track_params *params)
     double median = USUAL_FOD;
     if (count > 0) gls_quantiles_of_floats(first, count, (const double[]){0.5}, 1, &median);
     free(first);
-    if (median >= LEAST_FOD && median <= MOST_FOD) return;
+    if (median >= MIN_FOD && median <= MAX_FOD) return;
     gls_log(GLS_LOG_WARNING,
             "the median of the FODs' first coefficients is %.3g: --cutoff %g presumes normalised ones of multi-tissue "
             "deconvolution (%g in white matter): give a --cutoff in the FODs' own units",
@@ -121,7 +124,7 @@ static void advise_of_scale(const gls_study *in, const gls_track_params *params)
 
 void gls_advise_of_fit(const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     bool fods = gls_getter_ends_itself(job->options.track.dg);
     if (fods && gls_track_cutoff(&job->params) == (job->options.act ? 0.05 : 0.1)) advise_of_scale(in, &job->params);
     if (fods && job->params.step_size > in->voxel_mm)
@@ -136,13 +139,13 @@ void gls_advise_of_lengths(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
     double n = (double)r->streamlines;
-    const char *threshold = job->study.stop_map_open ? "" : " or raise --fa-threshold";
-    if ((double)r->truncated > MOST_CUT * n)
+    const char *threshold = job->inputs.stop_map_open ? "" : " or raise --fa-threshold";
+    if ((double)r->truncated > MAX_CUT * n)
         gls_log(GLS_LOG_WARNING,
                 "%.1f %% of the streamlines were cut at --max-length %g mm: lower --max-angle%s where they change "
                 "over to other bundles, else raise --max-length",
                 100 * (double)r->truncated / n, job->params.max_length, threshold);
-    if ((double)r->long_streamlines > MOST_LONG * n)
+    if ((double)r->long_streamlines > MAX_LONG * n)
         gls_log(GLS_LOG_WARNING,
                 "%.1f %% of the streamlines are longer than %g mm, more than a path of a human brain: lower "
                 "--max-angle%s, or set --max-length",

@@ -1,4 +1,5 @@
-#include "workflow/anatomy.h"
+/* Tissue, seeds and regions of a run: where streamlines start, and what they may enter. */
+#include "workflow/job_inputs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,12 +10,13 @@
 #include "track/check.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
-#define MOST_SEEDS UINT32_MAX
+#define MAX_SEEDS UINT32_MAX
 
-/* --- options ---------------------------------------------------------------- */
+/* --- Options. */
 
+/* Checks combinations of options for tissue, and of options that need tissue. */
 static gls_status check_tissue(const gls_job_options *o)
 {
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
@@ -56,6 +58,7 @@ static gls_status check_tissue(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
 static gls_status check_seeds(const gls_job_options *o)
 {
     const char *given[] = {o->seeds ? "seeds" : NULL,
@@ -100,10 +103,10 @@ gls_status gls_anatomy_check(const gls_job_options *o)
     return status ? status : check_regions(o);
 }
 
-/* --- tissue ------------------------------------------------------------------ */
+/* --- Tissue. */
 
-/* Files of fractions, all on the grid of the first. */
-static gls_status join_maps(const gls_study *input, gls_image **image)
+/* Joins files of tissue fractions to one image. All must lie on the grid of the first. */
+static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
 {
     gls_image *map[4] = {NULL};
     const char *first = input->file[GLS_FILE_PVE_WM].path;
@@ -116,7 +119,7 @@ static gls_status join_maps(const gls_study *input, gls_image **image)
     return status;
 }
 
-/* The same from the probabilities of good and bad ends, as grey matter and CSF. */
+/* Makes a tissue image from the probabilities of good and bad ends, which take the place of grey matter and CSF. */
 static gls_status join_ends(const gls_job_options *o, gls_image **image)
 {
     gls_image *include = NULL, *exclude = NULL, *rest = NULL;
@@ -132,7 +135,7 @@ static gls_status join_ends(const gls_job_options *o, gls_image **image)
     return status;
 }
 
-gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *o)
 {
     const char *name = gls_tissue_file(o);
     gls_image *image = NULL;
@@ -148,9 +151,9 @@ gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
     return status;
 }
 
-/* --- seeds ------------------------------------------------------------------- */
+/* --- Seeds. */
 
-static gls_status seeds_in_sphere(gls_study *input, const gls_job_options *o, uint64_t count)
+static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_region_text text;
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
@@ -161,7 +164,8 @@ static gls_status seeds_in_sphere(gls_study *input, const gls_job_options *o, ui
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
 }
 
-static gls_status seeds_by_weight(gls_study *input, const gls_job_options *o, uint64_t count)
+/* Seeds on the interface of grey and white matter, or by rejection against a map of weights. */
+static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;
     bool made = gls_gmwmi_is_made(o->seed_gmwmi);
@@ -181,10 +185,10 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
     return o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
 }
 
-gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
-    uint64_t n = o->nseeds > 0 ? o->nseeds : MOST_SEEDS;
+    uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
@@ -207,22 +211,22 @@ gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
                                             : NULL;
     gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
     gls_format_count(input->seed_voxels, voxels, sizeof voxels);
-    const char *most = o->track.select > 0 ? "at most " : "";
+    const char *bound = o->track.select > 0 ? "at most " : "";
     if (o->seeds)
-        gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", most, count, place);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", bound, count, place);
     else if (place)
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, most, count, place, o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, bound, count, place, o->seed_seed);
     else
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, most, count, voxels, o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count, voxels, o->seed_seed);
     return GLS_OK;
 }
 
-/* --- regions ----------------------------------------------------------------- */
+/* --- Regions. */
 
-/* More seeds than this need not be looked at to tell that none lies in a region. */
+/* Number of seeds to test before it is concluded that no seed lies in a region. */
 #define ENOUGH_SEEDS 1000000
 
-gls_status gls_study_check_tracking_mask(const gls_study *input)
+gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
 {
     uint32_t bits = input->regions ? gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK) : 0;
     if (!bits || !input->seeds) return GLS_OK;
@@ -239,8 +243,8 @@ gls_status gls_study_check_tracking_mask(const gls_study *input)
     return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
 }
 
-/* Longer steps than a region is wide can jump over it. */
-static void warn_of_steps(const gls_study *input, double step)
+/* Warns if steps are longer than a region is wide, so that a streamline can jump over the region. */
+static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
         gls_region_info region = gls_regions_get(input->regions, i);
@@ -252,7 +256,7 @@ static void warn_of_steps(const gls_study *input, double step)
     }
 }
 
-gls_status gls_study_read_regions(gls_study *input, const gls_job_options *o)
+gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)
 {
     const struct {
         gls_region_role role;
@@ -270,12 +274,12 @@ gls_status gls_study_read_regions(gls_study *input, const gls_job_options *o)
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest)
         status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
-                                       gls_study_name(input, GLS_FILE_MASK), input->mask);
+                                       gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         for (int k = 0; k < given[i].text->n && !status; k++)
             status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
     if (!status) status = gls_regions_complete(input->regions);
-    if (!status) status = gls_study_check_tracking_mask(input);
+    if (!status) status = gls_job_inputs_check_tracking_mask(input);
     if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);
     return status;
 }

@@ -1,4 +1,5 @@
-#include "workflow/cache.h"
+/* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree. */
+#include "workflow/fit_model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +9,12 @@
 #include <unistd.h>
 
 #include "image/formats.h"
-#include "util/numbers.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
 #define MAX_KEY_BYTES 65536
 
@@ -75,7 +76,7 @@ char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *k
     return path;
 }
 
-/* The two files of a fit. */
+/* Paths of the two files of a fit. */
 typedef struct kept_fit {
     const char *directory;
     char *image, *json;
@@ -99,10 +100,10 @@ static void forget_files(kept_fit *fit)
 static bool is_there(const char *path)
 {
     struct stat info;
-    return lstat(path, &info) == 0; /* a link that leads nowhere is somebody's, too */
+    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
 }
 
-/* Why a file that is there is not taken, or NULL. What others may put into the folder may be anything. */
+/* Why an existing file is not used; NULL: it is. Other users may write anything into the folder. */
 static const char *distrust(const kept_fit *fit, const char *path)
 {
     struct stat info;
@@ -111,7 +112,7 @@ static const char *distrust(const kept_fit *fit, const char *path)
     return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
 }
 
-/* What was noted of a fit with this key, or NULL with the reason. */
+/* Reads the note of a fit with this key. NULL: there is none, with the reason. */
 static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
 {
     *reason = distrust(fit, fit->json);
@@ -127,7 +128,7 @@ static uint64_t contents(const gls_image *image)
     return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
 }
 
-/* The image if its contents have the hash that was noted, or NULL with the reason. */
+/* Reads the image if its contents have the hash in the note. NULL otherwise, with the reason. */
 static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_grid *grid, size_t n_volumes,
                              const char **reason)
 {
@@ -143,7 +144,7 @@ static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_
         *reason = "is not as it was written";
         return NULL;
     }
-    /* the file has the affine in single precision; it is the series' own */
+    /* The file has the affine in single precision. Use the grid of the series instead. */
     read->grid = *grid;
     return read;
 }
@@ -174,7 +175,7 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     return read;
 }
 
-/* What is noted of a fit, from malloc. NULL: no memory. */
+/* Text of the note, from malloc. NULL: out of memory. */
 static char *note_text(const cJSON *key, const char *hash)
 {
     cJSON *root = cJSON_CreateObject();
@@ -185,8 +186,8 @@ static char *note_text(const cJSON *key, const char *hash)
     return text;
 }
 
-/* Nothing that is there is replaced. The note gets its name first: where a process was killed then, the same image
- * comes to it. */
+/* Never replaces a file. The note gets its name first. If the process is killed before the image has its name, a later
+ * run adds the same image. */
 static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
 {
     char hash[17];

@@ -1,12 +1,12 @@
-/* All units of a data set, or some of them: chosen and listed. */
+/* Chooses all or some of the units of a data set, and lists them. */
 #include <string.h>
 #include <unistd.h>
 
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 #include "workflow/dataset.h"
-#include "workflow/shard.h"
+#include "workflow/run_shards.h"
 
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard)
 {

@@ -1,4 +1,4 @@
-/* Connectomes of a data set: for each tractogram one of each atlas, under the names that BIDS proposes for matrices. */
+/* Connectomes of a data set: one for each tractogram and atlas, with the names that BIDS proposes for matrices. */
 #include "workflow/dataset.h"
 
 #include <stdio.h>
@@ -8,14 +8,13 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/dataset_done.h"
-#include "workflow/dataset_names.h"
-#include "workflow/json.h"
+#include "util/status.h"
+#include "workflow/dataset_parts.h"
+#include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 
-#define DONE "done" /* what a sidecar tells for later runs: inputs, outputs, and files in whose places these came */
+#define DONE "done" /* member of a sidecar for later runs: inputs, outputs, and replaced files */
 
 char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
                              const char **root)
@@ -27,7 +26,7 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     return found;
 }
 
-/* The table of names of labels: beside the image, or in a folder above; NULL: none. */
+/* Finds the table with names of labels, beside the image or in a folder above. NULL: none. */
 static char *find_names(const char *labels, const char *root)
 {
     const char *slash = strrchr(labels, '/');
@@ -50,9 +49,9 @@ static void add_sources(const gls_dataset_options *o, const char *const *path, s
     }
 }
 
-/* The files of a connectome, and what it is made from. */
+/* The files of a connectome and its inputs. */
 typedef struct matrix {
-    const char *tractogram, *labels, *names, *weights; /* names, weights NULL: none */
+    const char *tractogram, *labels, *names, *weights; /* names, weights: NULL: none */
     char folder[GLS_DATASET_MAX_PATH], matrix[GLS_DATASET_MAX_PATH], nodes[GLS_DATASET_MAX_PATH],
         sidecar[GLS_DATASET_MAX_PATH];
 } matrix;
@@ -66,7 +65,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* What the matrix depends on. Weights of a text file are told apart by what is in it. */
+/* *inputs: hashes of everything that the matrix depends on. A text file of weights counts with its contents. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -86,7 +85,8 @@ static gls_status fail_exists(const char *path)
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids tells of it; --force replaces it", path);
 }
 
-/* Whether it is there, of the same; GLS_ERR_OUTPUT: what is there is of another program, or was changed. */
+/* *done: whether a connectome of the same inputs exists. GLS_ERR_OUTPUT: the existing file is by another program, or
+ * was changed. */
 static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
 {
     bool missing = false;
@@ -108,9 +108,9 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     return status;
 }
 
-/* What the sidecar tells for later runs. It gets its name first: one that is killed before the others have theirs
- * leaves files of this run and of the one before, both of which are told of. */
-static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
+/* Adds to the sidecar what later runs need. The sidecar gets its final name before the other files. If the process is
+ * killed in between, files of this run and of the one before remain, and the sidecar describes both. */
+static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
 {
     const char *const path[] = {m->matrix, m->nodes};
     struct stat info;
@@ -119,13 +119,14 @@ static gls_status note(const matrix *m, const gls_tract_job *job, cJSON *done)
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
-        for (size_t k = 0; k < job->run.group.n && !status; k++)
-            if (gls_output_is(&job->run.group.output[k], path[i]))
-                status = gls_dataset_note_output(outputs, name, &job->run.group.output[k]);
+        for (size_t k = 0; k < run->files.group.n && !status; k++)
+            if (gls_output_is(&run->files.group.output[k], path[i]))
+                status = gls_dataset_note_output(outputs, name, &run->files.group.output[k]);
     }
     return status;
 }
 
+/* Runs `glslines connectome` for one atlas with the defaults of the command. */
 static gls_status connect(const gls_dataset_options *o, const matrix *m, const cJSON *inputs)
 {
 #define ROW GLS_ROW_DEFAULT
@@ -136,12 +137,12 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     const char *const file[] = {m->tractogram, m->labels, m->matrix};
     const gls_tract_common common = {.force = true};
     cJSON *root = cJSON_CreateObject(), *parameters, *done;
-    gls_tract_job job;
+    gls_tract_run run;
     options.bids = true;
     options.lut = m->names;
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
-    gls_sidecar_add_software(root, 0, NULL); /* which tells that the sidecar may be replaced */
+    gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     add_sources(o, (const char *const[]){m->tractogram, m->labels, m->names}, 3, root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
@@ -150,12 +151,12 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     if (m->weights) cJSON_AddStringToObject(parameters, "weights", m->weights);
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));
-    gls_tract_job_init(&job, &common, root);
-    job.run.leads = true;
-    gls_status status = gls_tract_connectome(&job, &options, file, 3);
-    if (!status) status = note(m, &job, done);
-    if (!status) status = gls_tract_job_commit(&job);
-    gls_tract_job_finish(&job);
+    gls_tract_run_init(&run, &common, root);
+    run.files.leads = true;
+    gls_status status = gls_tract_connectome(&run, &options, file, 3);
+    if (!status) status = note(m, &run, done);
+    if (!status) status = gls_tract_run_commit(&run);
+    gls_tract_run_finish(&run);
     return status;
 }
 

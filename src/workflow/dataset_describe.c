@@ -1,4 +1,4 @@
-/* The files that tell what a data set of derivatives is: description, README, what validators and pybids need. */
+/* Files that a data set of derivatives needs: dataset_description.json, README, and what validators and pybids read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "workflow/dataset.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)
@@ -19,10 +19,10 @@ static gls_status write_text(const gls_dataset_options *o, const char *name, con
     snprintf(path, sizeof path, "%s/%s", o->output, name);
     if (access(path, F_OK) == 0) return GLS_OK;
     gls_status status = gls_file_write(path, false, NULL, text, strlen(text));
-    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* another process was faster */
+    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* Another process made the file first. */
 }
 
-/* NULL: there is none, or it cannot be read. */
+/* Reads dataset_description.json of a folder. NULL: the file does not exist or cannot be read. */
 static cJSON *read_description(const char *folder)
 {
     char path[1536], *text = NULL;
@@ -34,8 +34,8 @@ static cJSON *read_description(const char *folder)
     return root;
 }
 
-/* Appends a path: what is no letter, digit or one of these goes by its number. */
-static void put_path(const char *path, char *uri, size_t size)
+/* Appends a path to a URI. Percent-encodes all characters except letters, digits and those in the list. */
+static void append_path(const char *path, char *uri, size_t size)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/+:@!$&'()*,;=";
     size_t n = strlen(uri);
@@ -52,7 +52,7 @@ static void file_uri(const char *path, char *uri, size_t size)
 {
     char *whole = realpath(path, NULL);
     snprintf(uri, size, "file://");
-    put_path(whole ? whole : path, uri, size);
+    append_path(whole ? whole : path, uri, size);
     free(whole);
 }
 
@@ -68,9 +68,10 @@ void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, 
         return;
     }
     snprintf(uri, size, "%s", schemes[best]);
-    put_path(path + n[best] + 1, uri, size);
+    append_path(path + n[best] + 1, uri, size);
 }
 
+/* Contents of dataset_description.json of the output. */
 static cJSON *description(const gls_dataset_options *o)
 {
     char uri[GLS_DATASET_MAX_URI];
@@ -87,14 +88,15 @@ static cJSON *description(const gls_dataset_options *o)
     cJSON_AddStringToObject(entry, "URL", uri);
     links = cJSON_AddObjectToObject(root, "DatasetLinks");
     cJSON_AddStringToObject(links, "source", uri);
-    /* what is derived from data stays under their licence */
+    /* Derived data stay under the licence of their source. */
     cJSON *source = read_description(o->input), *licence = cJSON_GetObjectItemCaseSensitive(source, "License");
     if (cJSON_IsString(licence)) cJSON_AddStringToObject(root, "License", licence->valuestring);
     cJSON_Delete(source);
     return root;
 }
 
-/* A data set that another version began is of this one, too; that of another program stays as it is. */
+/* Adds this version to GeneratedBy if another version of glslines began the data set. Leaves the description of another
+ * program as it is. */
 static gls_status add_version(const gls_dataset_options *o)
 {
     char path[1536], versions[256] = "";

@@ -1,4 +1,4 @@
-/* The filter files of BIDS apps: which series are taken, in JSON, by the names that pybids has for entities. */
+/* Filter files of BIDS apps: JSON that selects series by the names that pybids has for entities. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/dataset.h"
 
 #define MAX_FILTERS ((size_t)1 << 20)
@@ -17,7 +17,7 @@ static const struct {
 } entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
                 {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
                 {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
-/* of every series that is tracked, whatever the filter says */
+/* entities that every tracked series has, whatever the filter says */
 static const char *const implied[] = {"datatype", "suffix", "extension"};
 
 static const char *key_of(const char *name)
@@ -34,7 +34,8 @@ static bool is_implied(const char *name)
     return false;
 }
 
-/* "key=a|b" from a value or a list of them; NULL: it is neither texts nor whole numbers, or there is no memory. */
+/* "key=a|b" from a value or a list of values. NULL: the values are neither texts nor whole numbers, or out of memory.
+ */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;
@@ -58,6 +59,7 @@ static char *filter_text(const char *key, const cJSON *values)
     return NULL;
 }
 
+/* Adds one entity of the filter. GLS_ERR_INPUT: unknown entity, or a value of another type. */
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
     const char *key = key_of(item->string);

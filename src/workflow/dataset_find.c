@@ -1,4 +1,4 @@
-/* Finds the series of a BIDS data set, their tables, masks and regions. */
+/* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
 #include "workflow/dataset.h"
 
 #include <dirent.h>
@@ -12,8 +12,7 @@
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/dataset_names.h"
-#include "workflow/dataset_select.h"
+#include "workflow/dataset_parts.h"
 
 #define MAX_DESCRIPTION ((size_t)16 << 20)
 
@@ -35,7 +34,7 @@ void gls_dataset_finish(gls_dataset *dataset)
     *dataset = (gls_dataset){.n = 0};
 }
 
-/* The table of a series: files of its own, or ones of BIDS' inheritance. */
+/* Finds the table of a series: its own file, or one that applies by BIDS inheritance. */
 static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
 {
     char *path = NULL;
@@ -45,6 +44,7 @@ static char *find_table(const char *root, const gls_dataset_unit *u, const char 
     return gls_bids_inherited(root, u->folder, stem, "dwi", extension);
 }
 
+/* Finds the gradient table of a series. A missing table becomes the problem of the unit. */
 static gls_status find_tables(const char *root, const char *stem, gls_dataset_unit *u)
 {
     u->bval = find_table(root, u, stem, ".bval");
@@ -96,7 +96,7 @@ static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u,
     return gls_dataset_find_image(o, u, key, value, suffix, NULL);
 }
 
-/* Connectomes need their labels. */
+/* Checks that the labels of each atlas exist for a unit. */
 static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
@@ -107,7 +107,7 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
     return GLS_OK;
 }
 
-/* A segmentation of tissue; its numbers are those of its table, or unknown. */
+/* Finds a segmentation of tissue. Its table says which labels are white matter. */
 static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const char *root = NULL;
@@ -135,6 +135,7 @@ static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
     return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? no_memory() : GLS_OK;
 }
 
+/* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     if (u->problem) return GLS_OK;
@@ -166,7 +167,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     return u->problem ? GLS_OK : no_memory();
 }
 
-/* A dangling link of git-annex is a file that was not fetched. */
+/* Reports files whose git-annex link dangles, which means that they were not fetched. */
 static gls_status check_fetched(gls_dataset_unit *u)
 {
     if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
@@ -177,6 +178,7 @@ static gls_status check_fetched(gls_dataset_unit *u)
     return n < 0 ? no_memory() : GLS_OK;
 }
 
+/* Adds a series with its files to the data set. */
 static gls_status add_unit(const gls_dataset_options *o, const char *subject, const char *session, const char *folder,
                            const char *file, gls_dataset *dataset)
 {
@@ -200,7 +202,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     return status;
 }
 
-/* Notes what is left out because of its name, and warns. */
+/* Counts a name that is skipped, and warns. */
 static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
 {
     char *path = NULL;
@@ -213,7 +215,7 @@ static gls_status ignore(gls_dataset *dataset, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* The same of a folder of a participant or session, unless label is NULL. */
+/* Like ignore() for the folder of a participant or session. Does nothing if label is NULL. */
 static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *dataset, const char *folder, const char *name,
                                const char *label)
 {
@@ -225,6 +227,7 @@ static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *datase
     return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
 }
 
+/* Adds the series in a folder dwi that the options ask for. Skips names that are invalid or of another participant. */
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {
@@ -250,6 +253,7 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     return status;
 }
 
+/* Adds the series of a participant: in each session, and without a session. */
 static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
 {
     char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;
@@ -269,7 +273,7 @@ static gls_status scan_subject(const gls_dataset_options *o, const char *subject
     return scan_folder(o, subject, "", folder, dataset);
 }
 
-/* A data set of derivatives; a raw one only where that was asked for. */
+/* Checks that the folder is a data set of derivatives, or a raw one if the options accept that. */
 static gls_status check_description(const gls_dataset_options *o)
 {
     char path[1024], *text = NULL;
@@ -300,7 +304,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
 }
 
-/* The name without space and resolution; NULL without memory. */
+/* The name without space and resolution, from malloc. NULL: out of memory. */
 static char *name_of_scan(const char *name)
 {
     char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;
@@ -308,7 +312,7 @@ static char *name_of_scan(const char *name)
     return scan;
 }
 
-/* Two series that differ by their space or resolution alone, or by .nii and .nii.gz, would be the same scan twice. */
+/* Marks two series as the same scan if they differ only by space, resolution, or .nii and .nii.gz. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);

@@ -1,5 +1,5 @@
-/* Fits of a series beside its tractogram, under the names that BIDS proposes for maps of diffusion models. */
-#include "workflow/dataset_fit.h"
+/* Writes the fits of a series beside its tractogram, with the names that BIDS proposes for maps of diffusion models. */
+#include "workflow/dataset_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "util/json_text.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 #include "workflow/series.h"
 
-/* What gls_fit_files() writes, and what becomes of it; without a parameter it is left out. */
+/* Files of gls_fit_files() and their names in the data set. Files without a parameter are left out. */
 static const struct {
     const char *suffix, *parameter, *description;
     bool is_tensor;
@@ -34,11 +34,12 @@ static const struct {
 };
 enum { N_FILES = sizeof files / sizeof *files };
 
+/* Writes the sidecar of a fit. Model and harmonics come from the sidecar of gls_fit_files(). */
 static gls_status write_sidecar(const char *path, const cJSON *fit, const char *description, bool is_tensor,
                                 const gls_dataset_sources *sources)
 {
     cJSON *root = cJSON_CreateObject();
-    /* pybids takes the word model for the entity */
+    /* pybids needs the word model for the entity. */
     static const char *const parts[][2] = {{"model", "OrientationModel"}, {"sh", "SphericalHarmonics"}};
     cJSON_AddStringToObject(root, "Description", description);
     sources->add(sources, root);
@@ -54,7 +55,7 @@ static gls_status write_sidecar(const char *path, const cJSON *fit, const char *
     return status;
 }
 
-/* One file to its name in the data set, or away. */
+/* Renames one file to its name in the data set, or removes it. */
 static gls_status place(const char *prefix, const char *stem, size_t i, const cJSON *fit,
                         const gls_dataset_sources *sources)
 {

@@ -1,4 +1,4 @@
-/* A table of the tractograms of a data set. */
+/* Writes group.tsv, a table of the tractograms of a data set. */
 #include "workflow/dataset.h"
 
 #include <math.h>
@@ -7,19 +7,18 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "util/status.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset_names.h"
-#include "workflow/dataset_select.h"
+#include "workflow/dataset_parts.h"
 
 #define MARK "tractogram\tseeds\tstreamlines"
 #define MAX_SIDECAR ((size_t)256 << 20)
 
-/* As the sidecar has it, to six digits behind the point at most. */
-static void put_number(FILE *table, const cJSON *root, const char *object, const char *key)
+/* Prints a number of the sidecar with at most six decimals. */
+static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
 {
     char text[64];
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, object), key);
@@ -31,6 +30,7 @@ static void put_number(FILE *table, const cJSON *root, const char *object, const
         fprintf(table, "\t%s", is_number ? gls_format_double(round(v * 1e6) / 1e6, text, sizeof text) : "n/a");
 }
 
+/* Prints the row of one tractogram from its sidecar. */
 static gls_status add_row(FILE *table, const char *folder, const char *name)
 {
     char path[GLS_DATASET_MAX_PATH], *text = NULL;
@@ -44,17 +44,18 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     char *stem = gls_bids_stem(name);
     if (!stem) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     fprintf(table, "%s", stem ? stem : "");
-    put_number(table, root, "counts", "seeds");
-    put_number(table, root, "counts", "streamlines");
-    put_number(table, root, "lengths", "mean_mm");
-    put_number(table, root, "lengths", "median_mm");
-    put_number(table, root, "seconds", "total");
+    print_number(table, root, "counts", "seeds");
+    print_number(table, root, "counts", "streamlines");
+    print_number(table, root, "lengths", "mean_mm");
+    print_number(table, root, "lengths", "median_mm");
+    print_number(table, root, "seconds", "total");
     fputc('\n', table);
     free(stem);
     cJSON_Delete(root);
     return status;
 }
 
+/* Adds the tractograms in one folder and counts them in *n. */
 static gls_status add_folder(FILE *table, const gls_dataset_options *o, const char *subject, const char *session,
                              const char *folder, size_t *n)
 {
@@ -82,6 +83,7 @@ static gls_status add_folder(FILE *table, const gls_dataset_options *o, const ch
     return status;
 }
 
+/* Adds the tractograms of a participant: without a session, and in each session. */
 static gls_status add_subject(FILE *table, const gls_dataset_options *o, const char *subject, size_t *n)
 {
     char path[GLS_DATASET_MAX_PATH], **names;

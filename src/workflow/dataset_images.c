@@ -1,4 +1,4 @@
-/* Masks and regions of anatomy on the grid of a series. */
+/* Resamples masks and regions of anatomy to the grid of a series. */
 #include "workflow/dataset.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define WM_PROBABILITY 0.5f
 #define FEW_VOXELS 100
 
-/* FreeSurfer's numbers of white matter, brain stem, deep grey matter and corpus callosum. */
+/* Labels of FreeSurfer: white matter, brain stem, deep grey matter, corpus callosum. */
 static bool is_seed_label(int label)
 {
     static const int labels[] = {2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255};
@@ -31,6 +31,7 @@ static float voxel(const gls_image *image, int x, int y, int z)
     return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
 }
 
+/* Value of the image at a place in voxels. Outside the image all voxels are 0. */
 static float trilinear(const gls_image *image, const double p[3])
 {
     double low[3], sum = 0;
@@ -57,17 +58,17 @@ static bool is_among(const gls_bids_labels *labels, int label)
 
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
-    double far = 1e6; /* beyond any grid, and no overflow */
+    double far = 1e6; /* outside any grid, and no overflow of int */
     for (int i = 0; i < 3; i++)
         if (!(fabs(p[i]) < far)) return 0;
     if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;
     float nearest = voxel(image, (int)floor(p[0] + 0.5), (int)floor(p[1] + 0.5), (int)floor(p[2] + 0.5));
     if (kind != GLS_DATASET_DSEG && kind != GLS_DATASET_ASEG) return nearest > 0;
-    if (!(nearest >= 0 && nearest < 1e9F)) return 0; /* no label */
+    if (!(nearest >= 0 && nearest < 1e9F)) return 0; /* not a label */
     return kind == GLS_DATASET_DSEG ? is_among(labels, (int)lrintf(nearest)) : is_seed_label((int)lrintf(nearest));
 }
 
-/* An image on any grid as 0 and 1 on that of the series; GLS_DATASET_AUTO: a mask. */
+/* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. kind GLS_DATASET_AUTO: a mask. */
 static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind,
                             const gls_bids_labels *labels, gls_image **made)
 {
@@ -108,6 +109,7 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     return GLS_OK;
 }
 
+/* Removes seed voxels outside the mask. GLS_ERR_INPUT if less than half of them, or none, lie in it. */
 static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
 {
     size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;

@@ -1,5 +1,6 @@
-/* White matter in a segmentation whose numbers a table tells: the numbers of a plain dseg differ between programs. */
-#include "workflow/dataset_labels.h"
+/* Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
+ * programs. */
+#include "workflow/dataset.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,14 +10,14 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-#include "util/status.h"
-#include "workflow/dataset_names.h"
 
 #define MAX_TABLE ((size_t)1 << 20)
 #define MAX_CELLS 32
 
+/* Whether a name or abbreviation in a table means white matter. */
 static bool is_white_matter(const char *name)
 {
     static const char *const names[] = {"WM",
@@ -35,6 +36,7 @@ static bool is_white_matter(const char *name)
     return false;
 }
 
+/* Reads a table with the columns index and name or abbreviation, and adds the labels of white matter. */
 static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
 {
     char *cell[MAX_CELLS];

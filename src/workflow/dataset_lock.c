@@ -1,4 +1,5 @@
-#include "workflow/dataset_lock.h"
+/* Locks between processes that write the same output of a data set. */
+#include "workflow/dataset_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 
 #include "util/status.h"
 
-/* Whether the file still has its name: who held the lock before may have removed it. */
+/* Whether the locked file still has its name. The previous holder may have removed it. */
 static bool has_name(int fd, const char *path)
 {
     struct stat open_one, named;
@@ -42,6 +43,6 @@ void gls_dataset_unlock(const char *path, int fd)
 {
     struct stat info;
     if (fd < 0) return;
-    if (fstat(fd, &info) == 0 && info.st_size == 0) unlink(path); /* before others can have the lock */
+    if (fstat(fd, &info) == 0 && info.st_size == 0) unlink(path); /* Unlink while the lock is held. */
     close(fd);
 }

@@ -1,4 +1,5 @@
-#include "workflow/dataset_log.h"
+/* The log of a data set, logs/units.tsv: the latest outcome for each series. */
+#include "workflow/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,17 @@
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset_lock.h"
+#include "workflow/dataset_parts.h"
 
 #define MAX_LOG ((size_t)256 << 20)
 
-/* Lines of a text, in it. */
+/* Lines of a text, as pointers into it. */
 typedef struct log_lines {
     char **line;
     size_t n, capacity;
 } log_lines;
 
+/* Splits a text into lines, without the header. The lines point into the text. */
 static gls_status add_lines(log_lines *l, char *text)
 {
     char *rest = NULL;
@@ -52,14 +54,14 @@ static char **find_name(const log_lines *l, const char *line)
     return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
 }
 
-/* Of a series that another run works on: what became of it, that run tells. */
+/* Whether the line is of a series that another run works on. That run logs the outcome. */
 static bool is_busy(const char *line)
 {
     const char *state = line + strcspn(line, "\t");
     return strncmp(state, "\tbusy\t", 6) == 0;
 }
 
-/* New lines, and old ones of other names, by their names. */
+/* Joins new lines with the old lines of other series, sorted by name. */
 static gls_status merge(char *new_text, char *old_text, gls_text *out)
 {
     log_lines fresh = {0}, old = {0};
@@ -86,6 +88,7 @@ static gls_status merge(char *new_text, char *old_text, gls_text *out)
     return status;
 }
 
+/* Merges lines into the log. The caller holds the lock. */
 static gls_status add_locked(const char *path, const char *lines)
 {
     struct stat info;

@@ -1,4 +1,5 @@
-#include "workflow/dataset_names.h"
+/* Names of BIDS: entities, suffixes, inheritance, and the search for images that belong to a series. */
+#include "workflow/dataset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
 {
@@ -17,7 +18,7 @@ bool gls_bids_has_suffix(const char *name, const char *suffix, const char *exten
            name[n - e - s - 1] == '_';
 }
 
-/* of a label */
+/* a character of a label */
 static bool is_letter(char c)
 {
     return gls_is_alnum((unsigned char)c) || c == '+';
@@ -30,7 +31,7 @@ bool gls_bids_is_label(const char *text)
     return c > text && !*c;
 }
 
-/* The end of the entities: the underscore before the suffix, which has no dash; the whole of a stem. */
+/* Length of the entities: up to the underscore before the suffix, which has no dash. The whole length of a stem. */
 static size_t stem_length(const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -68,7 +69,7 @@ char *gls_bids_stem(const char *name)
     return strndup(name, stem_length(name));
 }
 
-/* The entity of a key: where it begins in the stem, or NULL; *length without the underscore. */
+/* The entity with this key: its start in the stem, or NULL. *length: without the underscore. */
 static const char *find_entity(const char *name, const char *key, size_t *length)
 {
     size_t n = stem_length(name), k = strlen(key);
@@ -150,7 +151,7 @@ gls_status gls_bids_names(const char *folder, char ***names)
     return GLS_OK;
 }
 
-/* Whether each entity of a name is one of the stem. */
+/* Whether all entities of a name are entities of the stem. */
 static bool is_part(const char *name, const char *stem)
 {
     size_t n = stem_length(name);
@@ -165,17 +166,18 @@ static bool is_part(const char *name, const char *stem)
     return true;
 }
 
+/* The file in a folder that applies to a stem by inheritance and has most entities. From malloc; NULL: none. */
 static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
 {
     char **names, *found = NULL, plain[64];
-    size_t most = 0;
+    size_t best = 0;
     snprintf(plain, sizeof plain, "%s%s", suffix, extension);
     if (gls_bids_names(folder, &names)) return NULL;
     for (size_t i = 0; names[i]; i++) {
         bool fits = strcmp(names[i], plain) == 0 ||
                     (gls_bids_has_suffix(names[i], suffix, extension) && is_part(names[i], stem));
-        if (!fits || (found && stem_length(names[i]) <= most)) continue;
-        most = stem_length(names[i]);
+        if (!fits || (found && stem_length(names[i]) <= best)) continue;
+        best = stem_length(names[i]);
         free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }
@@ -205,7 +207,7 @@ bool gls_bids_split(const char *text, gls_bids_ending *e)
            !text[used];
 }
 
-/* Whether a key has this value; without a key, whether an image is of no kind of its own. */
+/* Whether a key has this value. key NULL: whether the name has none of the entities that mark special images. */
 static bool is_kind(const char *name, const char *key, const char *value)
 {
     static const char *const kinds[] = {"desc", "label", "seg", "atlas"};
@@ -216,7 +218,7 @@ static bool is_kind(const char *name, const char *key, const char *value)
     return true;
 }
 
-/* Whether two values of a key are one: those of run and echo are numbers, which may have zeros in front. */
+/* Whether two values of a key are equal. Values of run and echo are numbers, which may have leading zeros. */
 static bool is_one_value(const char *key, const char *a, const char *b)
 {
     if (strcmp(key, "run") == 0 || strcmp(key, "echo") == 0) {
@@ -226,7 +228,8 @@ static bool is_one_value(const char *key, const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* How well an image suits a series, by the entities that tell scans of a session apart; -1: it is of another. */
+/* How well an image fits a series, by the entities that distinguish scans of a session. -1: it belongs to another scan.
+ */
 static int suits(const char *name, const char *series)
 {
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
@@ -246,15 +249,15 @@ char *gls_bids_find(const char *folder, const char *key, const char *value, cons
                     const char *series)
 {
     char **names, *found = NULL, text[256];
-    int most = -1;
+    int best = -1;
     if (gls_bids_names(folder, &names)) return NULL;
     for (size_t i = 0; names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
             continue;
         if (!gls_bids_is_valid(names[i]) || !is_kind(names[i], key, value) ||
-            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= most)
+            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0 || suits(names[i], series) <= best)
             continue;
-        most = suits(names[i], series);
+        best = suits(names[i], series);
         free(found);
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
     }

@@ -1,15 +1,14 @@
-/* The page of a data set of tractograms: index.html, a row with a picture for each, and links to the reports. */
+/* The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "util/output_file.h"
 #include "util/numbers.h"
-#include "util/text.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/dataset.h"
-#include "workflow/dataset_names.h"
 
 #define MARK "<caption>Tractograms by glslines"
 
@@ -40,8 +39,8 @@ static bool is_there(const gls_dataset_options *o, const char *file)
 
 static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
 
-/* A length stands there to a tenth of a mm. */
-static void put_number(FILE *page, const char *column, const char *text, bool is_length)
+/* Prints lengths to a tenth of a mm. */
+static void print_number(FILE *page, const char *column, const char *text, bool is_length)
 {
     double mm;
     fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
@@ -52,8 +51,8 @@ static void put_number(FILE *page, const char *column, const char *text, bool is
     fputs("</td>", page);
 }
 
-/* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
-static void put_row(const gls_dataset_options *o, FILE *page, char *row)
+/* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
+static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
@@ -70,7 +69,7 @@ static void put_row(const gls_dataset_options *o, FILE *page, char *row)
         fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
     else
         fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
-    for (int i = 1; i < 5; i++) put_number(page, columns[i - 1], cell[i], i >= 3);
+    for (int i = 1; i < 5; i++) print_number(page, columns[i - 1], cell[i], i >= 3);
     snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
              stem);
     if (is_there(o, file))
@@ -92,8 +91,8 @@ gls_status gls_dataset_page(const gls_dataset_options *o, const char *table, gls
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
     fputs(head, page);
-    strtok_r(rows, "\n", &rest); /* names of columns */
-    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) put_row(o, page, row);
+    strtok_r(rows, "\n", &rest); /* skips the names of columns */
+    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
     fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
     free(rows);
     gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -1,5 +1,6 @@
-/* The phantom as a BIDS data set of derivatives, as preprocessing pipelines write them: to try out `glslines bids`. */
-#include "workflow/dataset_phantom.h"
+/* Writes the phantom as a BIDS data set of derivatives, in the form of preprocessing pipelines, to try `glslines bids`.
+ */
+#include "workflow/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,10 @@
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset_names.h"
 
-enum { FINER = 2 }; /* voxels of the anatomical image along a side of a voxel of the series */
+enum { FINER = 2 }; /* voxels of the anatomical image on a side of a voxel of the series */
 
-/* A subject that is written. */
+/* A subject to write. */
 typedef struct subject {
     const gls_phantom *phantom;
     const char *directory;
@@ -20,7 +20,7 @@ typedef struct subject {
     bool overwrite;
 } subject;
 
-/* The file of a subject; anatomical ones stand beside the sessions. */
+/* Path of a file of a subject. Anatomical files lie beside the folders of sessions. */
 static void name_file(const subject *s, const char *folder, const char *rest, char path[1536])
 {
     bool in_session = *s->session && strcmp(folder, "dwi") == 0;
@@ -48,7 +48,7 @@ static gls_status write_image(const subject *s, const char *folder, const char *
     return status ? status : gls_image_write(path, image, type);
 }
 
-/* A gradient table: FSL's two files, and MRtrix's rows along scanner axes. */
+/* Writes the gradient table: FSL's two files, and MRtrix3's rows along the scanner axes. */
 static gls_status write_tables(const subject *s)
 {
     const gls_gradients *g = s->phantom->gradients;
@@ -70,15 +70,15 @@ static gls_status write_tables(const subject *s)
         gls_text_printf(&rows, "%.10g\n", g->bval[i]);
     }
     gls_status status = write_text(s, "dwi", "desc-preproc_dwi.bval", &bval);
-    gls_status second = status ? status : write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
-    status = second ? second : write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
     gls_text_finish(&bval);
     gls_text_finish(&bvec);
     gls_text_finish(&rows);
     return status;
 }
 
-/* White matter on a finer grid over the same space, as segmentations of T1 images have one. */
+/* Writes white matter on a finer grid over the same space, like a segmentation of a T1 image. */
 static gls_status write_white_matter(const subject *s)
 {
     const gls_image *tissue = s->phantom->tissue;
@@ -127,6 +127,7 @@ static gls_status write_sidecars(const subject *s)
     return status;
 }
 
+/* Writes all files of a subject. */
 static gls_status write_subject(const subject *s)
 {
     char path[1536];
@@ -143,10 +144,11 @@ static gls_status write_subject(const subject *s)
     return status ? status : write_sidecars(s);
 }
 
+/* Writes the files that describe the data set. */
 static gls_status describe(const char *directory, bool overwrite)
 {
     static const char *const files[][2] = {
-        /* the validator knows tables of raw data only */
+        /* The validator accepts tables only in raw data. */
         {".bidsignore", "*_dwi.b\n*_dwi.bval\n*_dwi.bvec\n"},
         {"dataset_description.json",
          "{\n    \"Name\": \"Phantom of glslines\",\n    \"BIDSVersion\": \"1.10.0\",\n    \"DatasetType\": "
@@ -171,7 +173,7 @@ static bool is_label(const char *text)
     return *text && strspn(text, letters) == strlen(text);
 }
 
-/* The next of "01,02/pre,sub-03": false at the end. */
+/* Takes the next subject of a list such as "01,02/pre,sub-03". Returns false at the end. */
 static gls_status next_label(const char **list, subject *s)
 {
     char word[128];

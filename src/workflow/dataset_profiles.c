@@ -1,5 +1,5 @@
-/* One table of the bundle profiles of all participants, as pyAFQ's GroupAFQ.combine_profiles() makes it and AFQ-Browser
- * reads it: the rows of the tables of single participants, with subjectID and sessionID behind. */
+/* Joins the bundle profiles of all participants in one table, as pyAFQ's GroupAFQ.combine_profiles() makes it and
+ * AFQ-Browser reads it: the rows of all tables, with the columns subjectID and sessionID at the end. */
 #include "workflow/dataset.h"
 
 #include <stdio.h>
@@ -9,50 +9,51 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text_tables.h"
-#include "workflow/dataset_select.h"
-#include "workflow/json.h"
+#include "workflow/dataset_parts.h"
+#include "workflow/sidecar.h"
 
 #define OUTPUT "tract_profiles"
 #define MARK "Profiles along bundles of all participants, put together by glslines bids"
 #define LAST_COLUMNS "subjectID,sessionID"
 #define MAX_TABLE ((size_t)1 << 30)
 #define MAX_COLUMNS 512
-/* What pyAFQ says where there is no session. */
+/* pyAFQ's name for no session. */
 #define NO_SESSION "unknown"
 
-/* A table of one participant. */
+/* The table of one participant. */
 typedef struct profiles {
     char path[2048], subject[256], session[256];
 } profiles;
 
-typedef struct study {
+typedef struct profile_tables {
     const gls_dataset_options *options;
     profiles *table;
     size_t n, capacity, n_columns;
-    char *column[MAX_COLUMNS]; /* of all tables, in the order in which they come first */
+    char *column[MAX_COLUMNS]; /* columns of all tables, in the order of their first occurrence */
     gls_text output;
-} study;
+} profile_tables;
 
-/* pandas writes numbers of rows in a column without a name. Who it is of, a table's own name tells. */
+/* Whether a column is copied. pandas writes row numbers in a column without a name; participant and session follow from
+ * the name of the file. */
 static bool is_taken(const char *column)
 {
     return *column && strncmp(column, "Unnamed", 7) != 0 && strcmp(column, "subjectID") != 0 &&
            strcmp(column, "sessionID") != 0;
 }
 
-static size_t find_column(const study *s, const char *name)
+static size_t find_column(const profile_tables *s, const char *name)
 {
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->column[k], name) == 0) return k;
     return SIZE_MAX;
 }
 
-/* --- which tables there are -------------------------------------------------------------------------------------- */
+/* --- Finding the tables. */
 
-/* Whether a name is that of a table that is asked for. */
+/* Whether a name is that of a table that the options ask for. */
 static bool is_wanted(const gls_dataset_options *o, const char *name)
 {
     char value[256], session[256];
@@ -63,7 +64,8 @@ static bool is_wanted(const gls_dataset_options *o, const char *name)
     return gls_dataset_takes_session(o, session);
 }
 
-static gls_status add_table(study *s, const char *folder, const char *name)
+/* Adds a table with the participant and session in its name. GLS_ERR_INPUT: the session has a table already. */
+static gls_status add_table(profile_tables *s, const char *folder, const char *name)
 {
     char session[256];
     if (s->n == s->capacity) {
@@ -86,8 +88,8 @@ static gls_status add_table(study *s, const char *folder, const char *name)
     return GLS_OK;
 }
 
-/* session: NULL: of any. */
-static gls_status add_folder(study *s, const char *subject, const char *session, const char *folder)
+/* session NULL: of any session. */
+static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
     gls_status status = gls_bids_names(folder, &names);
@@ -112,8 +114,8 @@ static gls_status add_folder(study *s, const char *subject, const char *session,
     return status;
 }
 
-/* A participant or a session: its tables, and those in dwi. */
-static gls_status add_folders(study *s, const char *subject, const char *session, const char *folder)
+/* Adds the tables in the folder of a participant or session, and in its folder dwi. */
+static gls_status add_folders(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char path[1600];
     gls_status status = add_folder(s, subject, session, folder);
@@ -121,7 +123,8 @@ static gls_status add_folders(study *s, const char *subject, const char *session
     return status ? status : add_folder(s, subject, session, path);
 }
 
-static gls_status add_participant(study *s, const char *subject)
+/* Adds the tables of a participant and of the sessions that the options ask for. */
+static gls_status add_participant(profile_tables *s, const char *subject)
 {
     char folder[1024], path[1536], **names;
     snprintf(folder, sizeof folder, "%s/%s", s->options->output, subject);
@@ -137,7 +140,7 @@ static gls_status add_participant(study *s, const char *subject)
     return status;
 }
 
-static gls_status find_tables(study *s)
+static gls_status find_tables(profile_tables *s)
 {
     char **names;
     gls_status status = gls_bids_names(s->options->output, &names);
@@ -148,9 +151,9 @@ static gls_status find_tables(study *s)
     return status;
 }
 
-/* --- what they hold ---------------------------------------------------------------------------------------------- */
+/* --- Reading them. */
 
-/* A table, cut up to its second line; text is from malloc and holds the cells. */
+/* Reads a table and cuts its text up to the second line. *text: from malloc; the cells point into it. */
 static gls_status read_table(const profiles *t, char **text, gls_records *records, char **names, size_t *n)
 {
     size_t bytes;
@@ -164,8 +167,8 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     return status;
 }
 
-/* Columns that no table before had. */
-static gls_status add_columns(study *s, const profiles *t)
+/* Adds the columns that no earlier table has. */
+static gls_status add_columns(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
     bool tract = false, node = false;
@@ -193,24 +196,25 @@ static gls_status add_columns(study *s, const profiles *t)
     return status;
 }
 
-static void put_cell(study *s, const char *cell)
+static void append_cell(profile_tables *s, const char *cell)
 {
     gls_field_append(&s->output, cell, ',');
     gls_text_puts(&s->output, ",");
 }
 
-/* place: of each cell among all columns. */
-static void copy_row(study *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
+/* place: column of each cell in the joined table. */
+static void copy_row(profile_tables *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
 {
     const char *value[MAX_COLUMNS];
     for (size_t k = 0; k < s->n_columns; k++) value[k] = "nan";
     for (size_t i = 0; i < n; i++)
         if (place[i] != SIZE_MAX && *cell[i]) value[place[i]] = cell[i];
-    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, value[k]);
+    for (size_t k = 0; k < s->n_columns; k++) append_cell(s, value[k]);
     gls_text_printf(&s->output, "%s,%s\n", t->subject, t->session);
 }
 
-static gls_status copy_table(study *s, const profiles *t)
+/* Appends the rows of one table to the joined table. */
+static gls_status copy_table(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
     size_t place[MAX_COLUMNS], found, n;
@@ -229,12 +233,13 @@ static gls_status copy_table(study *s, const profiles *t)
     return status;
 }
 
-/* --- the table of all -------------------------------------------------------------------------------------------- */
+/* --- Writing the joined table. */
 
-static gls_status make_table(study *s, char **text, size_t *bytes)
+/* *text: the joined table, from malloc. */
+static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 {
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < s->n_columns; k++) put_cell(s, s->column[k]);
+    for (size_t k = 0; k < s->n_columns; k++) append_cell(s, s->column[k]);
     gls_text_puts(&s->output, LAST_COLUMNS "\n");
     for (size_t i = 0; i < s->n && !status; i++) status = copy_table(s, &s->table[i]);
     *bytes = s->output.length;
@@ -242,7 +247,7 @@ static gls_status make_table(study *s, char **text, size_t *bytes)
     return !status && !*text ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
 }
 
-/* Hashes that the sidecar tells: of the table, and of the one that it takes the place of. */
+/* Members of the sidecar: hash of the table, and hash of the table that it replaced. */
 #define TABLE "xxh3_64"
 #define TABLE_BEFORE "xxh3_64_before"
 
@@ -252,8 +257,8 @@ static bool tells(const cJSON *root, const char *key, const char *digits)
     return told && strcmp(told, digits) == 0;
 }
 
-/* pyAFQ writes a table of this name with the same columns: only one that is as its sidecar tells may be replaced.
- * before: gets its hash, or "" where there is no table. */
+/* pyAFQ writes a table of the same name with the same columns. Only a table whose hash is in the sidecar may be
+ * replaced. before: gets the hash of the existing table, or "". */
 static gls_status may_replace(const char *table, const char *sidecar, char before[17])
 {
     struct stat info;
@@ -269,7 +274,8 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", table);
 }
 
-/* It gets its name before the table: a run that is killed between them leaves a table that it tells of. */
+/* The sidecar gets its final name before the table. If the process is killed in between, the sidecar also describes the
+ * old table. */
 static gls_status write_sidecar(const char *path, const char *text, size_t bytes, const char *before,
                                 gls_output_group *group)
 {
@@ -286,7 +292,8 @@ static gls_status write_sidecar(const char *path, const char *text, size_t bytes
     return status;
 }
 
-static gls_status write_table(study *s)
+/* Writes the joined table and its sidecar. Neither may replace an input or a file of another program. */
+static gls_status write_table(profile_tables *s)
 {
     char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;
     size_t bytes = 0;
@@ -311,7 +318,7 @@ static gls_status write_table(study *s)
 
 gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
 {
-    study s = {.options = o};
+    profile_tables s = {.options = o};
     gls_status status = find_tables(&s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
     if (!status && s.n > 0) status = write_table(&s);

@@ -1,4 +1,5 @@
-#include "workflow/dataset_select.h"
+/* Which participants, sessions and series of a data set the options ask for. */
+#include "workflow/dataset_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #define MAX_LABEL 256
 
-/* Takes the next of several labels with commas between them, without its prefix; false: there is none. */
+/* Takes the next label of a list with commas, without its prefix. Returns false at the end. */
 static bool next_label(const char **list, const char *prefix, char *label, size_t size)
 {
     while (**list == ',') ++*list;
@@ -20,7 +21,7 @@ static bool next_label(const char **list, const char *prefix, char *label, size_
     return true;
 }
 
-/* Whether a label is among those asked for; none asks for all. */
+/* Whether the options ask for a label. An empty list asks for all. */
 static bool is_wanted(const gls_strings *labels, const char *prefix, const char *label)
 {
     char asked[MAX_LABEL];
@@ -70,14 +71,14 @@ bool gls_dataset_takes_no_session(const gls_dataset_options *o)
     return o->sessions.n == 0;
 }
 
-/* A number of a run counts without the zeros before it. */
+/* Skips leading zeros of the number of a run. */
 static void without_zeros(const char *key, const char **value, size_t *n)
 {
     if (strcmp(key, "run") != 0 || strspn(*value, "0123456789") < *n) return;
     while (*n > 1 && **value == '0') ++*value, --*n;
 }
 
-/* Whether a value is one of those with | between them. */
+/* Whether a value is one of the values separated by |. */
 static bool is_among(const char *key, const char *values, const char *value)
 {
     size_t bytes = strlen(value);
@@ -113,15 +114,16 @@ bool gls_dataset_belongs(const char *name, const char *subject, const char *sess
            strcmp(gls_bids_value(name, "ses", value, sizeof value), session) == 0;
 }
 
-/* --- what is asked for and is not there -------------------------------------------------------------------------- */
+/* --- Labels that the options ask for but that do not exist. */
 
-/* Adds to a list of labels for a message, as far as there is room. */
+/* Appends a label to a list for a message if there is room. */
 static void list_label(char *list, size_t size, const char *label)
 {
     const size_t n = strlen(list);
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
+/* GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists those that exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     char there[MAX_LABEL] = "";
@@ -135,6 +137,7 @@ static gls_status check_participant(const gls_dataset_options *o, char *const *n
     return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
 }
 
+/* GLS_ERR_INPUT unless a participant that the options ask for has the session. */
 static gls_status check_session(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     gls_status status = GLS_OK;

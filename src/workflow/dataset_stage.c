@@ -1,4 +1,5 @@
-#include "workflow/dataset_stage.h"
+/* Staging: the files of a series are made in a hidden folder and get their final names together. */
+#include "workflow/dataset_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,11 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/dataset_done.h"
-#include "workflow/dataset_lock.h"
-#include "workflow/job_outputs.h"
+#include "util/status.h"
+#include "workflow/job.h"
 #include "workflow/series.h"
 
 #define IMAGE ".nii.gz"
@@ -31,7 +30,7 @@ bool gls_dataset_is_journal(const char *name)
 static bool exists(const char *path)
 {
     struct stat info;
-    return lstat(path, &info) == 0; /* a link that leads nowhere is somebody's, too */
+    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
 }
 
 void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
@@ -46,7 +45,7 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
     }
     if (folder) closedir(folder);
     const bool gone = rmdir(s->path) == 0 || errno == ENOENT;
-    if (!gone && !keep_journals) /* it stays while a journal is in it */
+    if (!gone && !keep_journals) /* The folder stays while there is a journal in it. */
         gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
 }
 
@@ -55,8 +54,7 @@ static bool is_own(const gls_dataset_stage *s, const char *name)
     return strncmp(name, s->own, strlen(s->own)) == 0;
 }
 
-/* Whether a file of the stage is there already under its name: an image that others share with the same bytes, or what
- * tells of such an image. */
+/* Whether a staged file already exists under its final name with the same contents: a shared image, or its sidecar. */
 static bool is_there(const gls_dataset_stage *s, const char *name)
 {
     char staged[GLS_DATASET_MAX_PATH], final[GLS_DATASET_MAX_PATH], image[512];
@@ -71,6 +69,7 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     return gls_dataset_same_bytes(staged, final);
 }
 
+/* Checks one staged file: nothing else is replaced, and no input. */
 static gls_status check_file(const gls_dataset_stage *s, const char *name, const gls_inputs *inputs,
                              gls_dataset_replace replace)
 {
@@ -84,7 +83,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, const
                         path);
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: is no regular file", path);
-    if (stat(path, &info) != 0) return GLS_OK; /* a link that leads nowhere */
+    if (stat(path, &info) != 0) return GLS_OK; /* a dangling link */
     gls_status status = gls_inputs_check(inputs, path);
     return status ? status : gls_output_check(path, true, NULL, 0);
 }
@@ -104,7 +103,7 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_repla
     return status;
 }
 
-/* Checks it; with the sidecar under its name others know that it was. */
+/* Checks the staged files. Renames the sidecar so that other processes see that the check succeeded. */
 static gls_status accept(const gls_dataset_stage *s, gls_dataset_replace replace)
 {
     char ready[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
@@ -124,8 +123,9 @@ static gls_status move(const gls_dataset_stage *s, const char *name)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
 }
 
-/* The sidecar goes first and comes last: while it is not there, the tractogram counts as not made. What is there is
- * kept as long as the image in the stage shows that it is the same. */
+/* Removes the old sidecar first and moves the new one last. While there is no sidecar, the tractogram counts as not
+ * made. Images move after the other files, because is_there() needs the staged image to see that an existing sidecar is
+ * of the same image. */
 static gls_status name_files(const gls_dataset_stage *s)
 {
     char path[GLS_DATASET_MAX_PATH], **names;
@@ -136,12 +136,13 @@ static gls_status name_files(const gls_dataset_stage *s)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", path, strerror(errno));
     for (size_t i = 0; !status && names[i]; i++) {
         if (strcmp(names[i], s->sidecar) == 0 || gls_dataset_is_journal(names[i]) || is_there(s, names[i])) continue;
-        if (ends_in(names[i], IMAGE)) continue; /* behind what tells of it */
+        if (ends_in(names[i], IMAGE)) continue; /* after its sidecar */
         status = move(s, names[i]);
     }
     for (size_t i = 0; !status && names[i]; i++)
         if (ends_in(names[i], IMAGE) && !is_there(s, names[i])) status = move(s, names[i]);
-    if (!status) status = gls_output_sync_names(path); /* a crash of the machine leaves no sidecar without its files */
+    if (!status)
+        status = gls_output_sync_names(path); /* After a crash of the machine there is no sidecar without its files. */
     if (!status) status = move(s, s->sidecar);
     if (!status) status = gls_output_sync_names(path);
     gls_bids_names_free(names);
@@ -149,6 +150,7 @@ static gls_status name_files(const gls_dataset_stage *s)
     return status;
 }
 
+/* Gives the files their final names under the lock. A failed check removes the folder of staging. */
 static gls_status publish(const gls_dataset_stage *s, bool check, gls_dataset_replace replace)
 {
     int lock = -1;

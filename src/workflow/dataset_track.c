@@ -1,4 +1,4 @@
-/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether it was done before. */
+/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether that was done before. */
 #include "workflow/dataset.h"
 
 #include <errno.h>
@@ -10,36 +10,33 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/output_file.h"
-#include "workflow/dataset_done.h"
-#include "workflow/dataset_fit.h"
-#include "workflow/dataset_lock.h"
-#include "workflow/dataset_names.h"
-#include "workflow/dataset_stage.h"
-#include "workflow/json.h"
-#include "workflow/params.h"
+#include "util/status.h"
+#include "workflow/dataset_parts.h"
+#include "workflow/run_params.h"
 #include "workflow/series.h"
+#include "workflow/sidecar.h"
 #include "workflow/weight_files.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)
-#define RUN "run.json" /* of gls_track_files(), in the stage */
-#define DONE "done"    /* what a sidecar tells for later runs: identity, outputs, fits */
+#define RUN "run.json" /* sidecar of the run, in the folder of staging */
+#define DONE "done"    /* member of a sidecar for later runs: identity, outputs, fits */
 
-/* The files of a unit in the output: names in the folder of the stage and in that of the unit. */
+/* Names of the files of a unit, in the folder of staging and in the folder of the unit. */
 typedef struct places {
     char tractogram[512], mask[512], seeds[512];
     char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
     gls_dataset_stage stage;
 } places;
 
-/* direction getter and, where it is neither what the data have by default nor what boot has, model */
+/* Writes the direction getter, and the model unless it is the default for the data or the one of boot. */
 static void name_track(const gls_job_options *job, char name[64])
 {
     const bool is_default = job->model.model == GLS_MODEL_OPDT || job->model.model == GLS_MODEL_AUTO;
     snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
 }
 
+/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, or the older name. */
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
     char track[64];
@@ -55,15 +52,17 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
     snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
     snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
-    /* one for both kinds of names, which share reports and matrices */
+    /* One lock for both kinds of names, because they share reports and matrices. */
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
 
+/* Path of a file in the final folder. */
 static void in_folder(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
 {
     gls_bids_join(p->stage.folder, name, path, GLS_DATASET_MAX_PATH);
 }
 
+/* Path of a file in the folder of staging. */
 static void in_stage(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
 {
     gls_bids_join(p->stage.path, name, path, GLS_DATASET_MAX_PATH);
@@ -108,7 +107,7 @@ static gls_status write_json(const char *path, bool overwrite, const cJSON *root
     return status;
 }
 
-/* Takes the folder of the stage, "/NAME", out of paths in a text, as its files lie outside of it in the end. */
+/* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
 static bool leave_stage(char *text, const char *folder)
 {
     const size_t n = strlen(folder);
@@ -121,6 +120,7 @@ static bool leave_stage(char *text, const char *folder)
     return any;
 }
 
+/* leave_stage() for all texts of a JSON value and of the values after it. */
 static void rename_stage(cJSON *item, const char *folder)
 {
     for (; item; item = item->next) {
@@ -129,8 +129,8 @@ static void rename_stage(cJSON *item, const char *folder)
     }
 }
 
-/* The same in the message of a failure. */
-static gls_status tell_places(gls_status status, const places *p)
+/* Removes the folder of staging from the message of the last error. Returns status. */
+static gls_status leave_stage_in_error(gls_status status, const places *p)
 {
     char *text = status ? strdup(gls_last_error()) : NULL;
     if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_fail(status, "%s", text);
@@ -138,6 +138,7 @@ static gls_status tell_places(gls_status status, const places *p)
     return status;
 }
 
+/* Sets the members Sources and SpatialReference, which BIDS asks for. paths: NULL-terminated. */
 static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
 {
     char uri[GLS_DATASET_MAX_URI];
@@ -152,7 +153,7 @@ static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u,
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
-/* An image with its sidecar, in the stage. */
+/* Writes an image with its sidecar to the folder of staging. */
 static gls_status write_mask(const places *p, const char *name, const gls_image *image, const char *description,
                              const char *source)
 {
@@ -173,6 +174,7 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     return status;
 }
 
+/* Writes the mask in which streamlines may be, and the seed region. */
 static gls_status write_masks(const places *p, const gls_job_options *job)
 {
     const gls_dataset_unit *u = p->stage.unit;
@@ -192,7 +194,7 @@ static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
     add_sources(s->options, s->unit, sources, root);
 }
 
-/* The fits, in the stage. */
+/* Writes the fits to the folder of staging. */
 static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
 {
     char stem[GLS_DATASET_MAX_PATH];
@@ -201,8 +203,8 @@ static gls_status write_fits(const places *p, const gls_job_options *job, const 
     return gls_dataset_fit(p->stage.unit, &job->model, mask, stem, &sources, monitor);
 }
 
-/* Notes what is in the stage in the sidecar: fits, and the rest unless fits_alone. What tells of an image that others
- * share may be theirs. */
+/* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Sidecars of shared
+ * images may be by other units. */
 static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 {
     char **names = NULL;
@@ -225,7 +227,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     return status;
 }
 
-/* The sidecar of the run, with what BIDS asks for and what later runs ask for: with it the stage is complete. */
+/* Completes the sidecar with the members of BIDS and those for later runs. The folder of staging is then complete. */
 static gls_status finish_sidecar(const places *p, cJSON *identity)
 {
     const gls_dataset_unit *u = p->stage.unit;
@@ -248,6 +250,7 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     return status;
 }
 
+/* Tracks into the folder of staging. Everything is checked before the slow work. */
 static gls_status track(const places *p, const gls_job_options *given, const gls_monitor *monitor,
                         gls_dataset_replace replace, cJSON *identity)
 {
@@ -269,16 +272,16 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.roi = seeds;
     job.output = output;
     job.sidecar = run;
-    job.force = o->force; /* of the stage: a journal of other options */
+    job.force = o->force; /* replaces a staged journal of other options */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
-    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work */
+    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work begins */
     if (!status) status = gls_track_files(&job, monitor, NULL);
     return status ? status : finish_sidecar(p, identity);
 }
 
-/* Fits of what was tracked before; the sidecar then tells of them, too. */
+/* Adds fits to an earlier tractogram, and to its sidecar. */
 static gls_status add_fits(const places *p, const gls_job_options *job, const gls_monitor *monitor, cJSON *root)
 {
     char file[520], path[GLS_DATASET_MAX_PATH];
@@ -291,13 +294,14 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
     return status;
 }
 
-/* What there is from before. */
+/* What an earlier run left. */
 typedef struct before {
-    cJSON *root;                 /* the sidecar; NULL: there is none */
-    bool done, fits_done;        /* it is of such a run, and its files are there */
-    gls_dataset_replace replace; /* what a run may replace */
+    cJSON *root;                 /* the sidecar; NULL: none */
+    bool done, fits_done;        /* the sidecar is of an equal run, and its files exist */
+    gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
+/* Finds out what an earlier run left. GLS_ERR_OUTPUT without force if its files are not those of an equal run. */
 static gls_status look_before(const places *p, const cJSON *identity, before *b)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -328,7 +332,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     return status;
 }
 
-/* The connectomes, also of what was tracked before. */
+/* Makes the connectomes, also for earlier tractograms. */
 static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -345,6 +349,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
 }
 
+/* --fail-if-empty, also for a tractogram of an earlier run. */
 static gls_status check_empty(const places *p)
 {
     char path[GLS_DATASET_MAX_PATH];
@@ -359,7 +364,7 @@ static gls_status check_empty(const places *p)
     return status;
 }
 
-/* Makes what is not there in the stage, and gives it its names. */
+/* Makes the missing files in the folder of staging and gives them their final names. */
 static gls_status make(const places *p, const gls_job_options *job, const gls_monitor *monitor, before *b,
                        cJSON *identity)
 {
@@ -370,10 +375,11 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
         status = add_fits(p, job, monitor, b->root);
     const bool nothing = b->done && b->fits_done;
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
-    gls_dataset_stage_remove(&p->stage, status != GLS_OK);
-    return tell_places(status, p);
+    gls_dataset_stage_remove(&p->stage, status);
+    return leave_stage_in_error(status, p);
 }
 
+/* Tracks the unit. The caller holds the lock of the unit. */
 static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,
                                gls_dataset_state *state)
 {

@@ -1,4 +1,5 @@
-#include "workflow/defaults.h"
+/* Chooses the defaults of a run from the rows of defaults.def, by preset, direction getter and model. */
+#include "workflow/run_params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +8,9 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
-/* Sets of presets, getters and models, as defaults.def names them. */
+/* Sets of presets, getters and models, for the rows of defaults.def. */
 enum {
     PLAIN = 1 << GLS_PRESET_DEFAULT,
     GPUSTREAMLINES = 1 << GLS_PRESET_GPUSTREAMLINES,
@@ -44,7 +45,7 @@ enum {
     MSMT = 1 << GLS_MODEL_MSMT,
     AUTO = 1 << GLS_MODEL_AUTO,
     OPDT = 1 << GLS_MODEL_OPDT,
-    PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* given, in place of a model */
+    PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* peaks are given in place of a model */
     ALL_MODELS = (PEAKS << 1) - 1
 };
 
@@ -77,7 +78,8 @@ static bool is_given(const char *const *given, const char *name)
     return false;
 }
 
-/* Whether a default may hold beside what was given: seeds are told in one of several ways. */
+/* Whether a default applies beside the given options. There are several options for the number of seeds; only one of
+ * them may be set. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -93,7 +95,7 @@ static int models_of(const gls_job_options *o)
     return 1 << (o->peaks.n > 0 ? GLS_MODEL_AUTO + 1 : gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* The last of these rows for a parameter; NULL: there is none. */
+/* The last row for a parameter that fits. NULL: none. */
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
@@ -103,7 +105,7 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
     return NULL;
 }
 
-/* Of a model first the one that is chosen whatever the getter is. */
+/* For the model, a row that holds for every getter comes first. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
@@ -111,8 +113,9 @@ static const row *row_of(size_t param, const gls_job_options *o)
     return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
 }
 
-/* Model and getter, where they are not given, by the preset and by what the data are: a series, ODFs or peaks. Nothing
- * else counts. Of the model no more than the getter that is given is known, of the getter the model. */
+/* Chooses model and getter, if not given, by the preset and by the data: a series, ODFs or peaks. No other option
+ * matters. The choice of the model uses the given getter only, and the choice of the getter uses the given model only.
+ */
 static void choose_method(gls_job_options *o, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
@@ -138,9 +141,9 @@ const char *gls_default_getter_reason(const gls_job_options *o)
     return reason_of(ROW_dg, o, o->track.dg);
 }
 
-/* Model and getter are chosen before the others. An order may be chosen only when the directions are known, so that 0
- * stays there, which stands for it; presets of a fixed order set it. */
-static bool is_settled_here(const row *r)
+/* Whether the row is applied after model and getter are chosen. sh_order stays 0, which stands for the order by the
+ * directions, until the directions are known; presets with a fixed order set it here. */
+static bool is_decided_here(const row *r)
 {
     return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
 }
@@ -150,12 +153,12 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
         gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
@@ -216,8 +219,8 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     return n;
 }
 
-/* What a run with this preset, these inputs, and of model, getter and streamlines to select those that given names, has
- * where nothing else is given. */
+/* Options with all defaults for this preset and these inputs. Model, getter and number of streamlines are kept if they
+ * are in given. */
 static gls_job_options default_of(const gls_job_options *o, const char *const *given)
 {
     gls_job_options d = gls_job_options_bare();
@@ -235,7 +238,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     return d;
 }
 
-/* Getter and model depend on each other; one way to tell how many seeds there are excludes the others. */
+/* All defaults. Getter and model depend on each other, and one option for the number of seeds excludes the others. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
@@ -313,7 +316,7 @@ void gls_defaults_log(const gls_job_options *o)
     }
 }
 
-/* The values of all getters; those with the same value together, the first getter's first. */
+/* Groups getters by value, in the order of the first getter of each value. */
 void gls_default_text(const char *name, char *text, size_t size)
 {
     char value[GLS_DG_COUNT][64];

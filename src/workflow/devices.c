@@ -1,3 +1,4 @@
+/* Opens the devices that a run asks for. */
 #include "workflow/devices.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "util/status.h"
 
-/* Length of the first name of the list. */
+/* Length of the first name in the list. */
 static size_t name_length(const char *names)
 {
     size_t n = 0;
@@ -45,7 +46,7 @@ static void print_device(const gls_device_info *device, size_t n, bool asked_for
         gls_log(GLS_LOG_INFO, "device: %s%s, %s", times, device->renderer, device->version);
 }
 
-/* Equal neighbours as one. */
+/* Logs the devices. Equal neighbours become one entry. */
 static void print_devices(const gls_device_set *set, bool asked_for_any)
 {
     for (size_t i = 0, n; i < set->n; i += n) {
@@ -58,8 +59,8 @@ static void print_devices(const gls_device_set *set, bool asked_for_any)
     }
 }
 
-/* Drivers keep compiled kernels in the user's cache folder, which saves a second with every run. NVIDIA's does not make
- * that folder, and new users and containers have none. Not in another user's home, as under sudo. */
+/* Makes the folder in which NVIDIA's driver keeps compiled kernels, which saves a second in each run. The driver itself
+ * does not make it, and new users and containers lack it. Not done in the home of another user, as under sudo. */
 static void make_cache_folder(void)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -76,18 +77,18 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     *set = (gls_device_set){.n = 0};
     if (n_names > GLS_TRACKER_MAX_DEVICES)
         return gls_fail(GLS_ERR_ARGUMENT, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
-    gls_status code = GLS_OK;
-    for (const char *at = names; !code && set->n < n_names; at += name_length(at) + 1) {
+    gls_status status = GLS_OK;
+    for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {
         if (name_length(at) == 0)
-            code = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);
+            status = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);
         else
-            code = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
+            status = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
     }
-    if (code)
+    if (status)
         gls_device_set_close(set);
     else
         print_devices(set, strcmp(names, "auto") == 0);
-    return code;
+    return status;
 }
 
 void gls_device_set_close(gls_device_set *set)

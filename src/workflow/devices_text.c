@@ -1,12 +1,12 @@
-/* Lists of devices, for people and for programs. */
+/* Lists devices as text and as JSON. */
 #include <cJSON.h>
 #include <string.h>
 
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/text.h"
 #include "workflow/devices.h"
-#include "workflow/job_text.h"
+#include "workflow/job.h"
 
 static const char *const platforms[] = {[GLS_PLATFORM_GBM] = "GBM render node",
                                         [GLS_PLATFORM_EGL_DEVICE] = "EGL device",

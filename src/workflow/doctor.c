@@ -1,4 +1,5 @@
-#include "workflow/doctor.h"
+/* Diagnoses why no usable device is found: looks at GPUs, drivers and libraries of the system, and gives advice. */
+#include "workflow/devices.h"
 
 #include <cJSON.h>
 #include <dirent.h>
@@ -13,18 +14,18 @@
 #include <unistd.h>
 
 #include "gpu/drivers.h"
-#include "util/text.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/text.h"
 
-/* Findings and advice in the order in which they come. */
+/* The array of findings in a section of the report. */
 static cJSON *findings(cJSON *report, const char *section)
 {
     cJSON *list = cJSON_GetObjectItem(report, section);
     return list ? list : cJSON_AddArrayToObject(report, section);
 }
 
-/* neutral: neither good nor a fault. */
+/* NEUTRAL: neither good nor a fault. */
 typedef enum state { MISSING, FINE, NEUTRAL } state;
 static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
 
@@ -42,13 +43,13 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
     cJSON_AddItemToArray(findings(report, section), item);
 }
 
-/* What was seen, for advice that needs more than one fact. */
+/* What was seen. Advice may need several facts. */
 typedef struct facts {
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
-    int platform_gpus;                         /* parts of the processor */
-    int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that load */
-    bool nvidia_nodes;                         /* /dev/nvidia0 */
+    int platform_gpus;                         /* GPUs in the processor */
+    int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
+    bool nvidia_nodes;                         /* /dev/nvidia0 exists */
     bool container;
     cJSON *report;
 } facts;
@@ -58,6 +59,7 @@ void gls_doctor_finding(void *user, bool usable, const char *line)
     find(user, "looked_for", usable ? FINE : MISSING, "%s", line);
 }
 
+/* Adds a problem and its remedy to the report. */
 static void advise(const facts *f, const char *problem, const char *remedy)
 {
     cJSON *item = cJSON_CreateObject();
@@ -80,7 +82,7 @@ static bool read_line(const char *path, char *line, int size)
     return ok;
 }
 
-/* Graphics cards that the kernel sees, whether it drives them or not. */
+/* Counts graphics cards that the kernel sees, with or without a driver. */
 static void look_at_pci(facts *f)
 {
     static const char *const root = "/sys/bus/pci/devices";
@@ -108,7 +110,7 @@ static void look_at_pci(facts *f)
     if (directory) closedir(directory);
 }
 
-/* GPUs that are part of the processor, as on a Raspberry Pi, are on no bus: the device tree names them. */
+/* Counts GPUs in the processor, as on a Raspberry Pi. They are on no bus; the device tree names them. */
 static void look_at_platform(facts *f)
 {
     static const struct {
@@ -126,7 +128,7 @@ static void look_at_platform(facts *f)
     while (directory && (entry = readdir(directory))) {
         char path[512], line[256], target[512];
         size_t k = 0, n = sizeof kinds / sizeof *kinds;
-        /* names without ends between them; the first is the most specific */
+        /* Names are separated by zeros; the first one is the most specific. */
         snprintf(path, sizeof path, "%s/%.200s/of_node/compatible", root, entry->d_name);
         if (!read_line(path, line, sizeof line)) continue;
         while (k < n && !strstr(line, kinds[k].compatible)) k++;
@@ -153,6 +155,7 @@ static void look_at_platform(facts *f)
              "without a GPU)");
 }
 
+/* Counts render nodes, and advises how to get permission to use them. */
 static void look_at_render_nodes(facts *f)
 {
     DIR *directory = opendir("/dev/dri");
@@ -183,7 +186,7 @@ static void look_at_render_nodes(facts *f)
     if (directory) closedir(directory);
 }
 
-/* One vendor file of libglvnd: {"ICD": {"library_path": "libEGL_x.so.0"}}. */
+/* Reads one vendor file of libglvnd: {"ICD": {"library_path": "libEGL_x.so.0"}}. */
 static void look_at_vendor(const char *path, facts *f)
 {
     char text[4096], reason[512] = "not a vendor file";
@@ -205,11 +208,13 @@ static void look_at_vendor(const char *path, facts *f)
         f->vendors++;
         f->nvidia_vendors += strstr(library->valuestring, "nvidia") != NULL;
         f->mesa_vendors += strstr(library->valuestring, "mesa") != NULL;
-        /* left loaded: some drivers do not survive being unloaded */
+        /* The library stays loaded, because some drivers crash when they are unloaded. */
     }
     cJSON_Delete(root);
 }
 
+/* Reads the vendor files of libglvnd, from the places that its environment variables name or from the default places.
+ */
 static void look_at_vendors(facts *f)
 {
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");
@@ -248,6 +253,7 @@ static bool in_container(void)
            getenv("KUBERNETES_SERVICE_HOST");
 }
 
+/* Advises on missing EGL libraries. */
 static void advise_libraries(const facts *f)
 {
     void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -262,6 +268,7 @@ static void advise_libraries(const facts *f)
     if (egl) dlclose(egl);
 }
 
+/* Advises on an NVIDIA GPU without its EGL library, in a container or outside one. */
 static void advise_nvidia(const facts *f)
 {
     if (!(f->nvidia_nodes || f->nvidia_gpus > 0) || f->nvidia_vendors > 0) return;
@@ -277,8 +284,8 @@ static void advise_nvidia(const facts *f)
                "driver's version.");
 }
 
-/* Whether glslines has run on such a device, for who compares results. */
-static void tell_experience(cJSON *report, const gls_device_info *list, size_t n)
+/* Adds whether glslines was tested on such a device. */
+static void add_experience(cJSON *report, const gls_device_info *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (gls_renderer_was_tested(&list[i]))
@@ -365,5 +372,5 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
                f.gpus || f.nvidia_nodes || f.platform_gpus
                    ? "The points above may bring the GPU back."
                    : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
-    tell_experience(report, list, n_devices);
+    add_experience(report, list, n_devices);
 }

@@ -1,4 +1,4 @@
-/* Fits for other programs: diffusion data in, FA, tensor, ODFs and response out. */
+/* `glslines fit`: reads a diffusion series and writes FA, tensor, ODFs and response for other programs. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "util/status.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
-#include "workflow/json.h"
-#include "workflow/model.h"
-#include "workflow/params.h"
-#include "workflow/series_run.h"
+#include "util/status.h"
+#include "workflow/fit_model.h"
+#include "workflow/run_params.h"
+#include "workflow/series.h"
+#include "workflow/sidecar.h"
 
 enum { OUT_FA, OUT_TENSOR, OUT_SH, OUT_WM, OUT_GM, OUT_CSF, OUT_VF, OUT_MASK, N_IMAGES };
 enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };
@@ -39,9 +39,9 @@ static const struct {
 typedef struct fit_run {
     gls_series_run from;
     const gls_fit_options *options;
-    gls_image *image[OUT_MASK]; /* to write; NULL: not made */
+    gls_image *image[OUT_MASK]; /* outputs in memory; NULL: not made */
     gls_model model;
-    const char *output[N_OUTPUTS]; /* NULL: not written */
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
     double seconds_fit;
 } fit_run;
 
@@ -50,7 +50,7 @@ gls_fit_options gls_fit_options_default(void)
     return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_CSD)};
 }
 
-/* Whether an output is of this run; which tissues there are is known once the table is read. */
+/* Whether the run writes an output. The tissues are known once the gradient table is read. */
 static bool is_wanted(const fit_run *run, int output)
 {
     gls_model_kind kind = run->model.kind;
@@ -71,6 +71,7 @@ static bool is_wanted(const fit_run *run, int output)
     return false;
 }
 
+/* Names the outputs that the model has, and the sidecar. */
 static gls_status name_output(fit_run *run)
 {
     const char *prefix = run->options->prefix;
@@ -81,6 +82,7 @@ static gls_status name_output(fit_run *run)
     return status ? status : gls_run_writes_sidecar(&run->from.run, prefix, ".json");
 }
 
+/* Begins the run with its input files. */
 static gls_status name_input(fit_run *run)
 {
     const gls_fit_options *o = run->options;
@@ -95,7 +97,7 @@ static gls_status name_input(fit_run *run)
                                 sizeof others / sizeof *others);
 }
 
-/* The model is chosen by the table, the names of outputs by the model, and only then comes what takes long. */
+/* The gradient table decides the model, and the model decides the names of outputs. The slow work comes after that. */
 static gls_status read_input(fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
@@ -105,7 +107,7 @@ static gls_status read_input(fit_run *run)
     return status ? status : gls_series_run_read_mask(&run->from);
 }
 
-/* Coefficients in the basis and along the axes asked for. */
+/* Converts coefficients to the basis and the axes that the options ask for. */
 static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **to)
 {
     const gls_model_options *o = &run->options->model;
@@ -113,6 +115,7 @@ static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **t
                               gls_model_frame(o), to);
 }
 
+/* Fits tensor and model, and converts the results to what is written. */
 static gls_status fit(fit_run *run)
 {
     double start = gls_clock_seconds();
@@ -132,6 +135,7 @@ static gls_status fit(fit_run *run)
     return status;
 }
 
+/* Adds basis, axes and volumes of the outputs to the sidecar. */
 static void describe_output(cJSON *root, const fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
@@ -154,10 +158,10 @@ static cJSON *make_sidecar(const fit_run *run)
     cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    gls_model_options settled = o->model;
-    settled.model = run->model.kind;
-    settled.sh_order = run->model.order;
-    gls_params_add_model(parameters, &settled);
+    gls_model_options used = o->model;
+    used.model = run->model.kind;
+    used.sh_order = run->model.order;
+    gls_params_add_model(parameters, &used);
     cJSON_AddBoolToObject(parameters, "force", o->force);
     gls_series_model_describe(root, &run->model);
     describe_output(root, run);
@@ -168,6 +172,7 @@ static cJSON *make_sidecar(const fit_run *run)
     return root;
 }
 
+/* Writes all outputs in the group, then commits them with the sidecar. */
 static gls_status write_files(fit_run *run)
 {
     const bool force = run->options->force;
@@ -190,6 +195,7 @@ static gls_status write_files(fit_run *run)
     return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
 }
 
+/* Writes with progress, and logs what was written. */
 static gls_status write_output(fit_run *run)
 {
     gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);

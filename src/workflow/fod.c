@@ -1,4 +1,5 @@
-#include "workflow/fod.h"
+/* Reads images of FODs, checks that they are SH coefficients, and segments them into fixels. */
+#include "workflow/weight_files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "weights/tissue.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 #include "workflow/series.h"
 
 static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
@@ -22,29 +23,30 @@ static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls
     return status;
 }
 
+/* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: all are 0. */
 static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
     bool clamped = false;
-    float most = 0;
+    float largest = 0;
     if (status) return status;
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
         float *x = &fod->mask->data[v];
         clamped |= !(*x >= 0 && *x <= 1);
-        *x = *x > 0 ? fminf(*x, 1) : 0; /* what is not a number, too */
-        most = fmaxf(most, *x);
+        *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN, too, becomes 0 */
+        largest = fmaxf(largest, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
-    return most > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
+    return largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
 }
 
-/* --- whether coefficients are coefficients --- */
+/* --- Is an image one of SH coefficients? */
 
-#define MOST_UNLIKE 0.5 /* images of peaks have 0.6 and more, ODFs by the OPDT of high b-values up to 0.25, FODs 0 */
+#define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
 
-/* The first coefficient, the integral, is positive, or else it and all others are small; and the norm of the
- * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as that of a single direction. Twice of it is
- * allowed: bases scale some by sqrt(2), and noise makes small lobes negative. */
+/* In an ODF the first coefficient, which is the integral, is positive, or it and all others are small. The norm of the
+ * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as for a single direction. Twice this is
+ * accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
 double gls_fod_share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
@@ -68,7 +70,7 @@ double gls_fod_share_unlike(const gls_image *sh)
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }
 
-/* Six volumes of which three are positive everywhere, and alike in size: those of the diagonal. */
+/* Whether six volumes look like a tensor: three of them, the diagonal, are positive everywhere and of similar size. */
 static bool looks_like_tensor(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);
@@ -93,7 +95,7 @@ static bool looks_like_tensor(const gls_image *image)
 gls_status gls_fod_check(const gls_image *sh, const char *name)
 {
     const double unlike = gls_fod_share_unlike(sh);
-    if (unlike > MOST_UNLIKE)
+    if (unlike > MAX_UNLIKE)
         return gls_fail(
             GLS_ERR_INPUT,
             "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "

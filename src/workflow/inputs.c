@@ -1,4 +1,5 @@
-#include "workflow/inputs.h"
+/* Input files of a run: which files a text names, hashes of their contents, and a check that no output is an input. */
+#include "workflow/run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,21 +15,21 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define MAX_DEPTH 8 /* of folders in a folder: a TRX folder has 2 */
+#define MAX_DEPTH 8 /* depth of folders in a folder; a TRX folder has 2 */
 
 static gls_status no_memory(void)
 {
     return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* --- one file ------------------------------------------------------------- */
+/* --- One file. */
 
 gls_status gls_input_companion(const char *path, char **companion)
 {
     gls_mif_header header;
     *companion = NULL;
     if (gls_mif_is_name(path)) {
-        /* a header that cannot be read is an error of its reader */
+        /* The reader of the image reports a header that cannot be read. */
         if (gls_mif_read_header(path, &header) != GLS_OK) return GLS_OK;
         *companion = header.file;
         header.file = NULL;
@@ -44,7 +45,7 @@ gls_status gls_input_companion(const char *path, char **companion)
     return GLS_OK;
 }
 
-/* regular: whatever stands there is read twice. */
+/* Requires a regular file, because the file is read twice. */
 static gls_status check_file(const char *path, const char *hint, uint64_t *bytes)
 {
     struct stat info;
@@ -89,7 +90,7 @@ uint64_t gls_input_file_identity(const gls_input_file *file)
     return file->companion_hash ? gls_hash(both, sizeof both) : file->hash;
 }
 
-/* --- folders -------------------------------------------------------------- */
+/* --- Folders. */
 
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
@@ -113,7 +114,7 @@ static gls_status hash_any(const char *path, int depth, uint64_t *hash)
     return status;
 }
 
-/* Names and contents of all that lies in it. */
+/* Hashes the names and the contents of everything in a folder. */
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
 {
     struct dirent **entry = NULL;
@@ -143,7 +144,7 @@ gls_status gls_input_hash(const char *path, uint64_t *hash)
     return hash_any(path, 0, hash);
 }
 
-/* --- all of a run --------------------------------------------------------- */
+/* --- All inputs of a run. */
 
 char *gls_input_named_file(const char *text)
 {
@@ -156,7 +157,7 @@ char *gls_input_named_file(const char *text)
     return NULL;
 }
 
-/* Takes over path. */
+/* Takes ownership of path. */
 static gls_status add_entry(gls_inputs *inputs, char *path, const char *text)
 {
     if (inputs->n == inputs->capacity) {
@@ -199,7 +200,7 @@ gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_
     return status;
 }
 
-/* Whether a file lies in a folder, or below it. */
+/* Whether a file lies in a folder or below it. */
 static bool is_within(const char *path, const char *folder)
 {
     struct stat info;

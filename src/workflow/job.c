@@ -1,4 +1,4 @@
-/* From the files of the options to a tractogram. */
+/* The run of tracking: checks the options, reads and fits the inputs, tracks, and writes all outputs. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,27 +10,19 @@
 #include "track/run/journaled.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/output_file.h"
 #include "util/numbers.h"
+#include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/advice.h"
-#include "workflow/anatomy.h"
-#include "workflow/defaults.h"
-#include "workflow/done.h"
-#include "workflow/empty.h"
-#include "workflow/job_outputs.h"
-#include "workflow/lengths.h"
+#include "workflow/device_checks.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
 #include "workflow/run.h"
-#include "workflow/checked.h"
-#include "workflow/memory.h"
-#include "workflow/params.h"
-#include "workflow/resume.h"
-#include "workflow/shard.h"
-#include "workflow/study.h"
+#include "workflow/run_params.h"
+#include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
-#include "workflow/track_sidecar.h"
 
-/* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
+/* The phantom must be asked for, so that an empty list of files in a script does not give a tractogram of the phantom.
+ */
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
@@ -41,7 +33,7 @@ static gls_status check_source(const gls_job_options *o)
                                       "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");
 }
 
-/* Which images there are: a series, ODFs, both, or the phantom. */
+/* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = gls_directions_option(o);
@@ -78,7 +70,7 @@ static gls_status check_inputs(const gls_job_options *o)
     return gls_anatomy_check(o);
 }
 
-/* Models that the direction getter can use, and parameters that only some have. */
+/* Checks that the getter can use the model and has the parameters that are given. */
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
@@ -126,14 +118,15 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* What needs to be known of the seeds, once they are there. */
-static gls_status settle_seeds(gls_job *job)
+/* Once the seeds are made: restricts them to the shard, and computes the identity for the journal. */
+static gls_status identify_seeds(gls_job *job)
 {
-    gls_status status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    gls_status status = gls_shard_restrict(&job->shard, &job->inputs, &job->options, &job->params);
     return status || !job->journal ? status
-                                   : gls_run_identify(&job->study, &job->options, &job->params, &job->identity);
+                                   : gls_run_identify(&job->inputs, &job->options, &job->params, &job->identity);
 }
 
+/* Sets the index and count of the shard. Its seeds follow when the seeds are known. */
 static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
@@ -162,7 +155,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }
-    /* tables of one file are in scanner axes */
+    /* tables of one file use the scanner axes */
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_job_name_tractogram(job);
@@ -170,8 +163,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_job_name_inputs(job);
     if (!status) status = gls_job_name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
-    if (!status) status = gls_study_init(&job->study, &job->options);
-    job->study.wants_fa = job->sinks.wants_fa;
+    if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
+    job->inputs.wants_fa = job->sinks.wants_fa;
     if (status) {
         gls_job_destroy(job);
         return status;
@@ -189,15 +182,15 @@ gls_status gls_job_open(gls_job *job)
     gls_status status = gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
-    status = gls_job_memory_check(&job->study, o->memory_limit);
-    if (!status) status = gls_study_read(&job->study, o);
+    status = gls_job_memory_check(&job->inputs, o->memory_limit);
+    if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
     if (gls_fits_model(o)) {
-        job->options.model.model = job->study.model.kind;
-        job->options.model.sh_order = job->study.model.order;
+        job->options.model.model = job->inputs.model.kind;
+        job->options.model.sh_order = job->inputs.model.order;
     }
-    job->result.seconds_read = job->study.seconds_read;
-    job->params = gls_params_in_mm(o, job->study.grid);
+    job->result.seconds_read = job->inputs.seconds_read;
+    job->params = gls_params_in_mm(o, job->inputs.grid);
     if (o->track.step_size < 0) {
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
@@ -212,7 +205,7 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    if (job->study.seeds) status = settle_seeds(job);
+    if (job->inputs.seeds) status = identify_seeds(job);
     if (!status) gls_advise_of_masks(job);
     if (!status) status = gls_sinks_prepare(job);
     if (!status) status = gls_job_hash_others(job);
@@ -223,29 +216,31 @@ gls_status gls_job_open(gls_job *job)
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 {
     GLS_REQUIRE(job && memory && job->devices.n > 0);
-    gls_status status = gls_study_plan(&job->study, &job->options);
+    gls_status status = gls_job_inputs_plan(&job->inputs, &job->options);
     if (status) return status;
-    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     return gls_track_plan_memory(job->device, job->devices.n, &job->params, &input, memory);
 }
 
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
-    bool restricted = job->study.seeds;
-    gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
-    if (!status && !restricted) status = settle_seeds(job);
+    bool restricted = job->inputs.seeds;
+    gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
+    if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
     if (!status) gls_job_memory_release(job);
-    job->result.seconds_fit = job->study.seconds_fit;
+    job->result.seconds_fit = job->inputs.seconds_fit;
     return status;
 }
 
+/* What track_step() reports progress to, and from. */
 typedef struct watcher {
     const gls_monitor *monitor;
     const gls_tracker *tracker;
 } watcher;
 
+/* Reports progress to the monitor. Returns false if the monitor asks to stop. */
 static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
     const watcher *w = user;
@@ -258,15 +253,17 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     return gls_monitor_step(w->monitor, &progress);
 }
 
-/* Hands streamlines on and measures the time; runs on a thread of the tracker. */
+/* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
 typedef struct outlet {
     const gls_sink *sink;
     bool measures;
     gls_run_lengths lengths;
     double seconds;
-    char error[GLS_MESSAGE_BYTES]; /* messages are kept by thread, so the text is saved where it arises */
+    char error[GLS_MESSAGE_BYTES]; /* message of a failure; last errors belong to a thread, so the text is copied where
+                                      it arises */
 } outlet;
 
+/* Appends one batch of streamlines to the sink, and measures lengths if counts of steps do not give them. */
 static gls_status deliver(void *user, const gls_streamlines *streamlines)
 {
     outlet *o = user;
@@ -278,7 +275,7 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Tracks all seeds to a sink, which is only appended to. */
+/* Tracks all seeds into a sink. Only sink->append is called. */
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
     const gls_track_extras extras = {
@@ -286,8 +283,9 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                                  &extras, track_step, &w, &job->result.track);
+    gls_status status =
+        gls_tracker_run_journaled(tracker, job->inputs.seeds, &(gls_sink){.append = deliver, .user = &o}, &extras,
+                                  track_step, &w, &job->result.track);
     job->result.seconds_track = gls_trace_phase("track", start, 0);
     job->result.seconds_write = o.seconds;
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
@@ -298,12 +296,12 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
-/* All outputs but the sidecar, in the group. */
+/* Writes all outputs except the sidecar, in the group. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
-    gls_status status = job->maps_alone ? GLS_OK : gls_job_create_writer(job, &writer);
+    gls_status status = job->no_tractogram ? GLS_OK : gls_job_create_writer(job, &writer);
     if (status) return status;
     if (writer) {
         gls_writer_join(writer, group);
@@ -312,7 +310,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     status = gls_sinks_open(job, group, &sink);
     const bool ends_alone = !status && !writer && !journal && !gls_sinks_need_points(job);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
-    /* shards of a selection do not know which of theirs will count */
+    /* A shard of a selection does not know which of its streamlines will count. */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(job, writer);
     if (status) {
@@ -330,8 +328,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     return status;
 }
 
-/* All files or none. The place of the sidecar is taken before the work, so that one that cannot be written is told
- * in time. */
+/* Writes all files or none. Opens the sidecar before the work, so that a name that cannot be written is reported early.
+ */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output_group group = {0};
@@ -341,7 +339,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal, &group);
     if (!status && job->mask)
-        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->study.mask, GLS_IMAGE_UINT8);
+        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->inputs.mask, GLS_IMAGE_UINT8);
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->sidecar) status = gls_job_note_outputs(job, &group);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
@@ -362,10 +360,10 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
 
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
-    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
-        gls_visitor_announce(job->devices.device[i], job->study.grid);
+        gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
@@ -374,12 +372,12 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 gls_status gls_job_track(gls_job *job)
 {
     gls_tracker *tracker = NULL;
-    GLS_REQUIRE(job && job->study.stop_map);
+    GLS_REQUIRE(job && job->inputs.stop_map);
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
-        /* within the phase: who cancels now finds all outputs complete */
+        /* Within the phase, so that a cancelled run has complete outputs. */
         gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }
@@ -390,7 +388,7 @@ gls_status gls_job_track(gls_job *job)
 gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
 {
     gls_tracker *tracker = NULL;
-    GLS_REQUIRE(job && sink && sink->append && job->study.stop_map);
+    GLS_REQUIRE(job && sink && sink->append && job->inputs.stop_map);
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
@@ -412,7 +410,7 @@ void gls_job_destroy(gls_job *job)
 {
     if (!job) return;
     gls_device_set_close(&job->devices);
-    gls_study_finish(&job->study);
+    gls_job_inputs_finish(&job->inputs);
     gls_sinks_finish(job);
     gls_run_end(&job->run);
     cJSON_Delete(job->written);

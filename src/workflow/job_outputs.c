@@ -1,4 +1,4 @@
-/* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
+/* Output files of a run of tracking: their names, the checks before writing, and the writer of the tractogram. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,20 +6,18 @@
 #include <unistd.h>
 
 #include "tractogram/writers.h"
-#include "util/output_file.h"
 #include "util/numbers.h"
-#include "util/text.h"
+#include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/job_outputs.h"
-#include "workflow/job_state.h"
-#include "workflow/resume.h"
+#include "util/text.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
 #include "workflow/run.h"
-#include "workflow/params.h"
-#include "workflow/shard.h"
+#include "workflow/run_params.h"
+#include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
-#include "workflow/study.h"
 
-/* The name of this part of an output; frees path. */
+/* Name of an output of this shard. Frees path. */
 static char *shard_name(char *path, const gls_shard *shard)
 {
     if (!path || shard->count == 0) return path;
@@ -34,8 +32,9 @@ gls_status gls_job_choose_format(gls_job *job)
     job->format = o->format;
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
-    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
-    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->no_tractogram = o->output && strcmp(o->output, "none") == 0;
+    gls_status status =
+        o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     job->options.format = job->format;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
@@ -51,7 +50,7 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 #undef GLS_REGION_ROW
     };
     gls_status status = GLS_OK;
-    gls_study_files(o, file);
+    gls_job_inputs_files(o, file);
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
     for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
         status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
@@ -67,7 +66,7 @@ gls_status gls_job_name_inputs(gls_job *job)
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
 {
     size_t n = 0;
-    if (!job->maps_alone) file[n++] = (gls_job_file){"tractogram", job->output};
+    if (!job->no_tractogram) file[n++] = (gls_job_file){"tractogram", job->output};
     for (size_t i = 0; i < job->sinks.n; i++) {
         const gls_run_sink *sink = &job->sinks.sink[i];
         if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
@@ -76,7 +75,7 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     return n;
 }
 
-/* Paths of all files that the job writes, the sidecar among them; returns how many. */
+/* Stores the paths of all outputs, with the sidecar, and returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -86,7 +85,7 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     return job->sidecar ? n + 1 : n;
 }
 
-/* Whether there are outputs, and each was written by a run of the journal. */
+/* Whether at least one output exists, and all that exist were written by a run of the journal. */
 static bool are_own(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
@@ -104,7 +103,7 @@ gls_status gls_job_name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
     char word[8];
-    if (job->maps_alone) return GLS_OK;
+    if (job->no_tractogram) return GLS_OK;
     if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
@@ -171,7 +170,7 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
     gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
     gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    /* MRtrix3 means an amplitude of the FOD by threshold */
+    /* MRtrix3's header field threshold is an amplitude of the FOD */
     if (fod)
         gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
     else
@@ -188,5 +187,5 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     options.overwrite = job->run.force;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
-    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
+    return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
 }

@@ -1,17 +1,16 @@
-#include "workflow/job_text.h"
+/* Text about a run of tracking: the plan, and the result. */
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "image/region_set.h"
-#include "util/text.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/defaults.h"
-#include "workflow/memory.h"
-#include "workflow/params.h"
-#include "workflow/study.h"
+#include "util/text.h"
+#include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
@@ -20,13 +19,14 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
-/* What is named, and its name. */
+/* Prints a label and a name. */
 static void print_name(gls_text *text, const char *what, const char *name)
 {
     gls_text_printf(text, "%-11s ", what);
     gls_text_show(text, name);
 }
 
+/* Prints the source of directions, and the model with the reason for it. */
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -40,11 +40,11 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
     if (!gls_fits_model(o)) return;
-    gls_text_printf(text, "model       %s", gls_model_name(job->study.model.kind));
-    if (job->study.model.kind == GLS_MODEL_CSD)
+    gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
+    if (job->inputs.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
-    gls_text_printf(text, ", order %d", job->study.model.order);
-    if (job->study.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->study.model.bval);
+    gls_text_printf(text, ", order %d", job->inputs.model.order);
+    if (job->inputs.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->inputs.model.bval);
     const char *reason = gls_default_model_reason(&job->options_given);
     if (reason) gls_text_printf(text, " (--model: %s)", reason);
     gls_text_printf(text, "\n");
@@ -57,7 +57,7 @@ static void print_tissue(gls_text *text, const gls_job *job)
     print_name(text, "tissue", gls_tissue_file(o));
     gls_text_printf(
         text, ", rule %s\n",
-        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));
+        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue), word, sizeof word));
 }
 
 static void print_probe(gls_text *text, const gls_track_params *p)
@@ -71,6 +71,7 @@ static void print_probe(gls_text *text, const gls_track_params *p)
                     1 / gls_track_max_curvature(p), p->ptt_substep);
 }
 
+/* Prints the memory of a device and of the host, and what to request from a scheduler. */
 static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t request_mib)
 {
     char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
@@ -95,7 +96,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
     if (job->options_given.preset != GLS_PRESET_DEFAULT)
         gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
     for (size_t i = 0; i < n; i++) {
-        if (gls_default_is_of_method(&held[i])) continue; /* told with the model and the getter */
+        if (gls_default_is_of_method(&held[i])) continue; /* logged with the model and the getter */
         gls_default_line(&held[i], &job->options_given, line, sizeof line);
         gls_text_printf(text, "default     %s\n", line);
     }
@@ -103,7 +104,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
 
 static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     char count[32];
     gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
     if (!in->seeds) {
@@ -130,10 +131,11 @@ static void print_regions(gls_text *text, const gls_regions *regions)
     }
 }
 
+/* Prints the whole plan, one line for each subject. */
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     const gls_grid *grid = in->grid;
     char count[32], batch[32], voxels[32], axes[4];
     uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
@@ -208,10 +210,10 @@ char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory)
     return gls_text_take(&text);
 }
 
-/* Include regions that nothing reached are the likeliest reason for few streamlines. */
+/* Warns of include regions that no streamline reached, the most frequent reason for few streamlines. */
 static void warn_of_regions(const gls_job *job)
 {
-    const gls_regions *regions = job->study.regions;
+    const gls_regions *regions = job->inputs.regions;
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         const gls_region_kind *kind = gls_region_kind_of(region.role);
@@ -220,7 +222,7 @@ static void warn_of_regions(const gls_job *job)
     }
 }
 
-/* By reason; those of regions and tissue only where there are some. */
+/* Prints counts of rejected streamlines by reason. Leaves out reasons of regions and tissue if all are 0. */
 static void print_rejected(const gls_track_result *r)
 {
     char line[512] = "", a[32];
@@ -243,6 +245,7 @@ static void warn_of_selection(const gls_job *job)
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
+/* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
 static void summary_counts(const gls_track_result *r)
 {
     char a[32], b[32];
@@ -268,7 +271,7 @@ static void summary_counts(const gls_track_result *r)
     gls_log(GLS_LOG_INFO, "ends         %s (two for each streamline begun)", line);
 }
 
-void gls_job_tell(const gls_job *job)
+void gls_job_log_result(const gls_job *job)
 {
     const gls_job_result *j = &job->result;
     const gls_track_result *r = &j->track;

@@ -1,4 +1,5 @@
-#include "workflow/known_scene.h"
+/* The scene for checks of devices, and the comparison of its streamlines with the known ones. */
+#include "workflow/device_checks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +10,10 @@
 
 enum { N_SEEDS = 48 };
 
-/* mm; directions are those of a sphere or come from random numbers, so what drivers round differently hardly moves a
- * point before a choice between two directions falls otherwise. */
+/* mm. Directions are vertices of a sphere or come from random numbers. Different rounding of drivers hardly moves a
+ * point until another direction is chosen. */
 #define TOLERANCE 0.005f
-/* One half of so many may differ. */
+/* At most one half in this many may differ. */
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
@@ -46,6 +47,7 @@ void gls_known_scene_finish(gls_known_scene *s)
     gls_phantom_destroy(s->phantom);
 }
 
+/* Fits what the getter needs: a q-ball model, ODFs, or peaks. */
 static gls_status make_model(gls_known_scene *s, const gls_known_variant *variant)
 {
     gls_qball_options options = gls_qball_options_default();
@@ -85,9 +87,10 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
     if (status) return status;
     gls_track_params_scale(&s->params, shape.voxel_size[0]);
-    if (v->dg == GLS_DG_EUDX) s->params.step_size *= shape.voxel_size[0]; /* its step is in mm: half a voxel, too */
+    if (v->dg == GLS_DG_EUDX)
+        s->params.step_size *= shape.voxel_size[0]; /* the getter's step is in mm; half a voxel, as for other getters */
     s->params.dg = v->dg;
-    /* steps add up what drivers round differently; GPUs filter textures with few bits */
+    /* Keep streamlines short. Differences of rounding add up over steps, and GPUs filter textures with few bits. */
     s->params.max_length = 60;
     s->input = (gls_track_input){.dwi = p->dwi,
                                  .gradients = p->gradients,
@@ -123,7 +126,7 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
     return n;
 }
 
-/* Half 0 goes back from the seed, half 1 forward. */
+/* Half 0 goes backward from the seed, half 1 forward. */
 static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
 {
     size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
@@ -131,7 +134,7 @@ static bool near_half(const gls_known_line *line, int half, const float (*point)
     return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
 }
 
-/* Lines come in the order of seeds, then of directions. */
+/* Streamlines arrive in the order of seeds, then of directions. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
 {
     gls_known_comparison *c = comparison;

@@ -1,4 +1,5 @@
-#include "workflow/lengths.h"
+/* Lengths of the streamlines of a run: mean, extremes, and the median from a histogram. */
+#include "workflow/run_shards.h"
 
 #include <math.h>
 #include <omp.h>
@@ -6,11 +7,11 @@
 #include <string.h>
 
 #include "tracts/lines.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
-/* 65 m: what is longer counts as so long in the median. */
-#define MOST_BINS ((size_t)1 << 26)
+/* 65 m; a longer streamline counts as this long in the median */
+#define MAX_BINS ((size_t)1 << 26)
 #define GRAIN 256
 
 bool gls_lengths_need_points(const gls_job_options *o)
@@ -58,7 +59,7 @@ static gls_status make_bins(gls_run_lengths *l, size_t n)
 
 static size_t bin_of(uint64_t part)
 {
-    return part < MOST_BINS ? (size_t)part : MOST_BINS - 1;
+    return part < MAX_BINS ? (size_t)part : MAX_BINS - 1;
 }
 
 gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
@@ -66,19 +67,19 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     gls_status status = make_room(l, in->n);
     if (status) return status;
     gls_parallel(in->n, GRAIN, omp_get_max_threads(), measure, &(task){l, in});
-    uint64_t most = l->n > 0 ? l->most : 0, least = l->n > 0 ? l->least : UINT64_MAX;
+    uint64_t largest = l->n > 0 ? l->max : 0, smallest = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
-        most = l->part[i] > most ? l->part[i] : most;
-        least = l->part[i] < least ? l->part[i] : least;
+        largest = l->part[i] > largest ? l->part[i] : largest;
+        smallest = l->part[i] < smallest ? l->part[i] : smallest;
     }
-    status = make_bins(l, 2 * (bin_of(most) + 1) < MOST_BINS ? 2 * (bin_of(most) + 1) : bin_of(most) + 1);
+    status = make_bins(l, 2 * (bin_of(largest) + 1) < MAX_BINS ? 2 * (bin_of(largest) + 1) : bin_of(largest) + 1);
     for (size_t i = 0; i < in->n && !status; i++) {
         l->sum += l->part[i];
         l->bin[bin_of(l->part[i])]++;
     }
     l->n += in->n;
-    l->most = most;
-    l->least = least;
+    l->max = largest;
+    l->min = smallest;
     return status;
 }
 
@@ -95,8 +96,8 @@ void gls_run_lengths_get(const gls_run_lengths *l, gls_track_result *r)
     const double middle = 0.5 * (double)(ranked(l, (l->n - 1) / 2) + ranked(l, l->n / 2));
     r->mean_length = (double)l->sum / (double)l->n / GLS_LENGTH_PARTS;
     r->median_length = middle / GLS_LENGTH_PARTS;
-    r->min_length = (double)l->least / GLS_LENGTH_PARTS;
-    r->max_length = (double)l->most / GLS_LENGTH_PARTS;
+    r->min_length = (double)l->min / GLS_LENGTH_PARTS;
+    r->max_length = (double)l->max / GLS_LENGTH_PARTS;
 }
 
 void gls_run_lengths_finish(gls_run_lengths *l)

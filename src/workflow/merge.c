@@ -1,14 +1,12 @@
-/* Shards and their sidecars in, the tractogram of the whole run and its sidecar out. */
+/* `glslines merge`: reads shards and their sidecars, and writes the tractogram of the whole run with its sidecar. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tractogram/writers.h"
 #include "util/status.h"
-#include "workflow/merge_maps.h"
-#include "workflow/merge_sidecar.h"
-#include "workflow/monitor.h"
 #include "workflow/run.h"
+#include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
 
 typedef struct merge_run {
@@ -16,7 +14,7 @@ typedef struct merge_run {
     const gls_monitor *monitor;
     gls_run run;
     size_t n;
-    gls_merge_shard *shard; /* in the order of the options */
+    gls_merge_shard *shard; /* in the order of the arguments */
     gls_merge_result result;
 } merge_run;
 
@@ -25,6 +23,7 @@ gls_merge_options gls_merge_options_default(void)
     return (gls_merge_options){.size = sizeof(gls_merge_options)};
 }
 
+/* Names the sidecar and adds it to the outputs. */
 static gls_status name_sidecar(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -40,7 +39,7 @@ static gls_status name_sidecar(merge_run *run)
     return status;
 }
 
-/* Maps have no sidecars of their own. */
+/* Merged maps get no sidecar. */
 static gls_status name_files(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -54,7 +53,7 @@ static gls_status name_files(merge_run *run)
     return status || maps ? status : name_sidecar(run);
 }
 
-/* Sidecars tell more clearly than the shards themselves what does not fit. */
+/* Compares sidecars first, because they give clearer messages than the shards. */
 static gls_status read_sidecars(merge_run *run)
 {
     bool warned = false;
@@ -72,6 +71,7 @@ static bool step(void *user, uint64_t done, uint64_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_MERGE, .done = done, .total = total});
 }
 
+/* Writes the sidecar of the whole run to an output that is open. */
 static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
 {
     char *text = NULL;
@@ -82,7 +82,7 @@ static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
     return status;
 }
 
-/* The place of the sidecar is taken before the work, so that one that cannot be written is told in time. */
+/* Opens the sidecar before the work, so that a name that cannot be written is reported early. */
 static gls_status write_results(merge_run *run)
 {
     const gls_merge_options *o = run->options;

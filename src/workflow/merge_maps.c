@@ -1,4 +1,5 @@
-#include "workflow/merge_maps.h"
+/* Adds up maps of shards: finds out which run each map belongs to, checks that all parts are there, and sums. */
+#include "workflow/run_shards.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -14,22 +15,19 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-#include "workflow/json.h"
-#include "workflow/shard.h"
 #include "workflow/sidecar.h"
-#include "workflow/written.h"
 
-/* --- Of which run a map is: a map says nothing of that, but the sidecar of its shard names it. */
+/* --- The run of a map. A map does not name its run, but the sidecar of its shard names the map. */
 
-/* What tells the run of a map from others, as far as a sidecar that lies beside it tells. */
+/* Identity of the run, from a sidecar beside the map. */
 typedef struct gls_map_run {
     bool known;
-    char parameters[17], inputs[17], others[17]; /* hashes; "": none */
+    char parameters[17], inputs[17], others[17]; /* hashes; "": not known */
 } gls_map_run;
 
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b);
 
-/* Whether the run of a sidecar wrote the map, which may lie elsewhere by now. */
+/* Whether the run of a sidecar wrote the map. The map may have been moved. */
 static bool wrote_map(const cJSON *root, const char *map)
 {
     const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
@@ -43,7 +41,7 @@ static void copy_hash(const cJSON *item, char hash[17])
     snprintf(hash, 17, "%s", text ? text : "");
 }
 
-/* Takes what a sidecar tells where it is of the shard that wrote the map. */
+/* Fills run from a sidecar if it belongs to the shard that wrote the map. */
 static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
 {
     cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
@@ -61,7 +59,7 @@ static void read_run(const char *sidecar, const char *map, const gls_shard *shar
     cJSON_Delete(root);
 }
 
-/* The run of the map of a shard, whose index is counted from 1. */
+/* The run of the map of a shard. index counts from 1. */
 static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
 {
     const gls_shard shard = {.index = index, .count = count};
@@ -70,7 +68,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;
     gls_map_run run = {.known = false};
-    bool several = false; /* that name the map, of runs that differ: which of them wrote it is not told */
+    bool several = false; /* several sidecars of different runs name the map, so that its run is unknown */
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
@@ -87,7 +85,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     return run;
 }
 
-/* What differs, or NULL. */
+/* What differs between two runs; NULL: nothing. */
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b)
 {
     if (!a->known || !b->known) return NULL;
@@ -109,14 +107,15 @@ bool gls_is_map_name(const char *path)
     return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
 }
 
-/* A name that says which part it is, "x_shard-2of3.csv". */
+/* Parts of a name such as "x_shard-2of3.csv". */
 typedef struct part_name {
-    const char *name; /* without folders where the mark is behind them */
-    int stem;         /* length of what stands before the mark */
-    const char *rest; /* what stands behind it */
+    const char *name; /* without folders if the mark is in the last part */
+    int stem;         /* length of the text before the mark */
+    const char *rest; /* text after the mark */
     unsigned index, count;
 } part_name;
 
+/* Finds the last mark of a shard in a path. GLS_ERR_INPUT if there is none. */
 static gls_status read_name(const char *path, part_name *part)
 {
     const char *mark = NULL, *slash = strrchr(path, '/');
@@ -132,7 +131,7 @@ static gls_status read_name(const char *path, part_name *part)
     return gls_fail(GLS_ERR_INPUT, "%s: its name does not say which part it is, as x_shard-2of3.csv does", path);
 }
 
-/* Maps of one run differ in their parts' numbers alone; they may lie in folders of their own. */
+/* Whether two names differ only in the index of the part. The files may lie in different folders. */
 static bool same_map(const part_name *a, const part_name *b)
 {
     const char *slash_a = strrchr(a->rest, '/'), *slash_b = strrchr(b->rest, '/');
@@ -140,15 +139,16 @@ static bool same_map(const part_name *a, const part_name *b)
     return a->stem == b->stem && strncmp(a->name, b->name, (size_t)a->stem) == 0 && strcmp(a->rest, b->rest) == 0;
 }
 
-/* The parts of a map, and of which run they are as far as that is known. */
+/* The parts of a map, and the run that they belong to as far as it is known. */
 typedef struct map_parts {
     part_name first;
-    const char **path; /* of each; NULL: not there yet */
+    const char **path; /* path of each part; NULL: not found yet */
     gls_map_run run;
-    const char *run_path; /* of the part that tells of the run */
-    unsigned unknown;     /* parts of which nothing tells of their run */
+    const char *run_path; /* part whose sidecar gave the run */
+    unsigned unknown;     /* number of parts whose run is not known */
 } map_parts;
 
+/* Adds one file to the parts. GLS_ERR_INPUT: it is of another map or run, or a part that is there already. */
 static gls_status check_part(map_parts *p, const char *path, const char *first_path)
 {
     part_name own;
@@ -174,6 +174,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     return GLS_OK;
 }
 
+/* Checks that the files are all parts of one map of one run. Warns if the run of a part is not known. */
 static gls_status check_parts(const char *const *paths, size_t n)
 {
     map_parts p = {.path = NULL};
@@ -194,7 +195,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
     return status;
 }
 
-/* A map of counts as it lies in the file. */
+/* A map of counts as its file holds it. */
 typedef struct count_map {
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
@@ -214,6 +215,7 @@ static double value_at(const count_map *m, size_t i)
     return real;
 }
 
+/* Reads a NIfTI map of counts as bytes, unpacked. */
 static gls_status read_map(const char *path, count_map *m)
 {
     gls_stream *stream = NULL;
@@ -252,7 +254,7 @@ static gls_status add_map(const char *path, const char *first, const count_map *
     return status;
 }
 
-/* A list of where streamlines began is a table, too, but none that adds up. */
+/* Rejects tables of seeds, which do not add up. */
 static gls_status check_table(const char *path)
 {
     static const char first[] = "#Track_index";
@@ -267,7 +269,7 @@ static gls_status check_table(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, not a matrix to add up", path);
 }
 
-/* Counts up to 2^53 add up exactly; int32 while they fit, as gls_density_write() chooses. */
+/* Adds counts exactly up to 2^53. Writes int32 if the sums fit, like gls_density_write(). */
 static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {
@@ -292,6 +294,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     return status;
 }
 
+/* Adds up matrices of the same size and writes the sum. */
 static gls_status merge_tables(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {

@@ -1,4 +1,5 @@
-#include "workflow/merge_sidecar.h"
+/* Sidecars of shards: checks that they belong to one run, and makes the sidecar of the whole run. */
+#include "workflow/run_shards.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,22 +9,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/json.h"
-#include "workflow/lengths.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 #include "workflow/sidecar.h"
-#include "workflow/written.h"
 
 static const cJSON *item(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* "a.b" */
+/* The entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
 {
     return item(item(root, first), second);
@@ -67,7 +65,7 @@ void gls_merge_shard_finish(gls_merge_shard *shard)
     *shard = (gls_merge_shard){.path = NULL};
 }
 
-/* The first entry in which two objects differ, or NULL; *in_a and *in_b are what they have there. */
+/* Key of the first entry that differs between two objects; NULL: none. *in_a and *in_b: its values. */
 static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a, const cJSON **in_b)
 {
     const cJSON *entry;
@@ -86,7 +84,7 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
     return NULL;
 }
 
-/* NULL: it is not there. */
+/* Text of an entry with exact numbers, from malloc. NULL: no entry. */
 static char *exact_text(const cJSON *entry)
 {
     cJSON *exact = entry ? gls_json_exact(entry) : NULL;
@@ -99,11 +97,11 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
                          const cJSON *in_a, const cJSON *in_b)
 {
     char *text_a = exact_text(in_a), *text_b = exact_text(in_b);
-    gls_status code = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
-                               a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
+                                 a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
     cJSON_free(text_b);
-    return code;
+    return status;
 }
 
 static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *b, const char *part)
@@ -115,6 +113,7 @@ static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *
     return key ? differ(a, b, what, key, in_a, in_b) : GLS_OK;
 }
 
+/* Compares the parameters on which the result depends. */
 static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),
@@ -123,13 +122,13 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
     gls_params_keep_identity(copy_a);
     gls_params_keep_identity(copy_b);
     const char *key = difference(copy_a, copy_b, &in_a, &in_b);
-    gls_status code = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
+    gls_status status = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
     cJSON_Delete(copy_a);
     cJSON_Delete(copy_b);
-    return code;
+    return status;
 }
 
-/* Libraries may be other ones on another machine. */
+/* Compares the version of glslines only. Libraries may differ between machines. */
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     const cJSON *in_a = item_at(a->root, "software", "version"), *in_b = item_at(b->root, "software", "version");
@@ -139,10 +138,10 @@ static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shar
 
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned)
 {
-    gls_status code = compare_version(a, b);
-    if (!code) code = compare_parameters(a, b);
-    if (!code) code = compare_part(a, b, "grid");
-    if (code) return code;
+    gls_status status = compare_version(a, b);
+    if (!status) status = compare_parameters(a, b);
+    if (!status) status = compare_part(a, b, "grid");
+    if (status) return status;
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
@@ -165,7 +164,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     return GLS_OK;
 }
 
-/* What is not there stays away. */
+/* Replaces the value of a key. value NULL: removes the key. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
@@ -187,8 +186,8 @@ static void replace_double(cJSON *object, const char *key, double value)
     cJSON_Delete(holder);
 }
 
-/* Every number of sum becomes the sum of those in all shards under the same keys; path has depth keys. False: one lacks
- * it. */
+/* Replaces every number in sum by the sum of the numbers of all shards under the same keys. path: depth keys. Returns
+ * false if a shard lacks a number. */
 static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
 {
     for (cJSON *entry = sum->child, *next; entry; entry = next) {
@@ -217,7 +216,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
     return true;
 }
 
-/* A copy of a part of the first shard's sidecar with sums in place of its numbers; replaces it in root. */
+/* Replaces a part of root by the part of the first shard with sums as its numbers. */
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};
@@ -230,10 +229,10 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Lengths that were measured: the mean and the extremes follow from those of the shards, but no median. */
+/* Mean and extremes of measured lengths follow from those of the shards. The median does not, and is left out. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
-    double least = INFINITY, most = 0;
+    double smallest = INFINITY, largest = 0;
     uint64_t all = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t count = 0;
@@ -243,16 +242,17 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
         sum += (uint64_t)llround((double)count * mean->valuedouble * GLS_LENGTH_PARTS);
-        least = fmin(least, low->valuedouble);
-        most = fmax(most, high->valuedouble);
+        smallest = fmin(smallest, low->valuedouble);
+        largest = fmax(largest, high->valuedouble);
     }
     if (all == 0) return;
     replace_double(lengths, "mean_mm", (double)sum / (double)all / GLS_LENGTH_PARTS);
-    replace_double(lengths, "min_mm", least);
-    replace_double(lengths, "max_mm", most);
+    replace_double(lengths, "min_mm", smallest);
+    replace_double(lengths, "max_mm", largest);
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
+/* Sets the lengths of the whole run, from counts of steps if these give lengths. */
 static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     cJSON *lengths = cJSON_GetObjectItemCaseSensitive(root, "lengths");
@@ -261,7 +261,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* see gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
+    /* as in gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
         cJSON_IsNumber(item_at(root, "parameters", "probe_quality")) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
@@ -286,7 +286,7 @@ static void add_warning(cJSON *joined, const char *line)
     cJSON_AddItemToArray(joined, cJSON_CreateString(line));
 }
 
-/* Warnings of all shards and of the merging, each once. */
+/* Collects the warnings of all shards and of the merge, each once. */
 static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_warnings *own)
 {
     cJSON *joined = cJSON_CreateArray();
@@ -299,8 +299,8 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     replace(root, "warnings", joined);
 }
 
-/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's
- * own. */
+/* Sets how the shards were made: the earliest start (ISO dates sort as text), all batches and devices, and each shard.
+ */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
     cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(),
@@ -335,8 +335,10 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     return ok;
 }
 
-/* The counts of the whole run: of all shards, or where a number of streamlines was wanted of those up to the one with
- * the last of them. That one goes on behind it, unless it is the first and ended there. */
+/* Sets the counts of the whole run. Without --select they are the sums of all shards. With --select they are the sums
+ * up to the shard with the last selected streamline; seeds, streamlines and points are then those of the selection, and
+ * "counters_beyond_selection" says that all other counts include more. The first shard alone, if the selection is all
+ * of it, needs no correction. */
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;
@@ -352,7 +354,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     return true;
 }
 
-/* What names this output and this command line. */
+/* Sets the names of the output and the command line. */
 static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
 {
     cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
@@ -371,7 +373,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
-/* The tractogram is all that a merged run writes. */
+/* A merged run writes only the tractogram. */
 static gls_status set_outputs(cJSON *root, const gls_output *output)
 {
     cJSON *outputs = cJSON_CreateObject();
@@ -389,7 +391,7 @@ static int by_part(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* Whether the counts that were added up are those of the tractogram. */
+/* Whether the summed counts agree with the tractogram. */
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;

@@ -1,4 +1,4 @@
-/* Responses of tissues, or of one shell, from a series to text files. */
+/* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,26 +9,26 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/model.h"
-#include "workflow/params.h"
-#include "workflow/series_run.h"
+#include "workflow/fit_model.h"
+#include "workflow/run_params.h"
+#include "workflow/series.h"
+#include "workflow/sidecar.h"
 
-enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* after the responses */
+enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
 
 typedef struct respond_run {
     gls_series_run from;
     const gls_respond_options *options;
-    gls_model model; /* volumes and directions, as of msmt */
+    gls_model model; /* volumes and directions, as for msmt */
     gls_image *voxels;
-    double (*direction)[3]; /* of tournier's constraint */
+    double (*direction)[3]; /* constraint of tournier */
     size_t n_directions;
-    size_t n; /* responses */
+    size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];
-    const char *output[N_OUTPUTS]; /* NULL: not written */
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
     double seconds;
 } respond_run;
 
@@ -62,6 +62,7 @@ static gls_status name_input(respond_run *run)
                                 sizeof others / sizeof *others);
 }
 
+/* Names the outputs of the algorithm, and the sidecar. */
 static gls_status name_output(respond_run *run)
 {
     static const char *const suffixes[N_OUTPUTS] = {[GLS_WM] = "_wm.txt",
@@ -92,7 +93,7 @@ static gls_status read_input(respond_run *run)
     return status;
 }
 
-/* The constraint's, as given for tournier; the other algorithms take those of the model. */
+/* Reads the directions of the constraint for tournier. Other algorithms use those of the model. */
 static gls_status read_directions(respond_run *run)
 {
     const char *name = run->options->model.csd_directions;
@@ -108,6 +109,7 @@ static gls_status read_directions(respond_run *run)
     return run->direction ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of %s", name);
 }
 
+/* Runs the algorithm on the series, or on its chosen volumes. */
 static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
 {
     const gls_respond_options *o = run->options;
@@ -134,6 +136,7 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
     }
 }
 
+/* Chooses volumes and directions as the algorithm needs them, and estimates the responses. */
 static gls_status estimate(respond_run *run)
 {
     const gls_respond_options *o = run->options;
@@ -197,6 +200,7 @@ static cJSON *make_sidecar(const respond_run *run)
     return root;
 }
 
+/* Writes all outputs in the group, then commits them with the sidecar. */
 static gls_status write_files(respond_run *run)
 {
     const bool force = run->options->force;

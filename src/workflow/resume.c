@@ -1,4 +1,5 @@
-#include "workflow/resume.h"
+/* The journal of --resume: its name, opening it, and recording the outputs. */
+#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
              "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
              " records=%zu version=%.100s",
              job->identity.parameters, job->identity.inputs, job->shard.index, job->shard.count,
-             gls_seeds_count(job->study.seeds), sizeof(gls_outcome), gls_version());
+             gls_seeds_count(job->inputs.seeds), sizeof(gls_outcome), gls_version());
     snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
     gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
     if (!status && strcmp(gls_journal_origin(*journal), origin) != 0)

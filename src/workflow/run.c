@@ -1,3 +1,4 @@
+/* The files of one run of a command: no output is an input, and all outputs appear together or none does. */
 #include "workflow/run.h"
 
 #include <cJSON.h>
@@ -11,7 +12,6 @@
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/json.h"
 #include "workflow/sidecar.h"
 
 static gls_status no_memory(void)
@@ -36,7 +36,7 @@ void gls_run_end(gls_run *run)
     *run = (gls_run){.n_outputs = 0};
 }
 
-/* --- inputs --------------------------------------------------------------- */
+/* --- Inputs. */
 
 gls_status gls_run_reads(gls_run *run, const char *text)
 {
@@ -58,7 +58,7 @@ gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n)
     return status;
 }
 
-/* --- outputs -------------------------------------------------------------- */
+/* --- Outputs. */
 
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
                            size_t n_others)
@@ -83,7 +83,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     return status ? status : gls_output_check(path, true, others, n_others);
 }
 
-/* Takes over path, NULL: memory ran out. */
+/* Takes ownership of path. NULL: reports that memory ran out. */
 static gls_status add_output(gls_run *run, char *path, bool force)
 {
     if (!path) return no_memory();

@@ -1,54 +1,137 @@
-/* One run of a command, as far as files go: what it reads, what it writes, the warnings that it gave, and the sidecar
- * that tells how the outputs were made. No output is an input, and all outputs appear together or none does. */
+/* One run of a command, seen from its files: which inputs it reads, which outputs it writes, and how all outputs appear
+ * together or not at all. Also calls of a monitor that may be NULL. */
 #ifndef GLS_WORKFLOW_RUN_H
 #define GLS_WORKFLOW_RUN_H
 
-#include "util/status.h"
+#include <glslines/common.h>
+#include <glslines/workflow.h>
+
 #include "util/output_file.h"
-#include "workflow/inputs.h"
+#include "util/status.h"
+
+/* --- Input files: check that they can be read, identify them by their contents, protect them from outputs.
+ * A reader may open a second file along with the one that the user names. This file is the companion: the other file of
+ * a .hdr/.img pair, the values of a .mih, the data of a TCK file. Of a TRX folder the reader opens the files in it. */
+
+/* One input file, for messages and for the sidecar. */
+typedef struct gls_input_file {
+    const char *role; /* what the file is for, such as "dwi"; key in the sidecar */
+    const char *path; /* NULL: the input is not given, or is not a file */
+    const char *hint; /* appended to the message if the file does not exist; NULL: nothing */
+    uint64_t bytes;
+    uint64_t hash;           /* hash of the contents; 0 before gls_input_file_hash() */
+    uint64_t companion_hash; /* hash of the companion's contents; 0: no companion */
+} gls_input_file;
+
+/* Checks that the file can be read and stores its size in bytes. Call it before any slow work. Succeeds if path is
+ * NULL. */
+gls_status gls_input_file_check(gls_input_file *file);
+/* Stores both hashes, by which the file is recognised wherever it lies. */
+gls_status gls_input_file_hash(gls_input_file *file);
+/* One hash of the contents of the file and its companion. Call gls_input_file_hash() first. */
+uint64_t gls_input_file_identity(const gls_input_file *file);
+
+/* *companion: path of the companion, from malloc; NULL if the file has none. */
+gls_status gls_input_companion(const char *path, char **companion);
+/* Hash of the contents of everything that a reader of this file or folder opens. GLS_ERR_INPUT names what cannot be
+ * read. */
+gls_status gls_input_hash(const char *path, uint64_t *hash);
+/* Path of the file in an input as the user typed it: FILE; or the FILE of FILE:LABELS and FILE=NAME if no file has the
+ * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */
+char *gls_input_named_file(const char *text);
+
+/* GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
+gls_status gls_input_keep(const char *text, const char *output);
+
+/* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
+typedef struct gls_inputs {
+    size_t n, capacity;
+    struct gls_input_entry {
+        char *path, *named; /* path of the file, and the text by which the user named it */
+    } * entry;
+} gls_inputs;
+
+/* Adds an input as the user typed it, and its companion. NULL adds nothing. */
+gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
+/* gls_inputs_add() for n texts. */
+gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
+/* GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input. inputs NULL:
+ * there are none. */
+gls_status gls_inputs_check(const gls_inputs *inputs, const char *output);
+/* Frees the set and leaves it empty. */
+void gls_inputs_finish(gls_inputs *inputs);
+
+/* --- The run itself. No output is an input. All outputs appear together, or none does. */
 
 struct cJSON;
 
 typedef struct gls_run {
-    bool force; /* outputs may replace files */
+    bool force; /* outputs may replace existing files */
     gls_inputs inputs;
-    char **output; /* paths that were checked, the sidecar among them */
+    char **output; /* paths that passed gls_run_writes(), with the sidecar; owned */
     size_t n_outputs, capacity;
-    char *sidecar; /* NULL: none */
-    bool leads;    /* the sidecar gets its name before the outputs, of which it tells */
+    char *sidecar; /* path of the sidecar, owned; NULL: none */
+    bool leads;    /* the sidecar gets its final name before the outputs that it describes */
     gls_output_group group;
     gls_warnings warnings;
-    double begun; /* by gls_clock_seconds() */
+    double begun; /* seconds of gls_clock_seconds() at gls_run_begin() */
 } gls_run;
 
-/* Begins to collect warnings. To be ended by gls_run_end(), whatever comes. */
+/* Begins to collect warnings. Call gls_run_end() afterwards, also after a failure. */
 void gls_run_begin(gls_run *run, bool force);
+/* Ends the run: discards outputs that were not committed, and frees everything. */
 void gls_run_end(gls_run *run);
 
-/* Notes inputs as command lines have them; NULL is none. GLS_ERR_OUTPUT: an input is one of the outputs. */
+/* Adds inputs as the user typed them. NULL adds nothing. GLS_ERR_OUTPUT: an input is an output of this run. */
 gls_status gls_run_reads(gls_run *run, const char *text);
+/* gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
-/* The same for files that have to be there: fills in their sizes. */
+/* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
 gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n);
 
-/* Checks that an output can be written, before anything slow is done, and notes it; NULL is none. */
+/* Checks that a file of this name can be written, and adds it to the outputs. Call it before any slow work. NULL adds
+ * nothing. */
 gls_status gls_run_writes(gls_run *run, const char *path);
-/* The same for a file that may be there even without force. */
+/* Like gls_run_writes() for a file that may exist even without force. */
 gls_status gls_run_rewrites(gls_run *run, const char *path);
-/* The output whose path is prefix and suffix; *path is the run's. */
+/* Adds the output PREFIX + SUFFIX. *path: its name, owned by the run. */
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path);
-/* The sidecar, for which a file is never replaced that is no sidecar of ours or is that of another output. */
+/* Names the sidecar PREFIX + SUFFIX and adds it to the outputs. GLS_ERR_OUTPUT: a file of this name exists that is not
+ * a sidecar of glslines, or is the sidecar of another output. Force does not change this. */
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix);
 
-/* Completes the group: adds the warnings to root, writes it as the sidecar, and gives all files their names. */
+/* Adds the warnings to root, writes root as the sidecar, and gives all files of the group their final names. */
 gls_status gls_run_commit(gls_run *run, struct cJSON *root);
-/* Says where the outputs are. */
+/* Logs the names of the outputs. */
 void gls_run_log_outputs(const gls_run *run);
 
-/* What gls_run_writes() asks of a place, for outputs of no run: the folder is there and can be written, the file does
- * not exist or force is set, it is a regular file, none of the inputs (NULL: there are none) and none of the other
- * outputs (NULL entries count for nothing). */
+/* The checks of gls_run_writes() for an output that belongs to no run: the folder exists and is writable; the file does
+ * not exist, or force is set and it is a regular file; it is none of the inputs (NULL: none) and none of the others
+ * (NULL entries are skipped). GLS_ERR_OUTPUT otherwise. */
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
                            size_t n_others);
+
+/* --- Calls of a gls_monitor. The monitor and each of its members may be NULL. */
+
+static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->begin) m->begin(m->user, phase);
+}
+
+static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->end) m->end(m->user, phase);
+}
+
+/* Returns false if the monitor asks the run to stop. */
+static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
+{
+    return !m || !m->step || m->step(m->user, progress);
+}
+
+static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
+{
+    return !gls_monitor_step(m, &(gls_progress){.phase = phase});
+}
 
 #endif

@@ -1,19 +1,19 @@
-#include "workflow/self_test.h"
+/* The first run on an unknown renderer: tracks the known scene and keeps the mapping that gives the right streamlines.
+ */
+#include "workflow/device_checks.h"
 
 #include <string.h>
 
-#include "gpu/objects.h"
 #include "gpu/drivers.h"
+#include "gpu/objects.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "track/tracker.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/checked.h"
-#include "workflow/known_scene.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
-/* Renderers on the CPU may take minutes for all seeds: what came by then has to do. */
+/* Time limit. A renderer on the CPU may take minutes for all seeds; the streamlines up to the limit suffice. */
 #define SECONDS 5
 #define SLOW_BATCH 16
 
@@ -22,7 +22,7 @@ typedef struct watch {
     const gls_known_comparison *found;
 } watch;
 
-/* What takes long may end when something came. */
+/* Ends a slow run once it has given streamlines. */
 static bool goes_on(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
 {
     const watch *w = user;
@@ -30,7 +30,7 @@ static bool goes_on(void *user, uint64_t done, uint64_t total, uint64_t streamli
     return w->found->seen == 0 || gls_clock_seconds() < w->until;
 }
 
-/* *right: the known streamlines come out. A mapping that the driver cannot do is not right. */
+/* *right: whether the known streamlines resulted. A mapping that the driver does not support is not right. */
 static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mapping mapping, bool *right)
 {
     gls_tracker *tracker = NULL;
@@ -52,7 +52,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
 }
 
-/* All that there are, the one that a run would have first. */
+/* All mappings of the device, beginning with the one that a run would use. */
 static size_t list_mappings(const gls_device_info *info, const gls_getter *getter, gls_mapping list[GLS_MAPPING_COUNT])
 {
     size_t n = 0;
@@ -63,6 +63,7 @@ static size_t list_mappings(const gls_device_info *info, const gls_getter *gette
     return n;
 }
 
+/* *mapping: the first mapping that tracks the scene correctly; unchanged if none does. */
 static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *mapping)
 {
     const gls_device_info *info = gls_device_get_info(device);
@@ -98,7 +99,7 @@ gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, in
     gls_checked_name(dg, sh_order, name, sizeof name);
     while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
     if (v == GLS_KNOWN_VARIANTS)
-        return GLS_OK; /* one of which nothing is known: closest, or seedtest, which makes no step */
+        return GLS_OK; /* no streamlines are known: closest, or seedtest, which makes no step */
     *mapping = gls_checked_mapping(info, dg, sh_order);
     if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
     status = find_mapping(device, v, mapping);
@@ -112,7 +113,7 @@ gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, in
     return status;
 }
 
-/* --- trackers ------------------------------------------------------------- */
+/* --- Trackers. */
 
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {

@@ -1,3 +1,4 @@
+/* A diffusion series: reads the image, checks its values, and makes the mask. */
 #include "workflow/series.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "image/formats.h"
 #include "util/status.h"
 
-#define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */
+#define MRTRIX_B0 10.0 /* s/mm2: MRtrix3's threshold of b = 0 */
 
 gls_status gls_series_fail(const gls_series *s, gls_status status)
 {
@@ -41,11 +42,11 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
 }
 
 typedef struct volume_look {
-    int32_t odd, positive; /* some values are not finite; some are above 0 inside the mask */
-    int32_t positive_b0;   /* of volumes that count as b = 0 */
+    int32_t odd, positive; /* odd: a value is not finite; positive: a value in the mask is above 0 */
+    int32_t positive_b0;   /* positive, in a volume of b = 0 */
 } volume_look;
 
-/* A loop without branches, for the compiler to make vectors of: there are a hundred million values in a series. */
+/* Written without branches so that the compiler vectorises the loop. A series has some 100 million values. */
 static volume_look look_at(const float *volume, const float *mask, size_t n)
 {
     int32_t odd = 0, positive = 0;
@@ -56,14 +57,14 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
     return (volume_look){odd, positive, 0};
 }
 
-/* Marks voxels with values that are not finite. */
+/* Marks voxels with a value that is not finite. */
 static void mark_broken(const float *volume, size_t n, uint8_t *broken)
 {
     for (size_t i = 0; i < n; i++) broken[i] |= !isfinite(volume[i]);
 }
 
-/* Makes all values of voxels 0 of which some are not finite. */
-static gls_status mend(gls_series *s)
+/* Sets all values of such voxels to 0, and warns. */
+static gls_status clear_broken(gls_series *s)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
     uint8_t *broken = calloc(n, 1);
@@ -78,6 +79,7 @@ static gls_status mend(gls_series *s)
     return GLS_OK;
 }
 
+/* look_at() for all volumes. */
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);
@@ -97,7 +99,7 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
 {
     volume_look look = look_at_all(s, mask);
     if (look.odd) {
-        gls_status status = mend(s);
+        gls_status status = clear_broken(s);
         if (status) return status;
         look = look_at_all(s, mask);
     }

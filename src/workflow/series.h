@@ -1,53 +1,93 @@
-/* A diffusion series with its gradient table, read from files. */
+/* A diffusion series with its gradient table, read from files, and the part of a run that `fit` and `response` share.
+ */
 #ifndef GLS_WORKFLOW_SERIES_H
 #define GLS_WORKFLOW_SERIES_H
 
 #include <glslines/workflow.h>
 
-#include "workflow/inputs.h"
+#include "workflow/run.h"
+
+/* --- The series. */
 
 #define SERIES_MAX_SHELLS 64
 
-/* The table of a series: "-" and "-" for the one in the header of a .mif; else the files beside it, for x.nii.gz x.bval
- * and x.bvec, or .bvals and .bvecs, else bvals and bvecs in its folder; from malloc. GLS_ERR_INPUT names what was
- * looked for. */
+/* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
+ * table; else x.bval and x.bvec, or x.bvals and x.bvecs, beside x.nii.gz; else bvals and bvecs in the same folder.
+ * GLS_ERR_INPUT lists the names that were tried. */
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
-/* The file of a part of the gradient table, NULL for "-": the part before it, or the image, has it. */
+/* Path of a part of the gradient table. NULL for "-", which means that another file holds this part: the file of
+ * b-values or the image. */
 const char *gls_table_path(const char *path);
 
 typedef struct gls_series {
-    const char *name; /* of the series, for messages */
-    gls_image *dwi;   /* NULL: there is none */
+    const char *name; /* name of the series for messages */
+    gls_image *dwi;   /* NULL: not read */
     gls_gradients *gradients;
-    gls_bvec_frame frame; /* in which its vectors were given */
+    gls_bvec_frame frame; /* axes in which the file gave the vectors */
     gls_shell shell[SERIES_MAX_SHELLS];
-    size_t n_shells; /* stored ones */
+    size_t n_shells; /* entries of shell[] that are set */
 } gls_series;
 
-/* Puts the name of the series in front of the message that says what is wrong with it; of other failures nothing. */
+/* Adds the name of the series to the message of the last error if the error is one of the series itself. Returns
+ * status. */
 gls_status gls_series_fail(const gls_series *series, gls_status status);
 
-/* From the files of the series, the b-values and the vectors, in this order. */
+/* Reads the series. files: image, b-values, vectors, in this order. */
 gls_status gls_series_read(gls_series *series, const gls_input_file *files, const gls_model_options *options);
-/* The table of a series whose image was read. A warning tells where the header of the image, or files beside it, have
- * another table. */
+/* Reads the table of a series whose image has been read. Warns if the header of the image, or files beside it, hold a
+ * different table. */
 gls_status gls_series_read_table(gls_series *series, const gls_input_file *files, const gls_model_options *options);
-/* Warns where another table of the series differs from the one that was read, whose name is used: b-values and vectors
- * in FSL's axes, or a table of one file (bvec NULL). */
+/* Warns if another table of the series differs from the one in use. bval and bvec: files in FSL's axes; bvec NULL: bval
+ * is a table of one file. used: name of the table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
-/* Empties voxels with values that are not finite, which would spread through interpolation; a series without signal in
- * the mask would give an empty result without a reason. */
+/* Checks the values of the series. Sets voxels with a value that is not finite to 0, because interpolation would spread
+ * it, and warns. GLS_ERR_INPUT: no signal in the mask. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
-/* Notes and prints the shells. */
+/* Stores the shells in the series and logs them. */
 gls_status gls_series_log_shells(gls_series *series);
+/* Frees image and table. The name is borrowed. */
 void gls_series_finish(gls_series *series);
 
-/* The brain in a series, and a line in the log. */
+/* Computes a brain mask from the series and logs its size. The caller frees *mask. */
 gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
 
-/* An image of one volume on this grid, which name_of_grid stands for. */
+/* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
+ */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
-/* Voxels > 0; none is an error that calls the image by this name and kind. */
+/* *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
+
+/* --- A command that makes files from a series, its gradient table and a mask: `fit` and `response`. */
+
+/* Positions of the first input files of such a command. */
+enum { SERIES_DWI, SERIES_BVAL, SERIES_BVEC, SERIES_MASK, SERIES_N_FILES, SERIES_MAX_FILES = 16 };
+
+typedef struct gls_series_run {
+    gls_run run;
+    const gls_monitor *monitor;
+    gls_input_file file[SERIES_MAX_FILES];
+    size_t n_files;
+    char *bval, *bvec; /* table found beside the series, owned; NULL: the user named it */
+    gls_series series;
+    gls_image *mask; /* read from a file, or computed from the series */
+    uint64_t mask_voxels;
+    double seconds_read;
+} gls_series_run;
+
+/* Begins the run and adds its inputs: the files of the series (bval, bvec and mask may be NULL) and n others. Call
+ * gls_series_run_end() afterwards, also after a failure. */
+gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
+                                const gls_input_file *others, size_t n);
+/* Reads the series and logs its shells. */
+gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options);
+/* Reads or computes the mask, checks that there is signal in it, and hashes all inputs. */
+gls_status gls_series_run_read_mask(gls_series_run *run);
+/* First members of the sidecar. NULL: memory ran out. */
+struct cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *description, int argc, char *const *argv);
+/* Writes root as the sidecar and gives all outputs their final names. Fails with GLS_ERR_CANCELLED if the user has
+ * cancelled. Takes ownership of root. */
+gls_status gls_series_run_commit(gls_series_run *run, struct cJSON *root);
+/* Frees everything and discards outputs that were not committed. */
+void gls_series_run_end(gls_series_run *run);
 
 #endif

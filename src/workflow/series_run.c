@@ -1,4 +1,5 @@
-#include "workflow/series_run.h"
+/* The part of a run that `fit` and `response` share: series, mask, sidecar. */
+#include "workflow/series.h"
 
 #include <cJSON.h>
 #include <stdlib.h>
@@ -6,8 +7,8 @@
 #include "image/formats.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/monitor.h"
+#include "workflow/run.h"
+#include "workflow/sidecar.h"
 
 gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
                                 const gls_input_file *others, size_t n)

@@ -1,4 +1,5 @@
-/* The gradient table of a series: found beside it or in its header, read, and compared with another one. */
+/* The gradient table of a series: finds the table beside the series or in its header, reads it, and compares it with
+ * another. */
 #include "workflow/series.h"
 
 #include <math.h>
@@ -11,19 +12,19 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MAX_ANGLE 0.5  /* degrees between two tables; rounding to three digits stays below it */
-#define MAX_BVAL 20.0  /* s/mm2, and ... */
-#define MAX_SHARE 0.05 /* ... share of the b-value by which two tables may differ */
+#define MAX_ANGLE 0.5  /* degrees; rounding to three digits stays below this */
+#define MAX_BVAL 20.0  /* s/mm2, and */
+#define MAX_SHARE 0.05 /* share of the b-value: limits of the difference between two tables */
 
-#define HIGH_BVAL 1e6         /* s/mm2: no scanner reaches it */
-#define HIGH_BVAL_MS_UM2 50.0 /* the same in ms/um2, nearly */
+#define HIGH_BVAL 1e6         /* s/mm2; no scanner reaches this */
+#define HIGH_BVAL_MS_UM2 50.0 /* about the same in ms/um2 */
 
 const char *gls_table_path(const char *path)
 {
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* The length of a path without .nii, .nii.gz, .mif and their like. */
+/* Length of a path without .nii, .nii.gz, .mif or a similar suffix. */
 static size_t stem_length(const char *path)
 {
     static const char *const suffixes[] = {".nii", ".hdr", ".img", ".mif", ".mih"};
@@ -43,7 +44,7 @@ static bool has_own_table(const char *dwi)
     return has;
 }
 
-/* The two files whose names are n bytes of the path and an ending; both NULL: they are not there. */
+/* Finds two files whose names are the first n bytes of path and an ending each. Both NULL: they do not exist. */
 static gls_status find_pair(const char *path, size_t n, const char *const ending[2], char **bval, char **bvec)
 {
     if (asprintf(bval, "%.*s%s", (int)n, path, ending[0]) < 0) *bval = NULL;
@@ -56,7 +57,7 @@ static gls_status find_pair(const char *path, size_t n, const char *const ending
     return memory ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* Files with the name of the series; both NULL: there are none. */
+/* Finds files with the name of the series. Both NULL: none. */
 static gls_status find_beside(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{".bval", ".bvec"}, {".bvals", ".bvecs"}};
@@ -91,7 +92,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
                     dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
 }
 
-/* The series was corrected, and the directions were turned with it: those that were not are seldom meant. */
+/* Warns if a corrected series is used with directions that were not rotated with it, while rotated ones exist. */
 static void warn_of_rotated(const char *dwi, const char *bvec)
 {
     char *rotated = NULL;
@@ -110,6 +111,7 @@ static double degrees_between(const double a[3], const double b[3])
     return atan2(sine, fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])) * (180 / 3.14159265358979323846);
 }
 
+/* Warns of directions and b-values that differ between two tables of equal length. */
 static void compare(const gls_gradients *a, const char *name_a, const gls_gradients *b, const char *name_b)
 {
     double angle = 0, bval = 0;
@@ -155,7 +157,7 @@ void gls_series_compare_table(const gls_series *s, const char *bval, const char 
     gls_gradients_destroy(other);
 }
 
-/* The table in the header, where another one is used, or the one beside the series where that in the header is. */
+/* Compares the table in use with the one in the header, or the one in the header with the one beside the series. */
 static void compare_with_other(const gls_series *s, const char *bval, const char *bvec)
 {
     char *beside[2] = {NULL, NULL}, in_header[1024];
@@ -169,7 +171,7 @@ static void compare_with_other(const gls_series *s, const char *bval, const char
     free(beside[1]);
 }
 
-/* Tables in other units have a b = 0 alone, or b-values that no scanner reaches. */
+/* GLS_ERR_INPUT for tables in other units: all volumes are b = 0, or b-values are beyond any scanner. */
 static gls_status check_bvals(const gls_gradients *g, const char *path)
 {
     double highest = 0;
@@ -192,7 +194,7 @@ gls_status gls_series_read_table(gls_series *s, const gls_input_file *files, con
     if (!bval && (bvec || !gls_mif_is_name(s->name)))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif", s->name);
-    s->frame = bvec ? table.frame : GLS_BVEC_WORLD; /* tables of one file are in scanner axes */
+    s->frame = bvec ? table.frame : GLS_BVEC_WORLD; /* tables of one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
     gls_status status =
         bvec ? gls_gradients_read(bval, bvec, &table, grid, s->dwi->n_volumes, &s->gradients)

@@ -1,3 +1,4 @@
+/* Sidecars: their names, reading, writing, and the protection of JSON files that are not sidecars of this output. */
 #include "workflow/sidecar.h"
 
 #include <errno.h>
@@ -8,11 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "util/clock.h"
-#include "workflow/json.h"
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
@@ -20,12 +20,13 @@ static const char *text_in(const cJSON *object, const char *group, const char *n
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
 }
 
-/* What the outputs are that a sidecar describes. */
+/* What a sidecar describes. */
 typedef struct described {
-    bool own;    /* one of those of the run that is to come */
-    char *other; /* the first that is beside it and is none of these, from malloc */
+    bool own;    /* one of the outputs of the coming run */
+    char *other; /* first other output that still exists beside the sidecar, from malloc */
 } described;
 
+/* Notes whether an output in the sidecar is one of own, or another file that still exists beside the sidecar. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
     char *place = NULL;
@@ -43,8 +44,8 @@ static void look_at_output(described *d, const char *sidecar, const cJSON *outpu
         free(place);
 }
 
-/* An output other than own that the sidecar at path describes; from malloc, else NULL. One that describes an output of
- * own is of a run before with the same output. */
+/* An output, other than own, that the sidecar at path describes, from malloc; NULL: none. A sidecar that describes an
+ * output of own is from an earlier run with the same output, and counts as none. */
 static char *other_output(const char *path, const char *const *own, size_t n_own)
 {
     described d = {.own = false};
@@ -62,7 +63,7 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     return NULL;
 }
 
-/* Whether a file is there that is no sidecar of ours, as those that scanners' images have. */
+/* Whether a file exists that is no sidecar of glslines, such as the JSON file of a scanner's image. */
 static bool is_foreign(const char *path)
 {
     struct stat info;
@@ -74,7 +75,7 @@ static bool is_foreign(const char *path)
     return foreign;
 }
 
-/* x.tck.json or, if whole is false, x.json. */
+/* x.tck.json if whole is true, x.json otherwise. */
 static char *beside(const char *output, bool whole)
 {
     const char *suffix = strrchr(gls_file_name(output), '.');
@@ -91,7 +92,7 @@ char *gls_sidecar_find(const char *output)
     return beside(output, false);
 }
 
-/* By the sidecar of another output, or by another program. */
+/* Whether the name is taken by the sidecar of another output, or by another program. */
 static bool is_taken(const char *name, const char *output)
 {
     char *other = other_output(name, &output, 1);
@@ -179,7 +180,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     return GLS_OK;
 }
 
-bool gls_sidecar_tells_tracking(const cJSON *sidecar)
+bool gls_sidecar_describes_tracking(const cJSON *sidecar)
 {
     return cJSON_HasObjectItem(sidecar, "counts") && cJSON_HasObjectItem(sidecar, "output");
 }

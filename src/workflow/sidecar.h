@@ -1,4 +1,4 @@
-/* The JSON file beside an output, which says how that was made. */
+/* Sidecars: the JSON file beside an output that says how the output was made. */
 #ifndef GLS_WORKFLOW_SIDECAR_H
 #define GLS_WORKFLOW_SIDECAR_H
 
@@ -6,38 +6,91 @@
 
 #include "util/file.h"
 #include "util/output_file.h"
-#include "workflow/inputs.h"
+#include "util/status.h"
+#include "workflow/run.h"
+#include "workflow/series.h"
 
-/* The member that tells of a run's files: an object of each by its role, see workflow/written.h. */
+/* --- Names of sidecars, reading, writing. */
+
+/* Member of a sidecar with the files that the run wrote: one object for each, by role. */
 #define GLS_SIDECAR_OUTPUTS "outputs"
-/* More no sidecar has. */
+/* Largest sidecar that is read. */
 #define GLS_SIDECAR_MAX_BYTES ((size_t)256 << 20)
 
-/* Where the sidecar of a tractogram goes if nobody says: x.json for x.tck, or x.tck.json where x.json describes another
- * output that lies beside it still, or is no sidecar of ours. From malloc; NULL: out of memory. */
+/* Default name of the sidecar of an output: x.json for x.tck. x.tck.json if x.json is a file of another kind, or is the
+ * sidecar of another output that still exists. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
-/* The other of the two, for a run whose first choice is taken while it runs: x.tck.json. From malloc. */
+/* The alternative name, x.tck.json, for a run whose first choice is taken while it runs. From malloc. */
 char *gls_sidecar_second_name(const char *output);
-/* Where it lies, once written. */
+/* Name of the sidecar of an existing output. From malloc. */
 char *gls_sidecar_find(const char *output);
-/* GLS_ERR_OUTPUT where a file has the name that is no sidecar of ours: it is never replaced, whatever the options. */
+/* GLS_ERR_OUTPUT if a file of this name exists that is not a sidecar of glslines. Such a file is never replaced, not
+ * even with force. */
 gls_status gls_sidecar_check_free(const char *path);
-/* The same, and where the file is a sidecar of ours that describes none of the outputs own (NULL entries count for
- * nothing), but one that still lies beside it. */
+/* Like gls_sidecar_check_free(). Also GLS_ERR_OUTPUT if the file is a sidecar that describes none of the outputs `own`
+ * (NULL entries are skipped) but another output that still exists. */
 gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own);
 
-/* Reads the sidecar of any command. *text: as it stands in the file, from malloc; both are the caller's even after an
- * error. GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */
+/* Reads the sidecar of any command. *text: contents of the file, from malloc. The caller frees *text and *sidecar, also
+ * after an error. GLS_ERR_INPUT: damaged, or written by another program. GLS_ERR_UNSUPPORTED: written by a newer
+ * version. */
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
-/* Whether it is of a run of 'glslines track', or of its shards merged. */
-bool gls_sidecar_tells_tracking(const cJSON *sidecar);
+/* Whether the sidecar is from `glslines track` or from merged shards of such a run. */
+bool gls_sidecar_describes_tracking(const cJSON *sidecar);
 
-/* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
- * memory ran out. Whatever happens, output is then as after gls_output_discard(). */
+/* Writes text and a line end to an output that was opened for the sidecar at path, and commits the output. Discards the
+ * output after a failure. text NULL: GLS_ERR_MEMORY. */
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
-/* The same at once, in group unless that is NULL; an existing file is an error unless force. */
+/* Writes a sidecar at once, in group unless group is NULL. GLS_ERR_OUTPUT: the file exists and force is false. */
 gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text);
-/* The timeline of gls_trace_start(), which ends, to a file of its own. */
+/* Ends the timeline of gls_trace_start() and writes it to path. */
 gls_status gls_sidecar_write_trace(const char *path, bool force);
+
+/* --- Parts that all sidecars have, and numbers that JSON readers get back exactly. */
+
+/* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
+void gls_json_double(cJSON *object, const char *key, double v);
+/* gls_json_double() for an array. */
+void gls_json_append_double(cJSON *array, double v);
+/* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
+void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+/* Reads what gls_json_uint() wrote. Returns false if value is no such number. */
+bool gls_json_get_uint(const cJSON *value, uint64_t *n);
+/* A copy in which every number is written as by gls_json_double(). cJSON alone would shorten some numbers. */
+cJSON *gls_json_exact(const cJSON *entry);
+/* Whether two values from files are equal to the last bit of every number. cJSON_Compare() tolerates differences. */
+bool gls_json_same(const cJSON *a, const cJSON *b);
+/* Key of the first member that differs between two objects, or that only one of them has. NULL: they are equal. */
+const char *gls_json_difference(const cJSON *a, const cJSON *b);
+/* Takes ownership of the object and returns it as a reader of its file would get it. NULL: out of memory. */
+cJSON *gls_json_written(cJSON *object);
+/* Reads a regular file of at most max_bytes as JSON. NULL: it cannot be read, or is not JSON. */
+cJSON *gls_json_read(const char *path, size_t max_bytes);
+/* First member of an object. NULL if the value is not an object, or is empty. Elements of arrays have no names and are
+ * never returned. */
+const cJSON *gls_json_members(const cJSON *object);
+
+/* Add the members "software" and "command_line", and the member "warnings". */
+void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
+void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
+/* Adds an input file with its size and hash. Adds nothing if the file has no path. */
+void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
+/* Adds size, voxel size and affine of the grid. */
+void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
+/* Adds the gradient table and the shells. */
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series);
+
+/* --- Files that a run wrote, recorded in its sidecar with size and checksum, so that a later run recognises them. */
+
+/* Adds size and checksum of a file to an entry: "xxh3_64", or for a large file "xxh3_64_of_parts", a checksum of
+ * samples that is quick and still differs between runs. GLS_ERR_INPUT: the file cannot be read. */
+gls_status gls_written_note(cJSON *entry, const char *path);
+/* Like gls_written_note() for an output that is complete but does not have its final name yet. */
+gls_status gls_written_note_output(cJSON *entry, const gls_output *output);
+/* Whether the file at path is the recorded one: a regular file of the same size and checksum. If the entry has the time
+ * of the last change ("modified") and the file has the same time, the checksum is not computed. */
+bool gls_written_is(const cJSON *entry, const char *path);
+/* Adds the time of the last change of a file that has its final name. */
+gls_status gls_written_note_time(cJSON *entry, const char *path);
 
 #endif

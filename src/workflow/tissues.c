@@ -1,4 +1,5 @@
-#include "workflow/tissues.h"
+/* Tissues of multi-tissue deconvolution: responses, images, normalisation. */
+#include "workflow/fit_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,15 +7,14 @@
 #include <string.h>
 
 #include "dwi/gradients_table.h"
-#include "util/status.h"
 #include "util/maths.h"
-#include "workflow/cache.h"
-#include "workflow/json.h"
+#include "util/status.h"
+#include "workflow/sidecar.h"
 
-/* The b0 signal over that of the responses: outside of these something was rescaled. */
-#define LEAST_GAIN 0.2
-#define MOST_GAIN 5
-#define MIN_VOXELS 1000 /* of a mask: fewer do not determine the field of the normalisation well */
+/* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */
+#define MIN_GAIN 0.2
+#define MAX_GAIN 5
+#define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */
 
 const char *gls_tissue_name(int kind)
 {
@@ -22,6 +22,7 @@ const char *gls_tissue_name(int kind)
     return names[kind];
 }
 
+/* Reads the responses that are given. GLS_ERR_INPUT: a response does not fit the shells of the series. */
 static gls_status read_responses(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
 {
     const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
@@ -40,7 +41,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
     return GLS_OK;
 }
 
-/* b-values all over the place, as of diffusion spectrum imaging. */
+/* GLS_ERR_INPUT if b-values are scattered, as in diffusion spectrum imaging. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
@@ -79,7 +80,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
-/* Warns where the b0 signal is far from that of the responses: the series was rescaled after they were made. */
+/* Warns if the b = 0 signal is far from that of the responses, because the series was rescaled afterwards. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
 {
@@ -106,7 +107,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     gls_status status = gls_units_gain(dwi, NULL, gradients->is_b0, gradients->n, mask, highest, &gain);
     if (!status && !t->forced) status = gls_units_check_gain(t->name, highest, gain);
     if (status) return status;
-    if (median < LEAST_GAIN * lowest || median > MOST_GAIN * highest)
+    if (median < MIN_GAIN * lowest || median > MAX_GAIN * highest)
         gls_log(GLS_LOG_WARNING,
                 "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "
                 "rescaled after they were made? Scale it back, or estimate responses from it",
@@ -137,6 +138,7 @@ static bool step(void *user, size_t done, size_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
 }
 
+/* Reads the images of all tissues from the cache. Keeps none unless all are there. */
 static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
 {
     char name[16];

@@ -1,4 +1,5 @@
-#include "workflow/track_sidecar.h"
+/* The sidecar of a tractogram: everything needed to know how it was made. */
+#include "workflow/job.h"
 
 #include <cJSON.h>
 #include <math.h>
@@ -8,17 +9,15 @@
 #include <time.h>
 
 #include "image/region_set.h"
+#include "track/params.h"
 #include "util/file.h"
 #include "util/json_text.h"
-#include "track/params.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/defaults.h"
-#include "workflow/params.h"
+#include "workflow/job_inputs.h"
+#include "workflow/run_params.h"
 #include "workflow/sidecar.h"
-#include "workflow/study.h"
 
-/* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
+/* Keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -51,9 +50,10 @@ static void add_description(cJSON *root, const gls_job *job)
     gls_sidecar_add_software(root, job->options.argc, job->options.argv);
 }
 
+/* Adds input files, grid, gradient table and counts of voxels. */
 static void add_inputs(cJSON *root, const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
@@ -67,10 +67,10 @@ static void add_inputs(cJSON *root, const gls_job *job)
     gls_json_uint(masks, "seeds", in->seed_voxels);
 }
 
-/* What the directions come from. */
+/* Adds the source of directions. */
 static void add_odf(cJSON *root, const gls_job *job)
 {
-    const gls_study *in = &job->study;
+    const gls_job_inputs *in = &job->inputs;
     const gls_job_options *o = &job->options;
     if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
@@ -106,15 +106,16 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddNullToObject(odf, "zero_where_stop_map_is_below");
 }
 
+/* Adds sphere, random numbers and outputs. */
 static void add_rest(cJSON *root, const gls_job *job)
 {
     static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
-    const gls_sphere *used = job->study.odf ? job->study.odf->sphere : job->study.sphere;
+    const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
     cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
     gls_json_uint(sphere, "directions", used->n);
     cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
 
-    cJSON_AddBoolToObject(root, "tensor_fit", job->study.model.fits_tensor);
+    cJSON_AddBoolToObject(root, "tensor_fit", job->inputs.model.fits_tensor);
 
     cJSON *rng = cJSON_AddObjectToObject(root, "rng");
     cJSON_AddStringToObject(rng, "algorithm", "Philox4x32-10");
@@ -128,7 +129,7 @@ static void add_rest(cJSON *root, const gls_job *job)
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
 
-/* The image that a region is read from; one that has gone by now is left out. */
+/* Adds the image of a region. Leaves out an image that was deleted meanwhile. */
 static void add_region_file(cJSON *object, const gls_region_info *region)
 {
     gls_region_text text;
@@ -138,7 +139,7 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
     free(text.path);
 }
 
-/* Where values come from that nobody gave, and why they are what they are. */
+/* Adds the defaults in use, and the reason for each. */
 static void add_defaults(cJSON *root, const gls_job_options *options)
 {
     gls_default held[GLS_MAX_DEFAULTS];
@@ -160,7 +161,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
     cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options));
 }
 
-/* The regions of the run. */
+/* Adds the regions of the run. */
 static void add_regions(cJSON *root, const gls_regions *regions)
 {
     cJSON *array = cJSON_AddArrayToObject(root, "regions");
@@ -178,11 +179,11 @@ static void add_regions(cJSON *root, const gls_regions *regions)
     }
 }
 
-/* How many streamlines met each region that is told apart (in their order), and any of those that are one: of roles
- * that look at all points. */
+/* Adds how many streamlines met each region that is counted on its own (in order), and how many met any region of the
+ * other roles that look at all points. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
-    const gls_regions *regions = job->study.regions;
+    const gls_regions *regions = job->inputs.regions;
     const uint64_t *met = job->result.track.met;
     cJSON *object = cJSON_AddObjectToObject(counts, "met");
     int n_of[GLS_REGION_ROLES] = {0};
@@ -203,6 +204,7 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
+/* Adds device, counts, lengths and warnings. */
 static void add_result(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -245,7 +247,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_sidecar_add_warnings(root, &job->run.warnings);
 }
 
-/* What a run without --shard does not have, so that leaving it out is all that differs. */
+/* Adds members that only runs with --shard have. */
 static void add_shard(cJSON *root, const gls_shard *shard)
 {
     char text[17];
@@ -259,13 +261,13 @@ static void add_shard(cJSON *root, const gls_shard *shard)
     cJSON_AddStringToObject(object, "inputs_hash", gls_hash_text(shard->inputs, text));
 }
 
-/* To the microsecond: more digits of a time say nothing. */
+/* Rounds to the microsecond. */
 static void add_seconds(cJSON *object, const char *key, double seconds)
 {
     gls_json_double(object, key, round(1e6 * seconds) / 1e6);
 }
 
-/* What one of the devices did. */
+/* Adds the share of one device. */
 static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
 {
     cJSON *object = cJSON_CreateObject();
@@ -281,8 +283,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared.
- */
+/* Adds what may differ between two runs with the same tractogram, in a member of its own, so that all other members can
+ * be compared. */
 static void add_run(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -314,7 +316,8 @@ static void add_run(cJSON *root, const gls_job *job)
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
 }
 
-/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
+/* Chooses the default name again, because another run may have taken it meanwhile: x.json is the default for x.trx and
+ * for x.tck. */
 static void rename_sidecar(gls_job *job)
 {
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
@@ -323,7 +326,7 @@ static void rename_sidecar(gls_job *job)
     job->result.sidecar = job->sidecar = name;
 }
 
-/* It may take it as late as this run's files get their names. */
+/* Offers the second name, because the first may be taken as late as when the files get their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
     if (job->options.sidecar || job->run.force) return GLS_OK;
@@ -351,7 +354,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
     add_defaults(root, &job->options_given);
     add_odf(root, job);
-    add_regions(root, job->study.regions);
+    add_regions(root, job->inputs.regions);
     add_rest(root, job);
     add_result(root, job);
     gls_sinks_describe(job, root);

@@ -1,4 +1,5 @@
-#include "workflow/weight_devices.h"
+/* Opens the devices that compute weights on a thread, while the FODs are read. */
+#include "workflow/weight_files.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static gls_status open_devices(gls_weight_devices *d)
     if (strcmp(d->name, "cpu") != 0) status = gls_device_set_open(set, d->name, (size_t)d->n, d->api);
     if (status == GLS_ERR_DEVICE && strcmp(d->name, "auto") == 0) status = GLS_OK;
     if (status) return status;
-    /* a software renderer is the CPU by a longer way */
+    /* the CPU kernels are faster than a software renderer */
     if (set->n > 0 && strcmp(d->name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
         gls_device_set_close(set);
     if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");

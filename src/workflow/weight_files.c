@@ -1,3 +1,4 @@
+/* Files with weights of streamlines: text, selection, iterations, fixel directory; and the choice of the walk. */
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -8,16 +9,16 @@
 #include <string.h>
 
 #include "util/numbers.h"
-#include "util/status.h"
 #include "util/output_file.h"
-#include "util/threads.h"
+#include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 #include "weights/fixels.h"
-#include "workflow/json.h"
+#include "workflow/sidecar.h"
 
-#define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */
+#define NUMBER_ROOM 24 /* characters of a number with its separator */
 #define NUMBER_BLOCK 1024
-#define NUMBER_BLOCKS 128 /* of a part: 3 MiB */
+#define NUMBER_BLOCKS 128 /* blocks of a part: 3 MiB */
 
 static gls_status measure(void *user, const gls_streamlines *s)
 {
@@ -31,7 +32,7 @@ static gls_status measure(void *user, const gls_streamlines *s)
             }
             step = sqrt(step);
             if (!isfinite(step)) continue;
-            range->most = fmax(range->most, step);
+            range->max = fmax(range->max, step);
             range->sum += step;
             range->n++;
         }
@@ -47,8 +48,8 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
 {
     bool straight = false;
     if (step <= 0 && range->n > 0) {
-        /* what steps of one length have a mean far below the largest: those that were left out */
-        step = range->most;
+        /* Steps of one length have a mean far below the largest if points were left out. */
+        step = range->max;
         straight = range->sum / (double)range->n < 0.75 * step;
         if (straight)
             gls_log(GLS_LOG_INFO,
@@ -62,7 +63,7 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
 
-void gls_weights_tell(const gls_weights *w)
+void gls_weights_log(const gls_weights *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
     char n[32], entries[32], seconds[32];
@@ -95,10 +96,10 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
-/* Numbers as text: several threads form blocks of them, one part of all after the other. */
+/* Writes numbers as text. Several threads format the blocks of a part; the parts follow one another. */
 typedef struct number_text {
     const float *value;
-    size_t n, first; /* numbers; the first block of the part */
+    size_t n, first; /* n: numbers; first: first block of the part */
     double factor;
     char text[NUMBER_BLOCKS][NUMBER_ROOM * NUMBER_BLOCK];
     size_t length[NUMBER_BLOCKS];
@@ -179,7 +180,7 @@ gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool ove
     return write_file(path, overwrite, group, &text);
 }
 
-static void put_spread(gls_text *text, const gls_weights_spread *s)
+static void append_spread(gls_text *text, const gls_weights_spread *s)
 {
     gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);
 }
@@ -196,8 +197,8 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
         gls_text_printf(&text, "%zu,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 ",%" PRIu64, i, x->data, x->tikhonov, x->tv,
                         x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels,
                         x->excluded);
-        put_spread(&text, &x->step);
-        put_spread(&text, &x->coefficient);
+        append_spread(&text, &x->step);
+        append_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);
     }
     return write_file(path, overwrite, group, &text);

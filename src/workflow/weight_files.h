@@ -1,47 +1,106 @@
-/* Weights of streamlines: how the streamlines are walked, and the files that come of it. */
+/* Weights of streamlines: fixels from FODs, the devices that compute, and the files that are written. */
 #ifndef GLS_WORKFLOW_WEIGHT_FILES_H
 #define GLS_WORKFLOW_WEIGHT_FILES_H
 
 #include <cJSON.h>
+#include <pthread.h>
 
+#include <glslines/fixels.h>
 #include <glslines/tractogram.h>
 #include <glslines/weights.h>
 #include <glslines/workflow.h>
 
 #include "util/output_file.h"
+#include "workflow/devices.h"
 
-/* Names of the columns of a tractogram with weights. */
+/* --- From files of FODs to fixels. */
+
+typedef struct gls_fod_options {
+    const char *sh;
+    gls_sh_basis basis;
+    gls_frame frame;
+    const char *act;       /* five-tissue image; NULL: none */
+    const char *proc_mask; /* NULL: none */
+    bool no_dilate;        /* overrides fixel.dilate */
+    bool fd_scale_gm;      /* needs act: lowers densities in grey matter */
+    gls_fixel_options fixel;
+} gls_fod_options;
+
+typedef struct gls_fod {
+    gls_fixels *fixels;
+    gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
+} gls_fod;
+
+/* Share of the voxels that are not 0 in which the first SH coefficients cannot be those of an ODF. NAN: no such voxels.
+ */
+double gls_fod_share_unlike(const gls_image *sh);
+/* Checks that an image holds SH coefficients. GLS_ERR_INPUT if it holds something else, such as peaks. Warns in
+ * doubtful cases. */
+gls_status gls_fod_check(const gls_image *sh, const char *name);
+/* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */
+gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
+/* Like gls_fod_read(), but takes the image. sh: tournier07 coefficients along the scanner axes. */
+gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
+/* Frees fixels and images. */
+void gls_fod_finish(gls_fod *fod);
+
+/* --- Devices that compute weights. They are opened on a thread while the FODs are read. */
+
+typedef struct gls_weight_devices {
+    gls_device_set set; /* valid after gls_weight_devices_end(); empty: the CPU computes */
+    const char *name;
+    int n;
+    gls_graphics api;
+    gls_weights_method method;
+    bool running;
+    pthread_t thread;
+    gls_status status;
+    char message[1024];
+} gls_weight_devices;
+
+/* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
+ * computes instead if the only device is a software renderer that the user did not name. */
+void gls_weight_devices_begin(gls_weight_devices *devices, const char *name, int n, gls_graphics api,
+                              gls_weights_method method);
+/* Waits for the thread. Call it exactly once after gls_weight_devices_begin(), then close the set. */
+gls_status gls_weight_devices_end(gls_weight_devices *devices);
+
+/* --- How streamlines are walked, and the files with the result. */
+
+/* Names of the columns with weights in a tractogram. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
 #define GLS_DPS_COEFFICIENTS "sift2_coefficients"
 
-/* Steps of streamlines, as a sink that is never finished. */
+/* A sink that measures the steps of streamlines. Needs no finish. */
 typedef struct gls_step_range {
-    double most, sum;
+    double max, sum;
     uint64_t n;
 } gls_step_range;
+/* The sink. range must outlive it and be zero at first. */
 gls_sink gls_step_range_sink(gls_step_range *range);
 
-/* step: mm; 0: range has what was measured. Says what it chose where that is a guess. */
+/* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */
 gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
                                    const gls_grid *grid);
 
-/* Logs what was mapped, and what became of it. */
-void gls_weights_tell(const gls_weights *weights);
+/* Logs what was mapped to fixels, and the result of the fit. */
+void gls_weights_log(const gls_weights *weights);
 
-/* n values as MRtrix3 reads them: a comment, and one row of them. factor: of all. group: NULL: none. */
+/* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
-/* 0 and 1, a line each. */
+/* Writes the selection of SIFT: 0 or 1 a line. */
 gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite,
                                        gls_output_group *group);
+/* Writes the proportionality coefficient mu. */
 gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite, gls_output_group *group);
-/* A line for each iteration, with the columns of tcksift2. */
+/* Writes one line for each iteration, with the columns of tcksift2. */
 gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
                                         gls_output_group *group);
-/* Fixel directory with all values. */
+/* Writes a fixel directory with all values. */
 gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
                                     bool overwrite, gls_output_group *group);
-/* What came of it, for a sidecar. */
+/* Adds the result to a sidecar. */
 void gls_weights_describe(cJSON *root, const gls_weights *weights);
 
 #endif

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/stats.h"
+#include "bench/bench_stats.h"
 #include "util/maths.h"
 #include "util/status.h"
-#include "workflow/json.h"
-#include "workflow/params.h"
+#include "workflow/sidecar.h"
+#include "workflow/run_params.h"
 
 static const char *path_in(const char *directory, const char *name, char *path, size_t size)
 {
@@ -152,7 +152,7 @@ static gls_status write_odf(const bench_run *run, const bench_model *model, cons
 static gls_status write_files(const bench_run *run, const bench_model *model, double seconds, const char *directory,
                               double *cutoff)
 {
-    const gls_study *in = &run->data;
+    const gls_job_inputs *in = &run->data;
     bool boot = false;
     for (int i = 0; i < run->options->n_dg; i++) boot = boot || run->options->dg[i] == GLS_DG_BOOT;
     gls_status code = write_job(run, seconds, directory);
@@ -198,6 +198,6 @@ int main(int argc, char **argv)
     else
         printf("{\"mrtrix_cutoff\": %.9g}\n", cutoff);
     bench_model_finish(&model);
-    gls_study_finish(&run.data);
+    gls_job_inputs_finish(&run.data);
     return status ? 1 : 0;
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "file.h"
-#include "workflow/tracts/columns.h"
-#include "workflow/tracts/job.h"
+#include "workflow/tracts/tract_files.h"
+#include "workflow/tracts/tract_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     gls_tract_table_finish(&table);
     if (fuzz_ok(gls_tract_weights_open(&weights, path, NULL, NULL, true))) {
         for (uint64_t i = 0; i < weights.n; i++)
-            if (!(fabs(weights.values[i]) <= weights.most)) abort();
+            if (!(fabs(weights.values[i]) <= weights.max)) abort();
         gls_tract_weights_close(&weights);
     }
     close(fd);

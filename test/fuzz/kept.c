@@ -2,9 +2,9 @@
  * run that may have been done: what was kept or nothing, never a crash. */
 #include "folder.h"
 #include "grid.h"
-#include "workflow/cache.h"
-#include "workflow/checked.h"
-#include "workflow/done.h"
+#include "workflow/fit_model.h"
+#include "workflow/device_checks.h"
+#include "workflow/job.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {
@@ -49,7 +49,7 @@ static void find_done(const fuzz_folder *folder, const char *sidecar)
     job.output = output;
     job.sidecar = (char *)sidecar;
     job.params = job.options.track;
-    job.study.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
+    job.inputs.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
     if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();
     cJSON_Delete(job.written);
 }

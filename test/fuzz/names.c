@@ -4,8 +4,7 @@
 
 #include "folder.h"
 #include "render/scene.h"
-#include "workflow/tracts/edges.h"
-#include "workflow/tracts/names.h"
+#include "workflow/tracts/tract_files.h"
 
 static void read_names(const char *path)
 {

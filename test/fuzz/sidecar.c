@@ -6,7 +6,7 @@
 #include "few_lines.h"
 #include "folder.h"
 #include "grid.h"
-#include "workflow/merge_sidecar.h"
+#include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
 
 #define STREAMLINES 3 /* of each shard, as fuzz_append_lines() writes them */

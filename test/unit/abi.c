@@ -12,7 +12,7 @@
 
 #include <glslines/glslines.h>
 
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 static cJSON *description;
 

@@ -10,8 +10,7 @@
 #include <glslines/glslines.h>
 
 #include "util/numbers.h"
-#include "workflow/defaults.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
 

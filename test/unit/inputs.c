@@ -14,7 +14,7 @@
 
 #include "files.h"
 #include "util/file.h"
-#include "workflow/inputs.h"
+#include "workflow/run.h"
 
 /* --- what is opened ------------------------------------------------------- */
 

@@ -9,9 +9,8 @@
 
 #include "files.h"
 #include "util/output_file.h"
-#include "workflow/cache.h"
-#include "workflow/json.h"
-#include "workflow/written.h"
+#include "workflow/fit_model.h"
+#include "workflow/sidecar.h"
 
 /* --- outputs -------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include <glslines/glslines.h>
 
 #include "track/check.h"
-#include "workflow/params.h"
+#include "workflow/run_params.h"
 
 static const gls_grid cubes = {.voxel_size = {2, 2, 2}};
 

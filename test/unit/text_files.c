@@ -12,7 +12,7 @@
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text_tables.h"
-#include "workflow/tracts/names.h"
+#include "workflow/tracts/tract_files.h"
 
 static char path[32];
 

@@ -1,4 +1,4 @@
-/* track --connectome LABELS:FILE: the matrix of streamlines that join two labels, weighted where --weights is given. */
+/* track --connectome LABELS:FILE: counts the streamlines that join two labels, or adds their weights with --weights. */
 #include <cJSON.h>
 #include <string.h>
 
@@ -6,15 +6,16 @@
 #include "tracts/grouped.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/sinks/weights_sink.h"
+#include "workflow/job.h"
+#include "workflow/sidecar.h"
+#include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
 
 typedef struct matrix_state {
     gls_connectome *connectome;
 } matrix_state;
 
+/* Parses LABELS:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const char *text = job->options.connectome, *colon = text ? gls_names_last(text, ':') : NULL;
@@ -29,6 +30,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
+/* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
 static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                               gls_sink *own)
 {
@@ -50,7 +52,7 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
 }
 
-/* Weights are known once all streamlines have come; the ends of these were kept. */
+/* Weights are known after the last streamline. Until then the ends of streamlines are kept. */
 static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
     (void)writer;

@@ -1,9 +1,10 @@
-/* track --density and --dec: how many streamlines visit each voxel, and in which directions they pass. */
+/* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
+ */
 #include "image/formats.h"
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/job.h"
 
 typedef struct map_state {
     gls_density *map;
@@ -30,14 +31,15 @@ static gls_status take_dec(gls_run_sink *sink, gls_job *job)
     return take_map(sink, job, o->dec);
 }
 
+/* Makes the map. The map of counts can use the visited voxels that a device counts. */
 static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                            gls_sink *own)
 {
     map_state *s = sink->state;
     gls_density_options options = gls_density_options_default();
-    gls_grid plain = *job->study.grid;
+    gls_grid plain = *job->inputs.grid;
     (void)group, (void)tractogram;
-    plain.space = 0; /* as in a tractogram, so that its maps have the same bytes */
+    plain.space = 0; /* as in a map from a tractogram, so that both have the same bytes */
     options.directions = sink->kind == &gls_dec_kind;
     gls_status status = gls_density_create(&plain, &options, &s->map);
     if (status) return status;

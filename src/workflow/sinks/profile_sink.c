@@ -1,18 +1,19 @@
-/* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that are found by rules. */
+/* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that rules define. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "image/formats.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/study.h"
-#include "workflow/tracts/profile_table.h"
+#include "workflow/job.h"
+#include "workflow/job_inputs.h"
+#include "workflow/tracts/tract_tables.h"
 
 typedef struct profile_state {
     gls_bundles *bundles;
 } profile_state;
 
+/* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -42,7 +43,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     profile_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
-    options.grid = job->study.grid;
+    options.grid = job->inputs.grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;
     return status;
@@ -56,12 +57,12 @@ static gls_status open_profile(gls_run_sink *sink, gls_job *job, gls_output_grou
     return GLS_OK;
 }
 
-/* Without images: FA, or the image of --fa in its place. */
+/* Without images: FA, or the image of --fa. */
 static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
     gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
     gls_image *read[GLS_SINK_MAX_IMAGES] = {NULL};
-    const gls_image *image[GLS_SINK_MAX_IMAGES] = {gls_study_scalar(&job->study)};
+    const gls_image *image[GLS_SINK_MAX_IMAGES] = {gls_job_inputs_scalar(&job->inputs)};
     char *name[GLS_SINK_MAX_IMAGES] = {NULL};
     const bool by_fa = sink->n_inputs == 1;
     const size_t n = by_fa ? 1 : sink->n_inputs - 1;

@@ -6,9 +6,9 @@
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/tracts/sample_set.h"
+#include "workflow/job.h"
+#include "workflow/sidecar.h"
+#include "workflow/tracts/tract_tables.h"
 
 typedef struct sample_state {
     gls_sample_set set;
@@ -16,6 +16,7 @@ typedef struct sample_state {
     gls_sample_rows rows;
 } sample_state;
 
+/* Parses IMAGE,IMAGE or IMAGE,IMAGE:FILE, and --stat-tck. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;

@@ -1,17 +1,17 @@
-/* track --output-seeds: a table of where the streamlines that are kept began. */
+/* track --output-seeds: a table of the seeds of all streamlines that are kept. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/job_state.h"
+#include "workflow/job.h"
 
 #define PIECE 65536
 
 typedef struct seeds_state {
     gls_output output;
-    gls_text text; /* rows that were not written yet */
-    uint64_t n;    /* streamlines so far */
+    gls_text text; /* rows not written yet */
+    uint64_t n;    /* number of streamlines so far */
 } seeds_state;
 
 static gls_status take(gls_run_sink *sink, gls_job *job)
@@ -30,22 +30,23 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* The point of a streamline that is its seed: the nearest one, where points were left out. */
+/* Index of the point of a streamline that is its seed: the nearest point, because points may have been left out. */
 static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
 {
     uint64_t best = s->offset[i];
-    float least = INFINITY;
+    float smallest = INFINITY;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
         float square = 0;
         for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
-        if (square < least) {
-            least = square;
+        if (square < smallest) {
+            smallest = square;
             best = p;
         }
     }
     return best - s->offset[i];
 }
 
+/* Appends a row for each streamline: its number, the index of its seed point, the seed. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;

@@ -1,4 +1,5 @@
-/* track --segment BUNDLES or BUNDLES:FILE: bundles by a table of rules, as groups of the tractogram and as a table. */
+/* track --segment BUNDLES or BUNDLES:FILE: assigns streamlines to bundles by a table of rules, as groups of the
+ * tractogram and as a table. */
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,26 +9,27 @@
 #include "tracts/shape.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
-#include "workflow/json.h"
-#include "workflow/tracts/segment_files.h"
+#include "workflow/job.h"
+#include "workflow/sidecar.h"
+#include "workflow/tracts/tract_tables.h"
 
-/* Streamlines of a bundle that wait until it is known which of them are outliers. */
+/* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
     size_t n, capacity, n_points, point_capacity;
-    uint64_t *place; /* of the streamline among all */
-    size_t *offset;  /* n + 1 */
+    uint64_t *place; /* index of each streamline in the tractogram */
+    size_t *offset;  /* n + 1 elements */
     float (*point)[3];
 } waiting_lines;
 
 typedef struct segment_state {
     gls_bundles *bundles;
-    gls_bundle_stats **volume; /* of each bundle, for the table */
-    waiting_lines *waiting;    /* of each bundle that is cleaned, for the table */
-    uint32_t **member;         /* of each bundle its streamlines, for the tractogram */
+    gls_bundle_stats **volume; /* one for each bundle, for the table */
+    waiting_lines *waiting;    /* one for each bundle that is cleaned, for the table */
+    uint32_t **member;         /* members of each bundle, for the tractogram */
     bool table, unique;
 } segment_state;
 
+/* Parses BUNDLES or BUNDLES:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -53,7 +55,8 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status || !colon ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
-/* Parts of a run are merged later, which outliers do not allow; TRX files limit the names of groups. */
+/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and names of bundles that TRX
+ * cannot hold. */
 static gls_status check_bundles(const gls_bundles *bundles, const gls_job *job, const char *rules)
 {
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
@@ -69,11 +72,12 @@ static gls_status check_bundles(const gls_bundles *bundles, const gls_job *job, 
     return GLS_OK;
 }
 
+/* Reads the rules, and makes what the table needs. */
 static gls_status prepare(gls_run_sink *sink, gls_job *job)
 {
     segment_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
-    options.grid = job->study.grid;
+    options.grid = job->inputs.grid;
     options.unique = s->unique;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;
@@ -87,6 +91,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Makes room for one more streamline with n_points points. Returns false if memory runs out. */
 static bool make_room(waiting_lines *w, size_t n_points)
 {
     if (w->n + 1 >= w->capacity) {
@@ -117,6 +122,8 @@ static gls_status let_wait(waiting_lines *w, uint64_t place, const float (*point
     return GLS_OK;
 }
 
+/* Assigns streamlines to bundles. For the table, adds the new members to the volume of their bundle, or keeps them
+ * until outliers are known. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     segment_state *s = user;
@@ -146,7 +153,7 @@ static gls_status open_bundles(gls_run_sink *sink, gls_job *job, gls_output_grou
     return GLS_OK;
 }
 
-/* What waited of a bundle and is still in it. */
+/* Adds the kept streamlines that are still in the bundle. */
 static gls_status add_waiting(segment_state *s, size_t k)
 {
     const gls_bundle *bundle = &s->bundles->bundle[k];
@@ -161,6 +168,7 @@ static gls_status add_waiting(segment_state *s, size_t k)
     return status;
 }
 
+/* Removes outliers, and writes the bundles as groups of the tractogram. */
 static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
     segment_state *s = sink->state;

@@ -1,10 +1,10 @@
-/* The files that a sink reads and writes, as the texts of options name them. */
+/* Files that a sink reads and writes, from the values of options. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/job.h"
 
 static gls_status no_memory(void)
 {

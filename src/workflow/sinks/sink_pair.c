@@ -1,5 +1,5 @@
-/* A sink that hands streamlines to two others at the same time: one takes them on the caller's thread, the other one on
- * a thread of its own, so that a large tractogram is written while maps and weights are made. */
+/* A sink that passes streamlines to two sinks at the same time: to one on the caller's thread, to the other on a thread
+ * of its own. A large tractogram is written while maps and weights are made. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +10,17 @@
 #include "workflow/sinks/sinks.h"
 
 typedef struct pair {
-    gls_sink first, second; /* second: of the thread */
+    gls_sink first, second; /* second: called on the thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    const gls_streamlines *due; /* for the second; NULL: it waits */
+    const gls_streamlines *due; /* batch for the second sink; NULL: the thread waits */
     bool closing;
-    gls_status status; /* of the second */
+    gls_status status; /* of the second sink */
     char message[GLS_MESSAGE_BYTES];
 } pair;
 
+/* The thread: appends each batch to the second sink until the pair closes. */
 static void *serve(void *user)
 {
     pair *p = user;
@@ -46,6 +47,7 @@ static void *serve(void *user)
     return NULL;
 }
 
+/* Passes a batch to the thread, appends it to the first sink, and waits for the thread. */
 static gls_status append(void *user, const gls_streamlines *streamlines)
 {
     pair *p = user;

@@ -1,3 +1,4 @@
+/* The table of sinks, and the functions of a run that go over all wanted sinks. */
 #include "workflow/sinks/sinks.h"
 
 #include <stdlib.h>
@@ -7,9 +8,9 @@
 #include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/job_state.h"
+#include "workflow/job.h"
 
-/* A kind of result is one row. Columns reach the tractogram, and files the sidecar, in this order. */
+/* One row for each kind. Columns reach the tractogram, and files the sidecar, in this order. */
 static const gls_sink_kind *const kinds[] = {
     &gls_density_kind, &gls_dec_kind,    &gls_connectome_kind, &gls_weights_kind,
     &gls_profile_kind, &gls_sample_kind, &gls_segment_kind,    &gls_seeds_kind,
@@ -17,12 +18,12 @@ static const gls_sink_kind *const kinds[] = {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 _Static_assert(N_KINDS <= GLS_MAX_SINKS, "gls_run_sinks has a place for each kind");
 
-/* The next wanted sink that has the function at this place of its kind. */
+/* Goes over the wanted sinks whose kind has this function. */
 #define FOR_EACH(type, one, job, function)                                               \
     for (type *one = (job)->sinks.sink, *end_ = one + (job)->sinks.n; one < end_; one++) \
         if (one->wanted && one->kind->function)
 
-/* --- before the run ------------------------------------------------------- */
+/* --- Before the run. */
 
 gls_status gls_sinks_take(gls_job *job)
 {
@@ -60,7 +61,7 @@ gls_status gls_sinks_prepare(gls_job *job)
     return status;
 }
 
-/* --- identity ------------------------------------------------------------- */
+/* --- Identity. */
 
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
@@ -68,7 +69,7 @@ static gls_status hash_file(const char *path, uint64_t *hash)
     return status ? status : gls_input_hash(path, hash);
 }
 
-/* What the rules of bundles name: files and folders of TRX by what is in them, spheres and pipes by their text. */
+/* Hashes what rules of bundles name: files, and folders of TRX, by contents; spheres and pipes by their text. */
 static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
 {
     size_t n = 0;
@@ -79,7 +80,7 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
         struct stat info;
         char *file = gls_input_named_file(text[i]);
         const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
-        const char *rest = file ? text[i] + strlen(file) : text[i]; /* labels, or all */
+        const char *rest = file ? text[i] + strlen(file) : text[i]; /* the labels; the whole text if no file is named */
         uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
         if (is_kept) status = gls_input_hash(file, &part[2]);
         free(file);
@@ -108,7 +109,7 @@ gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash)
     return GLS_OK;
 }
 
-/* --- the run -------------------------------------------------------------- */
+/* --- The run. */
 
 gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram)
 {
@@ -135,7 +136,7 @@ bool gls_sinks_need_points(const gls_job *job)
 {
     bool need = false;
     FOR_EACH(const gls_run_sink, sink, job, take)
-    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, &job->study.stop_map->grid);
+    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, &job->inputs.stop_map->grid);
     return need;
 }
 

@@ -1,5 +1,5 @@
-/* track --weights: weights of the streamlines (SIFT2) while they are tracked, as a column of the tractogram or as text;
- * streamlines are mapped to fixels as they come, and their ends are kept for a connectome. */
+/* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
+ * Streamlines are mapped to fixels as they arrive. Their ends are kept for a connectome. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,25 +9,24 @@
 
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/fod.h"
-#include "workflow/job_state.h"
-#include "workflow/params.h"
-#include "workflow/sinks/weights_sink.h"
+#include "workflow/job.h"
+#include "workflow/run_params.h"
+#include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
 
-#define PARCEL 16384
+#define BATCH 16384
 
 typedef struct weights_state {
     gls_fod fod;
     gls_weights *weights;
-    gls_device *device; /* that maps beside those that track; NULL: the CPU does */
+    gls_device *device; /* maps streamlines while others track; NULL: the CPU maps */
     bool keeps_ends, solved;
     size_t n, capacity;
-    float (*end)[2][3]; /* of each streamline */
-    float *alike;       /* 1 for each, where no weights can be computed; else NULL */
+    float (*end)[2][3]; /* the two ends of each streamline */
+    float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
-/* TRX files hold them as a column; beside others they are a text file. */
+/* TRX files hold weights as a column. With other formats they go to a text file. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -38,13 +37,13 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
     sink->wanted = true;
-    if (job->maps_alone || job->format == GLS_FORMAT_TRX) return GLS_OK;
+    if (job->no_tractogram || job->format == GLS_FORMAT_TRX) return GLS_OK;
     if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) >= 0) return GLS_OK;
     sink->output = NULL;
     return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* A context of its own on a GPU: the trackers go on beside it. */
+/* Opens a context of its own on a GPU, so that the trackers continue beside it. */
 static gls_status set_device(weights_state *w, const gls_device_set *devices)
 {
     if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
@@ -56,6 +55,7 @@ static gls_status set_device(weights_state *w, const gls_device_set *devices)
     return gls_weights_set_device(w->weights, w->device);
 }
 
+/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     weights_state *w = user;
@@ -76,11 +76,11 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Fixels of the FODs that are tracked. */
+/* Segments the FODs that are tracked into fixels. */
 static gls_status segment_fods(weights_state *w, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    const gls_image *from = o->sh ? job->study.odf_image : job->study.model.sh;
+    const gls_image *from = o->sh ? job->inputs.odf_image : job->inputs.model.sh;
     gls_image *sh = NULL;
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
@@ -92,6 +92,7 @@ static gls_status segment_fods(weights_state *w, const gls_job *job)
     return status;
 }
 
+/* Segments the FODs and makes the mapper. */
 static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                                gls_sink *own)
 {
@@ -120,15 +121,15 @@ static gls_status weigh_alike(weights_state *w)
     return GLS_OK;
 }
 
-/* The weights, one a streamline, and their number. Streamlines of which no weights can be computed all get 1, with a
- * warning: what was tracked is not lost. */
+/* *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the streamlines
+ * are not lost. */
 static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
 {
     const bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = GLS_OK;
     if (!w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
-        if (!status) gls_weights_tell(w->weights);
+        if (!status) gls_weights_log(w->weights);
         if (status == GLS_ERR_EMPTY) status = weigh_alike(w);
         w->solved = !status;
     }
@@ -142,13 +143,13 @@ gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_con
 {
     weights_state *w = weights->state;
     const float *weight = NULL;
-    uint64_t offset[PARCEL + 1], n;
+    uint64_t offset[BATCH + 1], n;
     gls_sink sink = gls_connectome_sink(connectome);
     gls_status status = solve(w, &job->devices, &weight, &n);
-    for (size_t i = 0; i <= PARCEL; i++) offset[i] = 2 * i;
-    for (size_t first = 0; first < w->n && !status; first += PARCEL) {
+    for (size_t i = 0; i <= BATCH; i++) offset[i] = 2 * i;
+    for (size_t first = 0; first < w->n && !status; first += BATCH) {
         const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
-        const gls_streamlines s = {.n = w->n - first < PARCEL ? w->n - first : PARCEL,
+        const gls_streamlines s = {.n = w->n - first < BATCH ? w->n - first : BATCH,
                                    .offset = offset,
                                    .point = (const float(*)[3])w->end[first],
                                    .n_dps = 1,

@@ -1,4 +1,5 @@
-#include "workflow/tracts/columns.h"
+/* Columns of streamlines from files beside a tractogram: tables, and track scalar files. */
+#include "workflow/tracts/tract_files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,13 +9,13 @@
 
 #include "tractogram/readers.h"
 #include "util/file.h"
-#include "util/text_tables.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 
 #define MAX_BYTES ((size_t)1 << 33)
 
-/* "name_3" -> 4 bytes of name, 3; false: no number behind. */
+/* Splits "name_3": *length is 4, *number is 3. Returns false without a number at the end. */
 static bool split_name(const char *text, size_t *length, size_t *number)
 {
     const char *mark = strrchr(text, '_');
@@ -25,8 +26,7 @@ static bool split_name(const char *text, size_t *length, size_t *number)
     return !*end;
 }
 
-/* The names of the first line, which has as many as rows have cells, between tabs or commas; the rest of the text.
- * names: has room for n_cells. */
+/* Splits the header line into n_cells names, at tabs or commas. names has room for n_cells. */
 static gls_status cut_header(gls_tract_table *t, const char *path, char **names, size_t n_cells)
 {
     char *copy = gls_text_copy(t->header);
@@ -46,10 +46,10 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
                : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, rows have %zu", path, k, n_cells);
 }
 
-/* Names of columns and how many components each has. */
+/* Reads the names of columns and counts their components. */
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
-    size_t length = 0, number = 0, next = 0; /* next: the component that would go on with the last column; 0: none */
+    size_t length = 0, number = 0, next = 0; /* next: the component that continues the last column; 0: none */
     t->column = calloc(n_cells, sizeof *t->column);
     char **names = calloc(n_cells, sizeof *names);
     gls_status status =
@@ -108,7 +108,7 @@ void gls_tract_table_finish(gls_tract_table *t)
     *t = (gls_tract_table){.n = 0};
 }
 
-/* --- track scalars ------------------------------------------------------------------------------------------- */
+/* --- Track scalars. */
 
 static gls_status take_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
@@ -143,7 +143,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 
 void gls_tract_scalars_close(gls_tract_scalars *s)
 {
-    if (!s->path) return; /* it was not opened */
+    if (!s->path) return; /* not opened */
     gls_cursor_finish(&s->cursor);
     gls_tck_header_finish(&s->header);
     if (s->fd >= 0) close(s->fd);
@@ -152,7 +152,7 @@ void gls_tract_scalars_close(gls_tract_scalars *s)
     *s = (gls_tract_scalars){.fd = -1};
 }
 
-/* The next n values; false: there are fewer. */
+/* Reads the next n values. Returns false if there are fewer. */
 static bool read_values(gls_tract_scalars *s, size_t n, float *value)
 {
     enum { BLOCK = 1024 };
@@ -178,6 +178,7 @@ typedef struct adder {
     size_t points, columns;
 } adder;
 
+/* Reads the values of all points of a batch. GLS_ERR_INPUT: the file has another number for a streamline. */
 static gls_status fill(adder *a, const gls_streamlines *in)
 {
     gls_tract_scalars *s = a->scalars;
@@ -193,6 +194,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     return GLS_OK;
 }
 
+/* Adds the next values as a column dpv, which replaces a column of the same name. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     adder *a = user;
@@ -226,12 +228,13 @@ static void discard(void *user)
     free(a);
 }
 
+/* Checks that the file has no values left. */
 static gls_status finish(void *user)
 {
     adder *a = user;
     float end;
     gls_status status = GLS_OK;
-    /* MRtrix3 writes no mark at the end */
+    /* MRtrix3 writes no mark at the end of the file. */
     if (read_values(a->scalars, 1, &end) && !isinf(end))
         status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
                           a->scalars->line);

@@ -1,4 +1,5 @@
-#include "workflow/tracts/concat.h"
+/* Several tractograms as one stream: compares their headers, and passes on the columns that all have. */
+#include "workflow/tracts/tract_files.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #define SAME_PLACE 1e-4 /* mm */
 
+/* Compares two grids where both files have one. Corners may differ by SAME_PLACE. */
 static gls_status compare_grids(const char *path, const gls_tractogram_info *a, const char *other,
                                 const gls_tractogram_info *b)
 {
@@ -22,6 +24,7 @@ static gls_status compare_grids(const char *path, const gls_tractogram_info *a, 
     return same ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its grid is not that of %s", other, path);
 }
 
+/* Requires the same columns in both lists, in any order. */
 static gls_status compare_columns(const char *kind, const char *path, const gls_column *a, size_t n_a,
                                   const char *other, const gls_column *b, size_t n_b)
 {
@@ -45,7 +48,7 @@ static bool has_column(const gls_column *list, size_t n, const gls_column *like)
     return c && c->type == like->type && c->components == like->components;
 }
 
-/* Takes out of the kept columns of a kind those that another file does not have. */
+/* Removes from the kept columns of a kind those that another file lacks. */
 static void keep_common(gls_tract_sources *s, int kind, const gls_column *other, size_t n)
 {
     size_t kept = 0;
@@ -54,6 +57,7 @@ static void keep_common(gls_tract_sources *s, int kind, const gls_column *other,
     s->n_kept[kind] = kept;
 }
 
+/* Starts with the columns and groups of the first file. */
 static gls_status note_columns(gls_tract_sources *s)
 {
     const gls_tractogram_info *info = gls_tract_sources_info(s);
@@ -83,12 +87,13 @@ static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
     join_number(info, "downsample_factor", &s->downsample_factor);
 }
 
+/* Compares the header of file i with what all earlier files have. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
     const gls_tractogram_info *a = gls_tract_sources_info(s), *b;
     gls_tractogram_reader *reader = NULL;
-    gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
+    gls_status status = gls_tract_open(s->run, s->path[i], s->allow_invalid, &reader);
     if (status) return status;
     b = gls_tractogram_reader_info(reader);
     join_headers(s, b);
@@ -106,7 +111,8 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     return status;
 }
 
-/* The file's name without folder and suffix, and without what a group's name cannot have. */
+/* Names the groups: the file's name without folder and suffix, and without characters that a group's name cannot have.
+ */
 static gls_status name_groups(gls_tract_sources *s)
 {
     s->stem = calloc(s->n + 1, sizeof *s->stem);
@@ -122,11 +128,11 @@ static gls_status name_groups(gls_tract_sources *s)
     return s->stem ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_job *job, const char *const *path, size_t n,
+gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run, const char *const *path, size_t n,
                                   bool allow_invalid, bool common, bool by_file)
 {
-    *s = (gls_tract_sources){.job = job, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
-    gls_status status = gls_tract_open(job, path[0], allow_invalid, &s->first);
+    *s = (gls_tract_sources){.run = run, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
+    gls_status status = gls_tract_open(run, path[0], allow_invalid, &s->first);
     if (!status) join_headers(s, gls_tract_sources_info(s));
     if (!status) status = note_columns(s);
     for (size_t i = 1; i < n && !status; i++) status = compare(s, i, common);
@@ -144,7 +150,7 @@ double gls_tract_sources_length_slack(const gls_tract_sources *s)
     return s->step_size > 0 ? share * s->step_size : 0;
 }
 
-/* Hands on the columns that are kept, of every file in the same order, and a group for each file. */
+/* Passes on the kept columns, in the same order for every file, and a group for each file. */
 typedef struct marker {
     const gls_tract_sources *sources;
     const gls_sink *next;
@@ -153,6 +159,7 @@ typedef struct marker {
     gls_column *column;
 } marker;
 
+/* Makes room for the columns, and for groups of n streamlines. */
 static gls_status reserve(marker *m, size_t n)
 {
     const gls_tract_sources *s = m->sources;
@@ -169,7 +176,7 @@ static gls_status reserve(marker *m, size_t n)
     return GLS_OK;
 }
 
-/* The kept columns of a kind; *to moves behind them. */
+/* Appends the kept columns of a kind at *to and moves *to. */
 static gls_status keep(const marker *m, int kind, const gls_column *list, size_t n, gls_column **to)
 {
     const gls_tract_sources *s = m->sources;
@@ -182,6 +189,7 @@ static gls_status keep(const marker *m, int kind, const gls_column *list, size_t
     return GLS_OK;
 }
 
+/* Passes on streamlines with the kept columns, and a group for each file. */
 static gls_status mark(void *user, const gls_streamlines *in)
 {
     marker *m = user;
@@ -207,10 +215,10 @@ static gls_status mark(void *user, const gls_streamlines *in)
 static gls_status send(gls_tract_sources *s, size_t i, const gls_sink *sink, marker *m)
 {
     gls_tractogram_reader *reader = NULL;
-    gls_status status = gls_tract_open(s->job, s->path[i], s->allow_invalid, &reader);
+    gls_status status = gls_tract_open(s->run, s->path[i], s->allow_invalid, &reader);
     m->file = i;
     m->next = sink;
-    if (!status) status = gls_tract_append(s->job, reader, &(gls_sink){.append = mark, .user = m});
+    if (!status) status = gls_tract_append(s->run, reader, &(gls_sink){.append = mark, .user = m});
     gls_tractogram_reader_close(reader);
     return status;
 }

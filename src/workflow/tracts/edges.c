@@ -1,4 +1,5 @@
-#include "workflow/tracts/edges.h"
+/* Pairs of labels that streamlines join, from a file of assignments: selects streamlines, and makes groups. */
+#include "workflow/tracts/tract_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "util/status.h"
 
 #define MAX_BYTES ((size_t)1 << 33)
-#define ROOM ((size_t)16 << 20) /* bytes of membership that are handed on at a time */
+#define ROOM ((size_t)16 << 20) /* largest membership table that is passed on at a time, bytes */
 
 static bool parse_label(char **at, int32_t *label)
 {
@@ -21,7 +22,7 @@ static bool parse_label(char **at, int32_t *label)
     return true;
 }
 
-/* One line; false: it is no list of labels. */
+/* Parses one line. Returns false if it is no list of labels. */
 static bool parse_line(char *line, int32_t pair[2])
 {
     int32_t label[3] = {0};
@@ -136,17 +137,17 @@ void gls_tract_edges_finish(gls_tract_edges *e)
     *e = (gls_tract_edges){.n = 0};
 }
 
-/* --- groups ---------------------------------------------------------------------------------------------------- */
+/* --- Groups. */
 
 typedef struct marker {
     const gls_tract_edges *edges;
     const char *path;
     gls_sink next;
     uint64_t at;
-    size_t lines;       /* that are handed on at a time */
-    uint8_t *member;    /* n_edges times lines */
-    uint64_t *offset;   /* of those lines */
-    gls_column *column; /* all that go on */
+    size_t lines;       /* streamlines that are passed on at a time */
+    uint8_t *member;    /* n_edges x lines */
+    uint64_t *offset;   /* offsets of their points */
+    gls_column *column; /* all columns that are passed on */
     size_t n_columns;
 } marker;
 
@@ -160,7 +161,7 @@ static void discard(void *user)
     free(m);
 }
 
-/* Columns from row `first` on. */
+/* Columns of rows from `first` on. */
 static gls_column *shift(gls_column *to, const gls_column *from, size_t n, uint64_t first)
 {
     for (size_t k = 0; k < n; k++) {
@@ -170,7 +171,7 @@ static gls_column *shift(gls_column *to, const gls_column *from, size_t n, uint6
     return to + n;
 }
 
-/* Streamlines first .. first + n - 1 of the parcel. */
+/* Passes on streamlines first .. first + n - 1 of the batch. */
 static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_t n)
 {
     const uint64_t start = in->offset[first];

@@ -1,4 +1,5 @@
-#include "workflow/tracts/orient.h"
+/* The value of --orient: the direction in which streamlines are turned. */
+#include "workflow/tracts/tract_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "image/region_set.h"
 #include "util/status.h"
 
-/* x, y or z */
+/* x, y or z. */
 static bool is_axis(const char *text)
 {
     return strlen(text) == 1 && strchr("xyz", *text);
@@ -17,7 +18,7 @@ const char *gls_tract_orient_file(const char *text)
     return text && !is_axis(text) ? text : NULL;
 }
 
-gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_job *job, const char *text)
+gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, const char *text)
 {
     *o = (gls_tract_orient){.line = NULL};
     if (!text) return GLS_OK;
@@ -35,7 +36,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_job *job, 
     }
     gls_tractogram_reader *reader = NULL;
     gls_streamlines first;
-    gls_status status = gls_tract_open(job, text, false, &reader);
+    gls_status status = gls_tract_open(run, text, false, &reader);
     if (!status) status = gls_tractogram_reader_next(reader, &first);
     if (!status && (first.n == 0 || first.offset[1] == 0))
         status = gls_fail(GLS_ERR_INPUT, "--orient %s: has no first streamline with points", text);

@@ -1,4 +1,5 @@
-#include "workflow/tracts/profile_table.h"
+/* The table of bundle profiles: .csv or .tsv, wide or one value a row. */
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +9,8 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
-#include "util/text_tables.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 
 char *gls_profile_column(const char *path)
 {
@@ -17,15 +18,15 @@ char *gls_profile_column(const char *path)
     return strndup(name, strcspn(name, "."));
 }
 
-static void put_number(gls_text *text, char separator, double value)
+static void append_number(gls_text *text, char separator, double value)
 {
     char number[40];
     gls_text_printf(text, "%c%s", separator, isfinite(value) ? gls_format_double(value, number, sizeof number) : "nan");
 }
 
-/* The name of the column of a volume, and what follows it. */
-static void put_column(const gls_profile_table *t, size_t image, size_t volume, const char *end, char separator,
-                       gls_text *text)
+/* Appends the name of the column of a volume, with `end` after it. */
+static void append_column(const gls_profile_table *t, size_t image, size_t volume, const char *end, char separator,
+                          gls_text *text)
 {
     gls_text name = {0};
     gls_text_puts(&name, t->name[image]);
@@ -38,7 +39,7 @@ static void put_column(const gls_profile_table *t, size_t image, size_t volume, 
     free(whole);
 }
 
-static void put_node(const char *bundle, uint32_t node, char separator, gls_text *text)
+static void append_node(const char *bundle, uint32_t node, char separator, gls_text *text)
 {
     gls_field_append(text, bundle, separator);
     gls_text_printf(text, "%c%u", separator, node);
@@ -50,9 +51,9 @@ static void write_header(const gls_profile_table *t, char separator, gls_text *t
     if (t->tidy) gls_text_printf(text, "%cscalar%cvalue", separator, separator);
     for (size_t i = 0; i < t->n_images && !t->tidy; i++)
         for (size_t v = 0; v < t->image[i]->n_volumes; v++) {
-            put_column(t, i, v, "", separator, text);
-            if (t->stats) put_column(t, i, v, "_sd", separator, text);
-            if (t->stats) put_column(t, i, v, "_n", separator, text);
+            append_column(t, i, v, "", separator, text);
+            if (t->stats) append_column(t, i, v, "_sd", separator, text);
+            if (t->stats) append_column(t, i, v, "_n", separator, text);
         }
     if (t->stats && !t->tidy) gls_text_printf(text, "%cx%cy%cz", separator, separator, separator);
     gls_text_puts(text, "\n");
@@ -63,20 +64,20 @@ static void write_bundle(const gls_profile_table *t, const char *bundle, uint32_
 {
     for (uint32_t k = 0; k < nodes; k++) {
         size_t column = 0;
-        if (!t->tidy) put_node(bundle, k, separator, text);
+        if (!t->tidy) append_node(bundle, k, separator, text);
         for (size_t i = 0; i < t->n_images; i++)
             for (size_t v = 0; v < t->image[i]->n_volumes; v++, column++) {
                 const gls_profile_node *n = &node[column * nodes + k];
-                if (t->tidy) put_node(bundle, k, separator, text);
-                if (t->tidy) put_column(t, i, v, "", separator, text);
-                put_number(text, separator, n->value);
+                if (t->tidy) append_node(bundle, k, separator, text);
+                if (t->tidy) append_column(t, i, v, "", separator, text);
+                append_number(text, separator, n->value);
                 if (t->tidy) gls_text_puts(text, "\n");
                 if (!t->stats || t->tidy) continue;
-                put_number(text, separator, n->sd);
+                append_number(text, separator, n->sd);
                 gls_text_printf(text, "%c%" PRIu64, separator, n->n);
             }
         if (t->tidy) continue;
-        for (int r = 0; r < 3 && t->stats; r++) put_number(text, separator, core[k][r]);
+        for (int r = 0; r < 3 && t->stats; r++) append_number(text, separator, core[k][r]);
         gls_text_puts(text, "\n");
     }
 }

@@ -1,4 +1,5 @@
-#include "workflow/tracts/sample_set.h"
+/* Statistics of images along streamlines, for `glslines sample` and `track --sample`: columns and table. */
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
     return GLS_OK;
 }
 
+/* Adds a column with its name. GLS_ERR_ARGUMENT: another column has this name. */
 static gls_status add_column(gls_sample_set *s, const char *path, size_t image, const gls_sample_names *names,
                              bool per_vertex, gls_track_stat stat)
 {
@@ -63,11 +65,11 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
 gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, bool per_vertex,
                                const gls_sample_names *names)
 {
-    const size_t most = n * (GLS_TRACK_STATS + 1);
+    const size_t max_columns = n * (GLS_TRACK_STATS + 1);
     s->n_images = n;
     s->image = calloc(n, sizeof *s->image);
-    s->column = calloc(most, sizeof *s->column);
-    s->name = calloc(most, sizeof *s->name);
+    s->column = calloc(max_columns, sizeof *s->column);
+    s->name = calloc(max_columns, sizeof *s->name);
     if (!s->image || !s->column || !s->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
@@ -98,6 +100,7 @@ void gls_sample_warn(const gls_sample_counts *c, const char *name)
                 c->not_finite, c->points);
 }
 
+/* Writes a row for each streamline. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     gls_sample_rows *r = user;

@@ -1,4 +1,5 @@
-#include "workflow/tracts/segment_files.h"
+/* Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
+#include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/tracts/writer.h"
+#include "workflow/tracts/tract_files.h"
 
 gls_status gls_bundle_files_check(const char *each)
 {
@@ -17,8 +18,8 @@ gls_status gls_bundle_files_check(const char *each)
     return GLS_OK;
 }
 
-/* Values of entities in names of BIDS have neither "_" nor "-": behind a "-" the name goes without them, as in pyAFQ.
- */
+/* Values of entities in names of BIDS contain neither "_" nor "-". After a "-" in the pattern these characters of the
+ * bundle's name are left out, as pyAFQ does. */
 static char *name_file(const char *each, const char *bundle)
 {
     gls_text path = {0};
@@ -32,30 +33,30 @@ static char *name_file(const char *each, const char *bundle)
     return gls_text_take(&path);
 }
 
-/* Columns of values go into the file, groups do not. */
+/* Keeps columns of values in the file and removes groups. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
-    const size_t most = info->n_dps + info->n_dpv;
-    const char **names = malloc((most + 1) * sizeof *names);
+    const size_t max_columns = info->n_dps + info->n_dpv;
+    const char **names = malloc((max_columns + 1) * sizeof *names);
     const gls_sink next = *sink;
     if (!names) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
     for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
-    gls_status status = gls_filter_columns_create(names, most, &next, sink);
+    gls_status status = gls_filter_columns_create(names, max_columns, &next, sink);
     free(names);
     return status;
 }
 
-static gls_status create_file(gls_tract_job *job, const gls_grid *grid, const gls_tractogram_info *info,
+static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               gls_bundle_file *file, gls_sink *sink)
 {
     const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
     gls_select_options options = gls_select_options_default();
     options.group = file->group;
     options.n_groups = 1;
-    gls_status status = gls_tract_job_writes(job, file->path);
+    gls_status status = gls_tract_run_writes(run, file->path);
     if (!status) status = gls_selection_create(&options, &file->selection);
-    if (!status) status = gls_tract_writer_create(job, &output, sink);
+    if (!status) status = gls_tract_writer_create(run, &output, sink);
     if (status) return status;
     status = drop_groups(info, sink);
     const gls_sink next = *sink;
@@ -64,7 +65,7 @@ static gls_status create_file(gls_tract_job *job, const gls_grid *grid, const gl
     return status;
 }
 
-gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const gls_bundles *bundles,
+gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
                                    const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files)
 {
     const size_t n = gls_bundles_count(bundles);
@@ -78,7 +79,7 @@ gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const g
         if (bundle.count == 0) continue;
         file->group[0] = bundle.name;
         file->path = name_file(each, bundle.name);
-        status = file->path ? create_file(job, grid, info, file, &files->sink[files->n])
+        status = file->path ? create_file(run, grid, info, file, &files->sink[files->n])
                             : gls_fail(GLS_ERR_MEMORY, "out of memory");
         files->n++;
     }
@@ -97,11 +98,11 @@ void gls_bundle_files_finish(gls_bundle_files *files)
     *files = (gls_bundle_files){.n = 0};
 }
 
-gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const gls_bundles *bundles,
+gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
                                    uint64_t recognized)
 {
     gls_tract_text t;
-    gls_status status = gls_tract_text_open(job, path, &t);
+    gls_status status = gls_tract_text_open(run, path, &t);
     if (status) return status;
     gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
     gls_tract_text_end_row(&t);

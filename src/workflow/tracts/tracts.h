@@ -1,10 +1,10 @@
-/* The commands on tractograms: options, and what they do with files. Each returns with all outputs in the group of the
- * job, for gls_tract_job_commit(). */
+/* The commands on tractograms: their options, and one function for each. The function leaves all outputs complete in
+ * the group of the run; gls_tract_run_commit() then gives them their names. */
 #ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
 #define GLS_WORKFLOW_TRACTS_TRACTS_H
 
-#include "workflow/fod.h"
-#include "workflow/tracts/job.h"
+#include "workflow/tracts/tract_run.h"
+#include "workflow/weight_files.h"
 
 #define ROW GLS_ROW_FIELD
 typedef struct gls_edit_cli {
@@ -49,37 +49,39 @@ typedef struct gls_weights_cli {
 #undef ROW
 
 /* file: inputs, and the output last. */
-gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
-gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS... */
-gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS BUNDLES */
-gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
-gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS, or nothing for the phantom */
-gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n);
-gls_status gls_tract_score_phantom(gls_tract_job *job, const gls_score_cli *options);
-/* Defaults of rows that the tracker has. */
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* `glslines score` without a tractogram. */
+gls_status gls_tract_score_phantom(gls_tract_run *run, const gls_score_cli *options);
+/* Default options. Rows that the tracker also has get the tracker's defaults. */
 gls_score_cli gls_score_cli_default(void);
 /* file: TRACKS OUT */
-gls_status gls_tract_density(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS LABELS OUT */
-gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: IN OUT */
-gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS... */
-gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: SH DIR */
-gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Options of FODs from those of the command. sh: borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
-/* Whether a fixel directory with n lists of values may be written. */
-gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *directory, const char *const *names, size_t n);
+/* Checks that a fixel directory with n lists of values can be written. */
+gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* file: SH */
-gls_status gls_tract_peaks(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS SH */
-gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 gls_weights_cli gls_weights_cli_default(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Track scalar files of MRtrix3: a number for each vertex, in the layout of a TCK file. */
+/* Track scalar files of MRtrix3: one number for each point, in the layout of a TCK file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,16 +7,17 @@
 
 #include "tractogram/writers.h"
 #include "util/status.h"
-#include "workflow/tracts/writer.h"
+#include "workflow/tracts/tract_files.h"
 
 #define HEADER_BYTES 256
 
 typedef struct tsf {
     gls_output output;
     gls_packer packer;
-    char stamp[GLS_TCK_STAMP]; /* of the TCK file; empty: that of one with the same streamlines */
+    char stamp[GLS_TCK_STAMP]; /* timestamp of the TCK file; empty: the timestamp of a TCK file that is written with the
+                                  same streamlines */
     const char *column;
-    uint32_t component; /* of it */
+    uint32_t component; /* of the column */
     uint64_t count, points, not_finite;
 } tsf;
 
@@ -28,6 +29,7 @@ static void discard(void *user)
     free(t);
 }
 
+/* Writes the values of each streamline and a NaN after them. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     static const uint32_t nan = 0x7fc00000;
@@ -50,6 +52,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Writes the infinity that ends the file, and the header with the final count. */
 static gls_status finish(void *user)
 {
     static const uint32_t infinity = 0x7f800000;
@@ -70,7 +73,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
+gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink)
 {
     static const char room[HEADER_BYTES];
@@ -80,8 +83,8 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     t->column = column;
     t->component = component;
     snprintf(t->stamp, sizeof t->stamp, "%s", stamp ? stamp : "");
-    gls_status status = gls_output_create(path, job->run.force, &t->output);
-    t->output.group = &job->run.group;
+    gls_status status = gls_output_create(path, run->files.force, &t->output);
+    t->output.group = &run->files.group;
     if (!status) status = gls_output_write(&t->output, room, sizeof room);
     if (!status) status = gls_packer_init(&t->packer, &t->output);
     if (status)
@@ -91,7 +94,7 @@ gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char
     return status;
 }
 
-gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                     const char *column, gls_sink *sink)
 {
     const char *stamp = NULL;
@@ -100,5 +103,5 @@ gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const 
             stamp = info->header[k].value;
     if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
         return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
-    return gls_tract_tsf_create(job, path, stamp, column, 0, sink);
+    return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
 }

@@ -1,4 +1,5 @@
-#include "workflow/tracts/writer.h"
+/* The tractogram that a command writes: its header, its fields, and the filters in front of the writer. */
+#include "workflow/tracts/tract_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +8,14 @@
 #include <glslines/filters.h>
 
 #include "tractogram/writers.h"
-#include "util/status.h"
 #include "util/numbers.h"
-#include "workflow/json.h"
+#include "util/status.h"
+#include "workflow/sidecar.h"
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
 typedef struct outlet {
-    gls_tract_job *job;
+    gls_tract_run *run;
     const char *path;
     gls_tractogram_writer *writer;
     gls_sink sink;
@@ -32,16 +33,17 @@ static void discard(void *user)
     free(o);
 }
 
+/* Completes the file. Warns of what its format cannot hold. */
 static gls_status finish(void *user)
 {
     outlet *o = user;
     const char *lost = gls_tractogram_writer_lost(o->writer);
     if (lost) {
-        cJSON_AddStringToObject(o->job->root, "lost", lost);
+        cJSON_AddStringToObject(o->run->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", o->path, lost);
     }
     if (o->writer->numbers_groups) {
-        cJSON *list = cJSON_AddArrayToObject(o->job->root, "groups");
+        cJSON *list = cJSON_AddArrayToObject(o->run->root, "groups");
         const gls_column *group = o->writer->column + o->writer->n_dps + o->writer->n_dpv;
         for (size_t k = 0; k < o->writer->n_groups; k++) cJSON_AddItemToArray(list, cJSON_CreateString(group[k].name));
     }
@@ -50,7 +52,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-/* Keys of a header that tell of the file itself, and not of its streamlines. */
+/* Keys of a header that describe the file itself and not its streamlines. */
 static bool is_own(const char *key)
 {
     static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
@@ -61,12 +63,12 @@ static bool is_own(const char *key)
 
 /* Lines for the header of a TCK file. */
 typedef struct header {
-    const char *line[MAX_LINES + 1]; /* NULL-terminated, in text */
+    const char *line[MAX_LINES + 1]; /* NULL-terminated; point into text */
     size_t n, bytes;
     char *text;
 } header;
 
-/* One line of a field; false: the header cannot hold it. */
+/* Adds one line of a field. Returns false if the header cannot hold it. */
 static bool add_line(header *h, const char *key, const char *value, size_t length)
 {
     char *line = h->text + h->bytes;
@@ -79,13 +81,12 @@ static bool add_line(header *h, const char *key, const char *value, size_t lengt
     return true;
 }
 
-/* The header of the input goes into that of the output, where both are TCK files; what does not fit there is in the
- * sidecar. */
-static gls_status take_header(gls_tract_job *job, const gls_tractogram_info *info, gls_tractogram_format format,
+/* Copies the header of the input to the output if both are TCK files. What does not fit is in the sidecar. */
+static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *info, gls_tractogram_format format,
                               header *h)
 {
     const bool copies = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK,
-               told = cJSON_HasObjectItem(job->root, "header_of_input");
+               told = cJSON_HasObjectItem(run->root, "header_of_input");
     size_t bytes = 1;
     cJSON *left = NULL;
     for (size_t k = 0; k < info->n_header; k++)
@@ -100,7 +101,7 @@ static gls_status take_header(gls_tract_job *job, const gls_tractogram_info *inf
         for (const char *v = field->value; v && copies; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             copied &= add_line(h, field->key, v, strcspn(v, "\n"));
         if (copied || told) continue;
-        if (!left) left = cJSON_AddObjectToObject(job->root, "header_of_input");
+        if (!left) left = cJSON_AddObjectToObject(run->root, "header_of_input");
         cJSON_AddStringToObject(left, field->key, field->value);
     }
     return GLS_OK;
@@ -113,6 +114,7 @@ static bool is_added(const gls_tract_output *o, const char *name)
     return false;
 }
 
+/* Puts a filter in front of sink that passes on only the fields of --fields. */
 static gls_status choose_fields(const gls_tract_output *o, const char *input, gls_sink *sink)
 {
     const char *names[MAX_FIELDS];
@@ -135,7 +137,8 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
     return status;
 }
 
-static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, gls_tractogram_format format,
+/* Makes the writer with the header and the dpg of the output. */
+static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, gls_tractogram_format format,
                                 gls_tractogram_writer **writer)
 {
     static const double identity[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -143,10 +146,10 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
     gls_grid grid;
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_status status = o->grid ? GLS_OK : gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, identity);
-    if (!status) status = take_header(job, o->info, format, &header);
+    if (!status) status = take_header(run, o->info, format, &header);
     if (status) return status;
     options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
-    options.overwrite = job->run.force;
+    options.overwrite = run->files.force;
     options.header_lines = header.line;
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
         options.dpg = o->info->dpg;
@@ -166,7 +169,7 @@ bool gls_tract_needs_grid(gls_tractogram_format format)
     return format == GLS_FORMAT_TRX || format == GLS_FORMAT_TRK;
 }
 
-gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o, gls_sink *sink)
+gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o, gls_sink *sink)
 {
     gls_tractogram_format format;
     gls_status status = gls_tractogram_format_parse(o->path, &format);
@@ -175,17 +178,17 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
     if (status) return status;
     outlet *outlet = calloc(1, sizeof *outlet);
     if (!outlet) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    outlet->job = job;
+    outlet->run = run;
     outlet->path = o->path;
-    status = create_writer(job, o, format, &outlet->writer);
+    status = create_writer(run, o, format, &outlet->writer);
     if (!status) {
-        gls_writer_join(outlet->writer, &job->run.group);
+        gls_writer_join(outlet->writer, &run->files.group);
         outlet->sink = gls_tractogram_writer_sink(outlet->writer);
         const gls_sink next = outlet->sink;
-        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, &next, &outlet->sink);
+        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(run, o->path, &next, &outlet->sink);
     }
     if (!status)
-        status = choose_fields(o, job->run.inputs.n > 0 ? job->run.inputs.entry[0].named : o->path, &outlet->sink);
+        status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &outlet->sink);
     if (status)
         discard(outlet);
     else

@@ -1,0 +1,222 @@
+/* All results of the benchmark as JSON. */
+#include <cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "tractogram/writers.h"
+#include "util/json_text.h"
+#include "util/status.h"
+#include "workflow/run_params.h"
+#include "workflow/sidecar.h"
+
+/* "model name" of the first CPU; the machine's name on other systems. */
+static void cpu_name(char *name, size_t size)
+{
+    struct utsname system;
+    char line[256];
+    snprintf(name, size, "%s", uname(&system) == 0 ? system.machine : "");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        colon[1 + strcspn(colon + 1, "\n")] = '\0';
+        snprintf(name, size, "%s", colon + 1 + strspn(colon + 1, " "));
+        break;
+    }
+    if (file) fclose(file);
+}
+
+static void add_host(cJSON *root, const bench_run *run)
+{
+    char name[256];
+    struct utsname system;
+    cJSON *host = cJSON_AddObjectToObject(root, "host");
+    cpu_name(name, sizeof name);
+    cJSON_AddStringToObject(host, "cpu", name);
+    gls_json_uint(host, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    gls_json_uint(host, "memory_bytes", (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    bench_busy now = bench_busy_now();
+    gls_json_double(host, "cpus_busy_with_others", round(1000 * bench_busy_others(&run->busy, &now)) / 1000);
+    if (uname(&system) == 0) {
+        cJSON_AddStringToObject(host, "system", system.sysname);
+        cJSON_AddStringToObject(host, "release", system.release);
+        cJSON_AddStringToObject(host, "machine", system.machine);
+    }
+}
+
+/* Adds grid, volumes and model of the phantom. */
+static void add_data(cJSON *root, const bench_run *run)
+{
+    const gls_job_inputs *in = &run->data;
+    const gls_phantom_params *p = &in->phantom->params;
+    gls_sidecar_add_grid(root, in->grid);
+    cJSON *data = cJSON_AddObjectToObject(root, "data");
+    gls_json_uint(data, "volumes", in->series.dwi->n_volumes);
+    gls_json_uint(data, "b0_volumes", in->series.gradients->n_b0);
+    gls_json_double(data, "bval_s_per_mm2", p->bval[0]);
+    gls_json_double(data, "snr", p->snr);
+    gls_json_uint(data, "mask_voxels", in->mask_voxels);
+    gls_json_uint(data, "seed_voxels", in->seed_voxels);
+    cJSON_AddStringToObject(data, "model", gls_model_name(run->options->model.model));
+    gls_json_uint(data, "sh_order", (uint64_t)run->options->model.sh_order);
+    gls_json_uint(data, "directions", in->sphere->n);
+    cJSON_AddStringToObject(data, "mask_stop",
+                            run->job.mask_stop == GLS_MASK_STOP_NEAREST ? "nearest" : "interpolated");
+    gls_json_double(data, "phantom_seconds", run->seconds_phantom);
+    gls_json_double(data, "fa_seconds", run->seconds_fa);
+}
+
+/* Adds the devices with their ceilings. */
+static void add_devices(cJSON *root, const bench_run *run)
+{
+    cJSON *devices = cJSON_AddArrayToObject(root, "devices");
+    for (int i = 0; i < run->options->n_devices; i++) {
+        const bench_device *d = &run->device[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToArray(devices, object);
+        cJSON_AddStringToObject(object, "name", run->options->device[i]);
+        cJSON_AddStringToObject(object, "renderer", d->info->renderer);
+        cJSON_AddStringToObject(object, "vendor", d->info->vendor);
+        cJSON_AddStringToObject(object, "version", d->info->version);
+        cJSON_AddBoolToObject(object, "gles", d->info->gles);
+        cJSON_AddBoolToObject(object, "software", d->info->software);
+        gls_json_uint(object, "subgroup_size", d->info->subgroup_size);
+        gls_json_uint(object, "memory_bytes", d->info->memory_bytes);
+        if (!d->ceilings.measured) continue;
+        cJSON *ceilings = cJSON_AddObjectToObject(object, "ceilings");
+        gls_json_double(ceilings, "copy_bytes_per_second", d->ceilings.copy_bytes);
+        gls_json_double(ceilings, "multiply_add_flop_per_second", d->ceilings.fma_flops);
+        gls_json_double(ceilings, "trilinear_samples_per_second", d->ceilings.fetches);
+    }
+}
+
+static void add_params(cJSON *column, const gls_track_params *p)
+{
+    cJSON *object = cJSON_AddObjectToObject(column, "parameters");
+    gls_json_double(object, "step_size_mm", p->step_size);
+    gls_json_double(object, "max_angle_degrees", p->max_angle);
+    gls_json_double(object, "fa_threshold", p->stop_threshold);
+    gls_json_double(object, "pmf_threshold", p->pmf_threshold);
+    gls_json_double(object, "max_length_mm", p->max_length);
+    gls_json_uint(object, "max_directions_per_seed", (uint64_t)p->max_directions_per_seed);
+    cJSON_AddStringToObject(object, "precision", p->precision == GLS_PRECISION_FLOAT ? "float" : "half");
+    gls_json_uint(object, "rng_seed", p->rng_seed);
+    if (gls_getter_has(p->dg, GLS_FOR_CUTOFF)) gls_json_double(object, "cutoff", p->fod_cutoff);
+    if (p->dg != GLS_DG_PTT) return;
+    gls_json_double(object, "probe_length_mm", p->probe_length);
+    gls_json_uint(object, "probe_quality", (uint64_t)p->probe_quality);
+    gls_json_uint(object, "probe_count", (uint64_t)p->probe_count);
+    gls_json_double(object, "ptt_substep_mm", p->ptt_substep);
+}
+
+/* Adds counts, memory and work of a column. */
+static void add_result(cJSON *column, const bench_column *c)
+{
+    const gls_track_result *r = &c->result;
+    gls_json_uint(column, "seeds", c->nseeds);
+    gls_json_uint(column, "lanes", r->lanes);
+    gls_json_uint(column, "batches", r->batches);
+    gls_json_uint(column, "batch_seeds", r->batch_seeds);
+    gls_json_uint(column, "directions", r->directions);
+    gls_json_uint(column, "streamlines", r->streamlines);
+    gls_json_uint(column, "points", r->points);
+    gls_json_uint(column, "truncated", r->truncated);
+    gls_json_uint(column, "commissural", c->commissural);
+    gls_json_double(column, "mean_length_mm", r->mean_length);
+    gls_json_double(column, "median_length_mm", r->median_length);
+    gls_json_double(column, "max_length_mm", r->max_length);
+    gls_json_uint(column, "file_bytes", c->file_bytes);
+    gls_json_uint(column, "device_bytes", c->device_bytes);
+    gls_json_uint(column, "host_bytes", c->host_bytes);
+    cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
+    gls_json_double(work, "trilinear_samples", c->work.fetches);
+    gls_json_double(work, "texel_bytes", c->work.fetched_bytes);
+    gls_json_double(work, "flop", c->work.flops);
+}
+
+/* Rounds to the microsecond. */
+static double rounded(double seconds)
+{
+    return round(1e6 * seconds) / 1e6;
+}
+
+/* Adds rates of plain writes after each repetition, bytes per second. */
+static void add_plain(cJSON *column, const bench_column *c)
+{
+    static const char *const names[] = {"one_thread", "threads_of_the_writer"};
+    if (c->n == 0 || c->plain[BENCH_PLAIN_ONE][0] <= 0) return;
+    cJSON *plain = cJSON_AddObjectToObject(column, "plain_writes");
+    gls_json_uint(plain, "writer_threads", (uint64_t)gls_pieces_threads());
+    for (int k = 0; k < BENCH_PLAIN; k++) {
+        cJSON *values = cJSON_AddArrayToObject(plain, names[k]);
+        for (int i = 0; i < c->n; i++) gls_json_append_double(values, round(c->plain[k][i]));
+    }
+}
+
+/* Adds times of all repetitions, times of kernels, and rates. */
+static void add_times(cJSON *column, const bench_column *c)
+{
+    cJSON *seconds = cJSON_AddObjectToObject(column, "seconds");
+    for (int t = 0; t < BENCH_TIMES; t++) {
+        bench_spread s = bench_spread_of(c->seconds[t], c->n);
+        cJSON *object = cJSON_AddObjectToObject(seconds, bench_time_names[t]);
+        gls_json_double(object, "median", rounded(s.median));
+        gls_json_double(object, "min", rounded(s.min));
+        gls_json_double(object, "max", rounded(s.max));
+        cJSON *values = cJSON_AddArrayToObject(object, "values");
+        for (int i = 0; i < c->n; i++) gls_json_append_double(values, rounded(c->seconds[t][i]));
+    }
+    add_plain(column, c);
+    gls_json_double(seconds, "fit", rounded(c->seconds_fit));
+    gls_json_double(seconds, "upload", rounded(c->result.seconds_upload));
+    gls_json_double(seconds, "compile", rounded(c->result.seconds_compile));
+    cJSON *kernels = cJSON_AddObjectToObject(column, "kernel_seconds");
+    gls_json_double(kernels, "pass_1", rounded(c->kernel[GLS_TIME_INITIAL]));
+    gls_json_double(kernels, "pass_2", rounded(c->kernel[GLS_TIME_TRACK]));
+    gls_json_double(kernels, "gather", rounded(c->kernel[GLS_TIME_GATHER]));
+    double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE);
+    cJSON *rate = cJSON_AddObjectToObject(column, "points_per_second");
+    gls_json_double(rate, "kernels_and_transfers", compute > 0 ? round((double)c->result.points / compute) : NAN);
+    gls_json_double(rate, "whole", whole > 0 ? round((double)c->result.points / whole) : NAN);
+}
+
+static void add_columns(cJSON *root, const bench_run *run)
+{
+    cJSON *columns = cJSON_AddArrayToObject(root, "columns");
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToArray(columns, object);
+        cJSON_AddStringToObject(object, "dg", gls_getter_name((gls_direction_getter)c->dg));
+        gls_json_uint(object, "device", (uint64_t)c->device);
+        cJSON_AddStringToObject(object, "mapping", gls_mapping_name((gls_mapping)c->mapping));
+        add_params(object, &c->params);
+        add_result(object, c);
+        add_times(object, c);
+    }
+}
+
+char *bench_json_text(const bench_run *run)
+{
+    char date[64];
+    struct tm utc;
+    cJSON *root = cJSON_CreateObject();
+    if (!root) return NULL;
+    gls_sidecar_add_software(root, run->options->argc, run->options->argv);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&run->started, &utc));
+    cJSON_AddStringToObject(root, "started", date);
+    add_host(root, run);
+    add_data(root, run);
+    gls_json_uint(root, "repetitions", (uint64_t)run->options->repeat);
+    cJSON_AddBoolToObject(root, "file_written", !run->options->no_write);
+    add_devices(root, run);
+    add_columns(root, run);
+    gls_sidecar_add_warnings(root, &run->warnings);
+    char *text = gls_json_print(root);
+    cJSON_Delete(root);
+    return text;
+}

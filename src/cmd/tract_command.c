@@ -1,0 +1,76 @@
+/* Runs a command on tractograms: values of the command line become a run of workflow/tracts, and its status an exit
+ * code. */
+#include "cmd/tract_command.h"
+
+#include <cJSON.h>
+
+#include "cmd/message.h"
+#include "workflow/run.h"
+#include "workflow/sidecar.h"
+
+#define OPTION_OWNER gls_tract_common
+#define ROW GLS_OPTION_ROW
+const gls_option tract_shared_rows[] = {
+#include "workflow/tracts/common.def"
+    {.name = NULL},
+};
+const gls_option tract_force_row[] = {
+#include "workflow/tracts/force.def"
+    {.name = NULL},
+};
+#undef OPTION_OWNER
+#define OPTION_OWNER tract_input
+const gls_option tract_input_rows[] = {
+#include "workflow/tracts/input.def"
+    {.name = NULL},
+};
+#undef ROW
+
+static bool go_on(void *user, double share)
+{
+    (void)user;
+    (void)share;
+    return !cmd_interrupted();
+}
+
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments)
+{
+    const tract_work *work = command->work;
+    cmd_progress progress = {.begun = false};
+    const gls_monitor monitor = cmd_progress_monitor(&progress);
+    const size_t n = (size_t)arguments->n_positionals;
+    if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
+        return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "Description", work->description);
+    gls_sidecar_add_software(root, arguments->argc, arguments->argv);
+    cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), arguments, values);
+    gls_tract_run run;
+    gls_tract_run_init(&run, &((const tract_values *)values)->shared, root);
+    run.go_on = go_on;
+    run.monitor = &monitor;
+    cmd_interrupt_catch();
+    gls_status status = work->work(&run, (const char *)values + TRACT_AT, arguments->positional, n);
+    if (!status) status = gls_tract_run_commit(&run);
+    char *printed = status ? NULL : run.printed;
+    if (printed) run.printed = NULL;
+    int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
+    if (!status) status = run.verdict;
+    gls_tract_run_finish(&run);
+    cmd_interrupt_release();
+    return status ? cmd_error_status(status) : code;
+}
+
+gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference)
+{
+    options->vtk_space = (gls_vtk_space)input->vtk_space;
+    options->recover = input->recover;
+    if (!input->reference) return GLS_OK;
+    options->reference = reference;
+    return gls_tract_grid_read(input->reference, reference);
+}
+
+gls_status tract_input_keep(const tract_input *input, const char *output)
+{
+    return output ? gls_input_keep(input->reference, output) : GLS_OK;
+}

@@ -1,0 +1,51 @@
+/* What the commands on tractograms share: from a command line to a run in workflow/tracts, and to an exit code. */
+#ifndef GLS_CMD_TRACT_H
+#define GLS_CMD_TRACT_H
+
+#include <string.h>
+
+#include "options/options.h"
+#include "workflow/tracts/tracts.h"
+
+/* What is specific to a command (cmd_command.work). */
+typedef struct tract_work {
+    const char *description; /* for the sidecar */
+    gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+    const char *arguments; /* such as "takes IN and OUT", for the error about the number of arguments */
+    int min_files;
+} tract_work;
+
+/* Values of these commands. The struct of the command's own rows follows at the offset TRACT_AT. */
+typedef struct tract_values {
+    cmd_common common;
+    gls_tract_common shared;
+} tract_values;
+#define TRACT_AT sizeof(tract_values)
+
+/* Rows: shared by all commands; --force alone; the options of tract_input. */
+extern const gls_option tract_shared_rows[], tract_force_row[], tract_input_rows[];
+
+/* cmd_command.run of these commands. */
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments);
+
+/* Members of a command whose rows and defaults come from tract_table.def. */
+#define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)
+#define TRACT_JOIN(before, name, after) before##name##after
+#define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, shared_)                               \
+    .name = #name_,                                                                                              \
+    .rows = {{.table = name_##_rows, .at = TRACT_AT}, {.table = shared_, .at = offsetof(tract_values, shared)}}, \
+    .work = &(const tract_work){description_, work_, arguments_, min_files_},                                    \
+    .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
+
+/* Options of reading, for commands that draw tractograms. They are a member `input` of the command's values. */
+#define ROW GLS_ROW_FIELD
+typedef struct tract_input {
+#include "workflow/tracts/input.def"
+} tract_input;
+#undef ROW
+/* Sets options from input. *reference must outlive *options. */
+gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference);
+/* GLS_ERR_OUTPUT if the output is a file that input names. */
+gls_status tract_input_keep(const tract_input *input, const char *output);
+
+#endif
