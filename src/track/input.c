@@ -3,10 +3,9 @@
 
 #include "image/region_set.h"
 #include "image/tissue_image.h"
-#include "track/check.h"
-#include "track/getter/getters.h"
+#include "track/track_params.h"
+#include "track/getter/getter.h"
 #include "track/guide/guide.h"
-#include "track/params.h"
 #include "util/status.h"
 
 gls_status gls_track_backtrack_check(const gls_track_params *params)

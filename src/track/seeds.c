@@ -1,4 +1,4 @@
-#include "track/seeds.h"
+#include "track/seed_parts.h"
 
 #include "util/text_tables.h"
 #include "util/maths.h"

@@ -1,6 +1,6 @@
 /* Seeds in a sphere, in proportion to an image, and on the interface of grey and white matter: each from its index and
  * the random seed alone. */
-#include "track/seeds.h"
+#include "track/seed_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

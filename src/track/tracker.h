@@ -3,7 +3,7 @@
 #define GLS_TRACK_TRACKER_H
 
 #include "track/engine/engine.h"
-#include "track/engine/parcel.h"
+#include "track/engine/batch_result.h"
 
 /* How often a device may be lost over the same seeds. */
 #define GLS_MAX_LOSSES 3

@@ -1,6 +1,6 @@
 /* Assignment of streamlines to regions. For the radial search the labelled voxel that is nearest to the centre of a
  * voxel is found once and kept: an end in that voxel need only be compared with what lies little farther away. */
-#include "tracts/assign.h"
+#include "tracts/connectome_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

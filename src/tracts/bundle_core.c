@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/bundles.h"
-#include "tracts/lines.h"
+#include "tracts/bundle_parts.h"
+#include "tracts/line_geometry.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tracts/bundle_rules.h"
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 
 #define LENGTH_SLACK 1e-4 /* mm */
 #define DEGREE (3.14159265358979323846 / 180)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/bundle_row.h"
+#include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -1,4 +1,4 @@
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 
 #include <math.h>
 #include <omp.h>
@@ -8,8 +8,7 @@
 #include <glslines/select.h>
 
 #include "streamlines/filter_parts.h"
-#include "tracts/bundle_rules.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "util/threads.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "image/formats.h"
-#include "tracts/density_state.h"
-#include "tracts/grouped.h"
+#include "tracts/density_parts.h"
+#include "tracts/sink_parts.h"
 #include "util/threads.h"
 #include "util/status.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 
 /* Jacobi. */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3])

@@ -1,4 +1,4 @@
-#include "tracts/nodes.h"
+#include "tracts/connectome_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "streamlines/filter_parts.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "tracts/rois.h"
 #include "util/maths.h"
 #include "util/status.h"

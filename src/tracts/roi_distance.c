@@ -1,4 +1,4 @@
-#include "tracts/roi_distance.h"
+#include "tracts/rois.h"
 
 #include <math.h>
 #include <stdlib.h>

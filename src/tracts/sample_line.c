@@ -1,5 +1,5 @@
 /* Blocks of points are first turned into places, without branches; then their eight voxels are fetched, two at a time
- * as they lie side by side. Sums have the order in which tracts/sample.c has them. */
+ * as they lie side by side. Sums have the order in which tracts/sample_images.c has them. */
 #include "tracts/sample_line.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "image/region_set.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "tracts/ranks.h"
 #include "tracts/visits.h"
 #include "util/maths.h"

@@ -5,7 +5,7 @@
 
 #include "image/formats.h"
 #include "util/status.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 
 static gls_status write_one(const char *directory, const char *name, bool overwrite, gls_output_group *group,
                             const gls_grid *grid, size_t n, gls_type type, const void *data)

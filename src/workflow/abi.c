@@ -7,7 +7,7 @@
 
 #include <glslines/glslines.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/numbers.h"
 #include "util/json_text.h"
 #include "workflow/params.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/status.h"
 #include "util/maths.h"
 #include "workflow/params.h"

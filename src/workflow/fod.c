@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "weights/tissue.h"
+#include "weights/tissue_mask.h"
 #include "workflow/params.h"
 #include "workflow/series.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "util/threads.h"
 #include "util/status.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "image/formats.h"
-#include "track/run/journaled.h"
+#include "track/run/journal.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/params.h"

@@ -6,7 +6,7 @@
 
 #include <glslines/workflow.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/option.h"
 
 /* The options of a run as the command line has them: what the library is told, and what the program alone does. */

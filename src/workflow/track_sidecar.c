@@ -10,7 +10,7 @@
 #include "image/region_set.h"
 #include "util/file.h"
 #include "util/json_text.h"
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/defaults.h"

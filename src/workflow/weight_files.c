@@ -12,7 +12,7 @@
 #include "util/output_file.h"
 #include "util/threads.h"
 #include "util/text.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 #include "workflow/json.h"
 
 #define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */

@@ -6,7 +6,7 @@
 
 #include "gpu.h"
 #include "lines.h"
-#include "track/run/state.h"
+#include "track/run/track_run.h"
 
 typedef struct collection {
     size_t n, n_points, calls;

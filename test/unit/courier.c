@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "track/run/courier.h"
+#include "track/run/writer_thread.h"
 #include "util/status.h"
 
 #define MAX_WORKERS 8
@@ -84,7 +84,7 @@ static void fill(gls_parcel *parcel, uint64_t first, uint64_t end)
 }
 
 /* One range; false: the worker fails for good. */
-static bool work_range(worker *w, gls_range *range)
+static bool work_range(worker *w, gls_seed_range *range)
 {
     scene *s = w->scene;
     while (range->first < range->end) {
@@ -112,7 +112,7 @@ static bool work_range(worker *w, gls_range *range)
 static void *work(void *user)
 {
     worker *w = user;
-    gls_range range;
+    gls_seed_range range;
     bool alive = true;
     while (alive && gls_queue_take(&w->scene->queue, 1 + draw(&w->random, 40), &range)) {
         pthread_mutex_lock(&w->scene->queue.lock);
@@ -186,7 +186,7 @@ static void running_ahead(void **state)
     (void)state;
     scene s = {0};
     worker workers[2];
-    gls_range held;
+    gls_seed_range held;
     const uint64_t total = 100000;
     uint64_t before, after;
     s.sink = (gls_sink){.append = sink, .user = &s};
@@ -239,7 +239,7 @@ static void ranges(void **state)
 {
     (void)state;
     gls_queue q;
-    gls_range a, b, c;
+    gls_seed_range a, b, c;
     const uint64_t word = (uint64_t)1 << 32;
     gls_queue_init(&q, word - 5, word + 100, 1);
     assert_true(gls_queue_take(&q, 50, &a) && a.first == word - 5 && a.end == word);

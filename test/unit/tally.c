@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/engine/tally.h"
+#include "track/engine/outcomes.h"
 
 #define MAX_STEPS 10
 #define PARTS 2

@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "gpu/objects.h"
-#include "track/engine/batch_state.h"
-#include "track/engine/gather.h"
-#include "track/engine/lines.h"
-#include "track/engine/passes.h"
-#include "track/engine/place.h"
-#include "track/engine/refine.h"
-#include "track/engine/retries.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 

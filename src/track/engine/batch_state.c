@@ -1,4 +1,4 @@
-#include "track/engine/batch_state.h"
+#include "track/engine/batch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,52 @@
-/* An engine: what tracks on one device: kernels, fields and buffers. */
+/* An engine: kernels, fields and buffers that track on one device. */
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
+#include <glslines/track.h>
+
 #include "gpu/objects.h"
-#include "track/engine/kernels.h"
-#include "track/engine/timed.h"
+#include "track/engine/track_plan.h"
 #include "track/engine/visitor_kernel.h"
+
+/* --- The model of a direction getter on its way to a device: what all getters do alike. */
+
+/* The field, the contents of the model buffer and the getter's definitions; nothing on a device. To be finished after a
+ * failure, too. */
+gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
+                               const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
+void gls_model_plan_finish(gls_model_plan *plan);
+/* Makes the field, empty, and the model buffer; the plan's tables are gone then. */
+gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model *model);
+void gls_model_finish(gls_model *model);
+
+/* --- The kernels of an engine: their definitions and slots, and how they are loaded. */
+
+typedef struct gls_kernels {
+    gls_kernel *initial;                      /* pass 1 in one kernel */
+    gls_kernel *track;                        /* pass 2 in one kernel */
+    gls_kernel *step;                         /* staged: some turns of pass 2 */
+    gls_kernel *sample, *first_sample, *turn; /* split: both passes; first_sample is that of pass 1 where it differs */
+    gls_kernel *gather;                       /* pass 3 */
+} gls_kernels;
+
+/* Adds definitions to the model's, and tells the driver what will be loaded: it may compile meanwhile. */
+gls_status gls_kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                                const gls_track_input *input, gls_model_plan *model);
+/* Loads those that the plan needs, which were announced. To be destroyed after a failure, too. */
+gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                            gls_model_plan *model, gls_kernels *kernels);
+void gls_kernels_destroy(gls_kernels *kernels);
+
+/* --- Times of a tracker's kernels by the device's clock, for the benchmark. */
+
+typedef enum gls_engine_time { GLS_TIME_INITIAL, GLS_TIME_TRACK, GLS_TIME_GATHER, GLS_ENGINE_TIMES } gls_engine_time;
+
+/* Whether the host waits for each kernel and adds up the device's times, from 0 on; slows runs. */
+void gls_tracker_time_kernels(gls_tracker *tracker, bool on);
+/* Of all its devices. */
+double gls_tracker_kernel_seconds(const gls_tracker *tracker, gls_engine_time time);
+
+/* --- An engine: what tracks on one device: kernels, fields and buffers. */
 
 typedef struct gls_engine {
     gls_device *device;

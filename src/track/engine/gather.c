@@ -1,4 +1,4 @@
-#include "track/engine/gather.h"
+#include "track/engine/batch.h"
 
 #include "gpu/objects.h"
 #include "util/clock.h"

@@ -1,4 +1,4 @@
-#include "track/engine/mapping.h"
+#include "track/engine/track_plan.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "track/engine/order.h"
+#include "track/engine/schedule.h"
 
 /* Ten bits an axis: voxels further out are as good as the last. */
 #define LAST_VOXEL 1023

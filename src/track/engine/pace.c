@@ -1,4 +1,4 @@
-#include "track/engine/pace.h"
+#include "track/engine/schedule.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "track/engine/passes.h"
+#include "track/engine/batch.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,7 @@
-#include "track/engine/place.h"
+#include "track/engine/batch.h"
 
 #include <omp.h>
 
-#include "track/engine/lines.h"
 #include "util/maths.h"
 #include "util/threads.h"
 

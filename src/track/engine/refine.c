@@ -1,4 +1,4 @@
-#include "track/engine/refine.h"
+#include "track/engine/batch_result.h"
 
 #include <math.h>
 #include <stdlib.h>

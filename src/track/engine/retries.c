@@ -1,14 +1,10 @@
-#include "track/engine/retries.h"
+#include "track/engine/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/engine/gather.h"
-#include "track/engine/lines.h"
-#include "track/engine/passes.h"
-#include "track/engine/place.h"
-#include "track/engine/refine.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -165,4 +161,12 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
     c->tally.n_outcomes = s;
     c->stats->result.seconds_scan += gls_clock_seconds() - start;
     return GLS_OK;
+}
+
+void gls_retries_finish(gls_retries *r)
+{
+    free(r->retry);
+    free(r->pending);
+    free(r->found);
+    *r = (gls_retries){0};
 }

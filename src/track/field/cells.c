@@ -1,5 +1,5 @@
 /* Fields as buffers of cells. */
-#include "track/field/cells.h"
+#include "track/field/field.h"
 
 #include <math.h>
 #include <stdio.h>

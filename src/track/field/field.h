@@ -1,12 +1,16 @@
-/* A field: a grid of voxels with many channels, as it lies on a device. Each kind of field is a row of functions:
- * textures.h, cells.h. */
+/* Fields: volumes of the input on a device, as textures or as cells. */
 #ifndef GLS_TRACK_FIELD_FIELD_H
 #define GLS_TRACK_FIELD_FIELD_H
 
 #include <glslines/device.h>
 #include <glslines/image.h>
+#include <glslines/sphere.h>
 
-#include "track/shader/defines.h"
+#include "track/shader/kernel_inputs.h"
+#include "util/text.h"
+
+/* --- A field: a grid of voxels with many channels, as it lies on a device. Each kind of field is a row of functions:
+ * textures.h, cells.h. */
 
 #define GLS_FIELD_MAX_TEXTURES 15
 #define GLS_FIELD_MAX_BUFFERS 4
@@ -86,5 +90,30 @@ size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg 
 /* The power of two that brings largest to at most maximum: values keep their digits, whatever else an image holds. 1
  * for largest <= 0. */
 float gls_field_scale(float largest, float maximum);
+
+/* --- Fields of ODFs as buffers, for shaders that look up one direction at a time: for each voxel and direction the
+ * value there and those of neighbours; see glsl/odf/cells.glsl. */
+
+extern const gls_field_kind gls_field_cells;
+
+/* The plan for n directions, smaller: 0, or what shrink() said; false where the device has no room for them and
+ * textures have to do. */
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
+/* The same with the least memory: slower than pairs, but often half of what textures take. */
+bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
+/* place[v]: that of vertex v among a voxel's directions, so that near ones lie near each other. False if memory ran
+ * out. */
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *place);
+
+/* --- Fields as tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one place. */
+
+extern const gls_field_kind gls_field_textures;
+
+/* The plan for n_channels in a format of four channels or one, in n_units texture units at most. GLS_ERR_UNSUPPORTED
+ * with the numbers where even all of them cannot hold the field. */
+gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
+                             const gls_device_info *limits, uint32_t n_units, gls_field_plan *plan);
+/* TILES(texture, tiles in it, first channel) for every texture. */
+void gls_textures_rows(gls_text *out, const gls_field_plan *plan);
 
 #endif

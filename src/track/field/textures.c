@@ -1,5 +1,5 @@
 /* Fields as 3D textures: tiles of channels beside each other, strips of the grid behind each other. */
-#include "track/field/textures.h"
+#include "track/field/field.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include <glslines/sh.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/getter/boot_parts.h"
-#include "track/shader/defines.h"
-#include "track/shader/rows.h"
+#include "track/field/field.h"
+#include "track/getter/getter.h"
+#include "util/text.h"
+#include "track/shader/kernel_inputs.h"
 #include "util/option.h"
 #include "util/status.h"
 

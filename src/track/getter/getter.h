@@ -1,5 +1,4 @@
-/* A direction getter: how the next direction is found. Each is a row of facts and functions in a file of its own, with
- * a shader of its own; the rest of the tracker asks the row and names no getter. */
+/* Direction getters: what a getter gives to the host, and the table of all. */
 #ifndef GLS_TRACK_GETTER_GETTER_H
 #define GLS_TRACK_GETTER_GETTER_H
 
@@ -7,7 +6,10 @@
 
 #include "track/field/field.h"
 #include "track/shader/layout.h"
-#include "track/shader/tables.h"
+#include "track/shader/kernel_inputs.h"
+
+/* --- A direction getter: how the next direction is found. Each is a row of facts and functions in a file of its own,
+ * with a shader of its own; the rest of the tracker asks the row and names no getter. */
 
 /* What a getter's model is made from. */
 typedef struct gls_model_request {
@@ -100,5 +102,9 @@ typedef struct gls_getter {
     gls_status (*fill)(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed);
 } gls_getter;
+
+/* --- Finds the row of a direction getter. */
+
+const gls_getter *gls_getter_of(const gls_track_params *params);
 
 #endif

@@ -1,7 +1,6 @@
 /* Direction getters: first and second order integration over FODs. */
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
-#include "track/getter/sh_field.h"
 #include "util/option.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)

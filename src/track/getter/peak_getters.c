@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 #include "util/status.h"
 

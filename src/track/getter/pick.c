@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/shader/rows.h"
+#include "track/field/field.h"
+#include "track/shader/kernel_inputs.h"
 #include "util/option.h"
 
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)

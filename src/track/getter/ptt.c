@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/field/cells.h"
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "track/getter/ptt_tables.h"
 #include "util/option.h"
 #include "util/status.h"

@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_GETTER_PTT_TABLES_H
 #define GLS_TRACK_GETTER_PTT_TABLES_H
 
-#include "track/shader/tables.h"
+#include "track/shader/kernel_inputs.h"
 
 /* TABLE_NEAREST, NEAREST_SIZE, NEAREST_WORDS: map of the hemisphere z >= 0, and for spheres that are not antipodal then
  * of the other, seen from its side, to the place of the nearest vertex, two 16-bit entries a word. The cell of

@@ -1,6 +1,5 @@
 /* Direction getter: the peak of the FOD uphill from the last direction. */
 #include "track/getter/odf_field.h"
-#include "track/getter/sh_field.h"
 #include "util/option.h"
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)

@@ -1,10 +1,9 @@
-#include "track/getter/sh_field.h"
+#include "track/getter/odf_field.h"
 
 #include <math.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/getter/odf_field.h"
+#include "track/field/field.h"
 #include "util/status.h"
 
 static void put(gls_text *out, const char *macro, const double *value, int n)

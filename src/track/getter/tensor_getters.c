@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dwi/tensor_plan.h"
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 #include "util/status.h"
 

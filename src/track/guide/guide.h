@@ -1,6 +1,4 @@
-/* A guide: what may be done at a point. On the device it looks at every point that a half-streamline would go to, and
- * lets it go on or ends it; what it remembers of a half on the way decides with the other half what becomes of the
- * streamline. Each guide is a row of functions in a file of its own, with a shader of its own. */
+/* Guides: what stops streamlines, and what accepts or rejects them. */
 #ifndef GLS_TRACK_GUIDE_GUIDE_H
 #define GLS_TRACK_GUIDE_GUIDE_H
 
@@ -8,8 +6,12 @@
 
 #include <glslines/track.h>
 
-#include "track/shader/defines.h"
+#include "track/shader/kernel_inputs.h"
 #include "track/shader/layout.h"
+
+/* --- A guide: what may be done at a point. On the device it looks at every point that a half-streamline would go to,
+ * and lets it go on or ends it; what it remembers of a half on the way decides with the other half what becomes of the
+ * streamline. Each guide is a row of functions in a file of its own, with a shader of its own. */
 
 #define GLS_GUIDE_MAX_TEXTURES 8
 #define GLS_GUIDE_MAX_WORDS 48
@@ -100,5 +102,28 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
 bool gls_verdict_goes_first(gls_verdict verdict);
 /* Its textures as arguments of a kernel; returns how many. */
 size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
+
+/* --- The rules of regions, for every guide that has them: in the second texture. */
+
+/* Adds the texture and words of the input's regions. */
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan);
+gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                              gls_define_list *defines);
+void gls_guide_regions_define_none(gls_define_list *defines);
+bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3]);
+gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met);
+/* See gls_guide_kind. */
+bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
+                                uint32_t *met);
+/* The verdict on a streamline of which a half ended so: GLS_VERDICT_KEPT, or that of the regions that reject it. */
+gls_verdict gls_guide_regions_verdict_of(gls_end end);
+/* Whether this is such a verdict. */
+bool gls_guide_regions_gave(gls_verdict verdict);
+
+/* --- The stop map as every guide has it: in the first texture. */
+
+gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 
 #endif

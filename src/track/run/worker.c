@@ -1,5 +1,5 @@
 /* One engine at work: ranges of seeds, and what is done when its device runs out of memory or is lost. */
-#include "track/run/worker.h"
+#include "track/run/track_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "gpu/objects.h"
 #include "track/engine/batch.h"
-#include "track/engine/refine.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -187,7 +187,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
     }
 }
 
-static gls_status track_range(gls_worker *w, gls_range *range)
+static gls_status track_range(gls_worker *w, gls_seed_range *range)
 {
     gls_run *run = w->run;
     while (range->first < range->end) {
@@ -256,7 +256,7 @@ static uint64_t range_limit(gls_worker *w)
 
 void gls_worker_work(gls_worker *w)
 {
-    gls_range range;
+    gls_seed_range range;
     gls_status status = GLS_OK;
     double start = gls_clock_seconds();
     char number[16];

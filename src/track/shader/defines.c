@@ -1,4 +1,4 @@
-#include "track/shader/defines.h"
+#include "track/shader/kernel_inputs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

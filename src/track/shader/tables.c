@@ -1,4 +1,4 @@
-#include "track/shader/tables.h"
+#include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
 

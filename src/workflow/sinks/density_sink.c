@@ -1,7 +1,6 @@
 /* track --density and --dec: how many streamlines visit each voxel, and in which directions they pass. */
 #include "image/formats.h"
-#include "tracts/grouped.h"
-#include "tracts/visited.h"
+#include "tracts/sink_parts.h"
 #include "util/status.h"
 #include "workflow/job_state.h"
 

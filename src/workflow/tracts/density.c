@@ -9,7 +9,7 @@
 #include <glslines/sample.h>
 
 #include "image/formats.h"
-#include "tracts/grouped.h"
+#include "tracts/sink_parts.h"
 #include "util/status.h"
 #include "workflow/tracts/job.h"
 #include "workflow/tracts/step.h"

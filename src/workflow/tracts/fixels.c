@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "util/status.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 #include "workflow/fod.h"
 #include "workflow/json.h"
 #include "workflow/tracts/tracts.h"
