@@ -96,7 +96,7 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
     if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "the seed region has %zu voxels, more than 2^32 - 1", n);
     if (mask) {
         gls_status status = gls_grid_require_equal(&roi->grid, "the seed region", &mask->grid, "the seed mask");
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     for (size_t i = 0; i < n; i++) {
         in_roi += eligible(roi->data[i]);
@@ -130,7 +130,7 @@ gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, 
     GLS_REQUIRE(count > 0);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->count = count;
     *seeds = s;
     return GLS_OK;
@@ -143,7 +143,7 @@ gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mas
     GLS_REQUIRE(per_voxel > 0);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->count = s->n_voxels * per_voxel;
     *seeds = s;
     return GLS_OK;
@@ -156,7 +156,7 @@ gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, ui
     GLS_REQUIRE(side > 0 && side <= 1000);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->side = side;
     s->count = s->n_voxels * side * side * side;
     s->draw = draw_on_grid;
@@ -236,7 +236,7 @@ gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid
     double *value = NULL;
     size_t rows = 0, columns = 0;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (columns == 3)
         status = create_list(path, (const double(*)[3])value, rows, space, grid, seeds);
     else

@@ -12,7 +12,7 @@
 #include "util/status.h"
 
 /* Places that are tried for a seed on the interface. */
-#define MOST_TRIES 1000u
+#define MAX_TRIES 1000u
 
 static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
 {
@@ -148,7 +148,7 @@ static gls_status create_weighted(const gls_image *weights, const char *name, co
 {
     gls_seeds *s = make(grid, count, rng_seed);
     gls_status status = s ? add_weights(s, weights, name) : gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
-    if (status != GLS_OK) {
+    if (status) {
         gls_seeds_destroy(s);
         return status;
     }
@@ -205,7 +205,7 @@ static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double worl
 
 static void draw_on_interface(const gls_seeds *s, uint64_t i, float point[3])
 {
-    for (uint32_t attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (uint32_t attempt = 0; attempt < MAX_TRIES; attempt++) {
         double place[3], world[3];
         draw_place(s, i, attempt, place);
         gls_affine_apply(s->image.affine, place, world);
@@ -222,7 +222,7 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     GLS_REQUIRE(tissue && weights && weights->n_volumes == 1 && name && seeds);
     GLS_REQUIRE(count > 0);
     gls_status status = create_weighted(weights, name, &tissue->grid, count, rng_seed, seeds);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     (*seeds)->tissue = tissue;
     (*seeds)->draw = draw_on_interface;
     float point[3] = {GLS_SEED_FAR_AWAY};

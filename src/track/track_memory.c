@@ -5,12 +5,12 @@
 #include "track/run/journal.h"
 #include "util/status.h"
 
-/* Arrays of the workers, what they read from the device, and parcels of streamlines that wait for the sink. */
+/* Arrays of the workers, what they read from the device, and results of streamlines that wait for the sink. */
 static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan *p, size_t n_devices)
 {
-    uint64_t parcel = gls_parcel_capacity_bytes(p->batch_lines, p->output_points);
+    uint64_t result = gls_batch_result_capacity_bytes(p->batch_lines, p->output_points);
     uint64_t bytes[GLS_TRACK_FETCHES], fetched = gls_track_fetch_bytes(params, p, bytes);
-    return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_courier_parcels(n_devices) * parcel);
+    return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_writer_results_each(n_devices) * result);
 }
 
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
@@ -30,15 +30,15 @@ gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices
     GLS_REQUIRE_SIZE(params);
     GLS_REQUIRE(device && n_devices >= 1 && params && input && memory);
     gls_status status = gls_track_params_check(params);
-    if (status == GLS_OK) status = gls_track_input_check(params, input);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_track_input_check(params, input);
+    if (status) return status;
     gls_track_plan plan;
     gls_model_plan model = {0};
     uint64_t bytes[GLS_TRACK_BUFFERS];
     status = gls_track_plan_make(params, device, input, &plan);
-    if (status == GLS_OK) status = gls_model_plan_make(device, params, &plan, input, &model);
-    if (status == GLS_OK && model.tables.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
-    if (status == GLS_OK) {
+    if (!status) status = gls_model_plan_make(device, params, &plan, input, &model);
+    if (!status && model.tables.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
+    if (!status) {
         *memory = (gls_track_memory){
             .volume_bytes = model.field.bytes,
             .stop_map_bytes = plan.guide.bytes,

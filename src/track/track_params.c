@@ -96,7 +96,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         const bool is_length = rows[i].kind == GLS_KIND_LENGTH;
         if (!gls_option_is_number(&rows[i]) || value == gls_option_get_number(&rows[i], &unset).value) continue;
         status = require_range(rows[i].name, value, &rows[i].range, is_length ? "mm" : rows[i].unit);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
@@ -109,11 +109,11 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
                         GLS_MAX_STEPS, p->step_size);
-    if (p->dg == GLS_DG_PTT && p->max_length / p->ptt_substep > GLS_MAX_TURNS)
+    if (p->dg == GLS_DG_PTT && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d substeps of %g mm", p->max_length,
-                        GLS_MAX_TURNS, p->ptt_substep);
+                        GLS_MAX_ITERATIONS, p->ptt_substep);
     status = check_choices(p);
-    return status == GLS_OK ? check_seed_direction(p->seed_direction) : status;
+    return !status ? check_seed_direction(p->seed_direction) : status;
 }
 
 const char *gls_param_role_text(gls_param_role role)

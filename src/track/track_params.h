@@ -72,7 +72,7 @@ const char *gls_param_role_text(gls_param_role role);
 #define GLS_MAX_DIRECTIONS 32
 #define GLS_MAX_STEPS 1000000
 /* Of the loop that tracks a half: they are counted in 31 bits. */
-#define GLS_MAX_TURNS 1000000000
+#define GLS_MAX_ITERATIONS 1000000000
 
 /* GLS_ERR_ARGUMENT, with the value and its range. */
 gls_status gls_track_params_check(const gls_track_params *params);

@@ -9,7 +9,7 @@
 #define GLS_MAX_LOSSES 3
 
 struct gls_tracker {
-    gls_parcel_store parcels;
+    gls_result_store results;
     size_t n;
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
     gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: of a device that failed */

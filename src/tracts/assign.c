@@ -361,37 +361,37 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_node(gls_assign_room *room, int32_t node)
+static void add_node(gls_assign_scratch *scratch, int32_t node)
 {
-    if (node == 0 || (room->n > 0 && room->node[room->n - 1] == node)) return;
-    if (!gls_list_reserve(&room->node, room->n, &room->capacity, 64, sizeof *room->node)) {
-        room->failed = true;
+    if (node == 0 || (scratch->n > 0 && scratch->node[scratch->n - 1] == node)) return;
+    if (!gls_list_reserve(&scratch->node, scratch->n, &scratch->capacity, 64, sizeof *scratch->node)) {
+        scratch->failed = true;
         return;
     }
-    room->node[room->n++] = node;
+    scratch->node[scratch->n++] = node;
 }
 
-void gls_assign_all(const gls_assigner *a, gls_assign_room *room, const float (*point)[3], size_t n)
+void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const float (*point)[3], size_t n)
 {
     const gls_density_options walk = {.size = sizeof walk, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
     size_t kept = 0;
-    room->n = 0;
+    scratch->n = 0;
     if (a->test == GLS_ROI_TEST_VERTEX) {
-        for (size_t p = 0; p < n; p++) add_node(room, label_at(a, point[p]));
+        for (size_t p = 0; p < n; p++) add_node(scratch, label_at(a, point[p]));
     } else {
-        gls_visits_find(&room->visits, &a->visit_grid, &walk, point, n);
-        room->failed |= room->visits.failed;
-        for (size_t i = 0; i < room->visits.n; i++) add_node(room, a->node[room->visits.voxel[i]]);
+        gls_visits_find(&scratch->visits, &a->visit_grid, &walk, point, n);
+        scratch->failed |= scratch->visits.failed;
+        for (size_t i = 0; i < scratch->visits.n; i++) add_node(scratch, a->node[scratch->visits.voxel[i]]);
     }
-    if (room->n > 1) qsort(room->node, room->n, sizeof *room->node, by_value);
-    for (size_t i = 0; i < room->n; i++)
-        if (i == 0 || room->node[i] != room->node[kept - 1]) room->node[kept++] = room->node[i];
-    room->n = kept;
+    if (scratch->n > 1) qsort(scratch->node, scratch->n, sizeof *scratch->node, by_value);
+    for (size_t i = 0; i < scratch->n; i++)
+        if (i == 0 || scratch->node[i] != scratch->node[kept - 1]) scratch->node[kept++] = scratch->node[i];
+    scratch->n = kept;
 }
 
-void gls_assign_room_finish(gls_assign_room *room)
+void gls_assign_scratch_finish(gls_assign_scratch *scratch)
 {
-    gls_visits_finish(&room->visits);
-    free(room->node);
-    *room = (gls_assign_room){.n = 0};
+    gls_visits_finish(&scratch->visits);
+    free(scratch->node);
+    *scratch = (gls_assign_scratch){.n = 0};
 }

@@ -32,7 +32,7 @@ typedef struct stretch {
 
 /* What a thread found for a parcel with GLS_ASSIGN_ALL. */
 typedef struct finder {
-    gls_assign_room room;
+    gls_assign_scratch scratch;
     size_t n, capacity;
     int32_t *node;
 } finder;
@@ -153,17 +153,17 @@ static gls_status reserve(gls_connectome *c, size_t n)
 /* Keeps what the room of a thread holds. */
 static void keep(finder *f, stretch *s, int thread)
 {
-    if (f->n + f->room.n > f->capacity) {
-        size_t capacity = 2 * (f->n + f->room.n) + 256;
+    if (f->n + f->scratch.n > f->capacity) {
+        size_t capacity = 2 * (f->n + f->scratch.n) + 256;
         int32_t *node = realloc(f->node, capacity * sizeof *node);
-        f->room.failed |= !node;
+        f->scratch.failed |= !node;
         if (!node) return;
         f->node = node;
         f->capacity = capacity;
     }
-    if (f->room.n > 0) memcpy(f->node + f->n, f->room.node, f->room.n * sizeof *f->node);
-    *s = (stretch){thread, f->n, f->room.n};
-    f->n += f->room.n;
+    if (f->scratch.n > 0) memcpy(f->node + f->n, f->scratch.node, f->scratch.n * sizeof *f->node);
+    *s = (stretch){thread, f->n, f->scratch.n};
+    f->n += f->scratch.n;
 }
 
 typedef struct search {
@@ -186,7 +186,7 @@ static void find_some(void *user, int thread, size_t from, size_t until)
             gls_assign_ends(c->assigner, point, n, c->pair[i]);
             continue;
         }
-        gls_assign_all(c->assigner, &c->finder[thread].room, point, n);
+        gls_assign_all(c->assigner, &c->finder[thread].scratch, point, n);
         keep(&c->finder[thread], &c->stretch[i], thread);
     }
 }
@@ -196,7 +196,8 @@ static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
     for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
     gls_parallel(s->n, 256, c->n_threads, find_some, &(search){c, s});
     for (int t = 0; t < c->n_threads; t++)
-        if (c->finder[t].room.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+        if (c->finder[t].scratch.failed)
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     return GLS_OK;
 }
 
@@ -397,7 +398,7 @@ void gls_connectome_destroy(gls_connectome *c)
     gls_assigner_destroy(c->assigner);
     gls_nodes_finish(&c->nodes);
     for (int t = 0; c->finder && t < c->n_threads; t++) {
-        gls_assign_room_finish(&c->finder[t].room);
+        gls_assign_scratch_finish(&c->finder[t].scratch);
         free(c->finder[t].node);
     }
     free(c->finder);

@@ -36,14 +36,14 @@ void gls_assigner_destroy(gls_assigner *assigner);
 void gls_assign_ends(gls_assigner *assigner, const float (*point)[3], size_t n, int32_t pair[2]);
 
 /* Room for the regions of one streamline; one for each thread. */
-typedef struct gls_assign_room {
+typedef struct gls_assign_scratch {
     gls_visits visits;
     size_t n, capacity;
     int32_t *node;
     bool failed; /* out of memory */
-} gls_assign_room;
+} gls_assign_scratch;
 /* GLS_ASSIGN_ALL: all regions that the streamline meets, ascending. */
-void gls_assign_all(const gls_assigner *assigner, gls_assign_room *room, const float (*point)[3], size_t n);
-void gls_assign_room_finish(gls_assign_room *room);
+void gls_assign_all(const gls_assigner *assigner, gls_assign_scratch *scratch, const float (*point)[3], size_t n);
+void gls_assign_scratch_finish(gls_assign_scratch *scratch);
 
 #endif

@@ -31,7 +31,7 @@ struct gls_ranks {
     double *kept;   /* all, up to the limit */
     uint64_t *part; /* of the first pass, beyond it */
     size_t n_ranges;
-    range range[GLS_RANKS_MOST];
+    range range[GLS_MAX_RANKS];
 };
 
 static gls_status out_of_memory(void)
@@ -52,7 +52,7 @@ gls_status gls_ranks_create(size_t limit, gls_ranks **ranks)
 void gls_ranks_destroy(gls_ranks *r)
 {
     if (!r) return;
-    for (size_t k = 0; k < GLS_RANKS_MOST; k++) {
+    for (size_t k = 0; k < GLS_MAX_RANKS; k++) {
         free(r->range[k].part);
         free(r->range[k].kept);
     }
@@ -190,7 +190,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
 {
     gls_status status = GLS_OK;
     *again = false;
-    GLS_REQUIRE(n_ranks <= GLS_RANKS_MOST && (r->first_pass || n_ranks == r->n_ranges));
+    GLS_REQUIRE(n_ranks <= GLS_MAX_RANKS && (r->first_pass || n_ranks == r->n_ranges));
     if (r->first_pass) r->n = r->seen;
     if (r->seen != r->n) return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
     r->n_ranges = n_ranks;

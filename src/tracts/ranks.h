@@ -9,7 +9,7 @@
 
 #include <glslines/common.h>
 
-#define GLS_RANKS_MOST 6 /* ranks that can be asked for */
+#define GLS_MAX_RANKS 6 /* ranks that can be asked for */
 
 typedef struct gls_ranks gls_ranks;
 

@@ -87,7 +87,7 @@ static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5 - d->low[a];
 }
 
-static double least_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
+static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
     const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};
     double a[3], b[3], v[3], from, until, least = d->widened; /* it meets the widened region */
@@ -111,7 +111,7 @@ static double least_of_voxels(const gls_roi_distance *d, const float (*point)[3]
 
 double gls_roi_distance_of_line(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
-    if (d->mm) return least_of_voxels(d, point, n);
+    if (d->mm) return min_of_voxels(d, point, n);
     if (d->radius < 0 || d->widened <= 0) return 0;
     return fmax(0, sqrt(square_from(d->centre, point, n)) - d->radius);
 }

@@ -12,13 +12,13 @@
 /* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */
 #define BIN_SHIFT 9
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
-#define MOST_KEPT ((size_t)1 << 16)
+#define MAX_KEPT ((size_t)1 << 16)
 
 typedef struct spread {
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean, by Welford's method */
     uint32_t *bin;
-    double *kept; /* the first MOST_KEPT */
+    double *kept; /* the first MAX_KEPT */
     bool sorted;  /* they are */
 } spread;
 
@@ -43,7 +43,7 @@ static uint32_t bits_of(double value)
 static bool spread_init(spread *s)
 {
     s->bin = calloc(BINS, sizeof *s->bin);
-    s->kept = malloc(MOST_KEPT * sizeof *s->kept);
+    s->kept = malloc(MAX_KEPT * sizeof *s->kept);
     return s->bin && s->kept;
 }
 
@@ -62,7 +62,7 @@ static void spread_add(spread *s, double value)
     if (s->n == 1 || value < s->min) s->min = value;
     if (s->n == 1 || value > s->max) s->max = value;
     s->bin[bits_of(value) >> BIN_SHIFT]++;
-    if (s->n > MOST_KEPT) return;
+    if (s->n > MAX_KEPT) return;
     s->kept[s->n - 1] = value;
     s->sorted = false;
 }
@@ -72,7 +72,7 @@ static double value_of_rank(const spread *s, uint64_t rank)
 {
     uint64_t before = 0;
     size_t b = 0;
-    if (s->n <= MOST_KEPT) return s->kept[rank];
+    if (s->n <= MAX_KEPT) return s->kept[rank];
     while (b + 1 < BINS && before + s->bin[b] <= rank) before += s->bin[b++];
     uint32_t bits = (uint32_t)(b << BIN_SHIFT) + (b > 0 ? 1u << (BIN_SHIFT - 1) : 0);
     float value;
@@ -91,7 +91,7 @@ static gls_spread spread_get(spread *s)
     gls_spread r = {.n = s->n, .mean = s->mean, .min = s->min, .max = s->max};
     if (s->n == 0) return r;
     if (s->n > 1) r.sd = sqrt(s->m2 / (double)(s->n - 1));
-    if (s->n <= MOST_KEPT && !s->sorted) gls_sort(s->kept, s->n);
+    if (s->n <= MAX_KEPT && !s->sorted) gls_sort(s->kept, s->n);
     s->sorted = true;
     r.median = quantile(s, 0.5);
     r.quartile[0] = quantile(s, 0.25);

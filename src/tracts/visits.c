@@ -69,7 +69,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
                         const float from[3], float exit[3], double next[3])
 {
     const float *a = k == 1 ? u->before : u->p[k - 2], *d = k + 1 == u->n ? u->after : u->p[k + 1];
-    const double side = (double)g->least_side * ACCURACY, reach = side * side;
+    const double side = (double)g->min_side * ACCURACY, reach = side * side;
     double high = 1, mu = low;
     float near[3], q[3];
     memcpy(near, from, sizeof near);
@@ -120,12 +120,12 @@ static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], doubl
 }
 
 /* Voxels that a step passes at most: a longer one is damage, and following it face by face comes to no end. */
-#define MOST_VOXELS 1e6
+#define MAX_VOXELS 1e6
 
 static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (!(distance(point[i - 1], point[i]) <= MOST_VOXELS * (double)g->least_side)) return true;
+        if (!(distance(point[i - 1], point[i]) <= MAX_VOXELS * (double)g->min_side)) return true;
     return false;
 }
 
@@ -173,7 +173,7 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
     gls_grid turned = *grid;
     double inverse[3][4];
     memcpy(to->dim, grid->dim, sizeof to->dim);
-    to->least_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    to->min_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     gls_grid_inverse(grid, to->world_to_voxel);
     for (int c = 0; c < 3; c++) {
         int longest = 0;

@@ -10,7 +10,7 @@ typedef struct gls_visit_grid {
     double world_to_voxel[3][4];
     float turned[3][4]; /* the same for axes that are flipped towards RAS, in float32, as MRtrix3 has them */
     bool flip[3];
-    float least_side; /* of a voxel, mm */
+    float min_side; /* of a voxel, mm */
 } gls_visit_grid;
 
 /* Room for the visits of one streamline, each voxel once. */

@@ -12,7 +12,7 @@
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
 /* Below it no share of an amplitude can be computed. */
-#define LEAST_AMPLITUDE (BUCKETS * FLT_MIN)
+#define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
 /* What a sample has become: the seed of its lobe; on a ridge between lobes, that of the one with the larger seed. */
 #define OPEN 0xffff
@@ -214,7 +214,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
         least = v[i] < least ? v[i] : least;
     }
     out->too_large = most > FLT_MAX || least < -FLT_MAX;
-    if (out->too_large || most < LEAST_AMPLITUDE || most < -least) return;
+    if (out->too_large || most < MIN_AMPLITUDE || most < -least) return;
     if (!o->refine && (double)most <= 0.8 * o->peak) return;
     sort_samples(&w, most);
     label(&w);

@@ -11,8 +11,8 @@
 #include "dwi/tensor_plan.h"
 #include "util/status.h"
 
-enum { WM, GM, CSF, N_TISSUES, FEWEST_SHELLS = 3 };
-#define MOST_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
+enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
+#define MAX_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
 
 typedef struct study {
     const gls_image *dwi, *mask;
@@ -42,7 +42,7 @@ static map make_map(const gls_grid *from, const gls_grid *to)
     for (int c = 0; c < 3; c++) {
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
         /* rounding of affines adds no place */
-        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MOST_PLACES + 1);
+        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_PLACES + 1);
     }
     return m;
 }
@@ -97,12 +97,12 @@ static gls_status mark_tissues(study *s, const gls_image *five, const char *name
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
     for (int c = 0; c < 3; c++)
-        if (m.places[c] > MOST_PLACES)
+        if (m.places[c] > MAX_PLACES)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: more than %d of its voxels lie along one of the series: is the unit of both mm?", name,
-                            MOST_PLACES);
-    for (int t = 0; t < N_TISSUES && status == GLS_OK; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
-    for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && status == GLS_OK; v++) {
+                            MAX_PLACES);
+    for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
+    for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
         if (!(s->mask->data[v] > 0)) continue;
         const int32_t at[3] = {(int32_t)(v % (size_t)dim[0]), (int32_t)(v / (size_t)dim[0] % (size_t)dim[1]),
                                (int32_t)(v / (size_t)dim[0] / (size_t)dim[1])};
@@ -121,14 +121,13 @@ static gls_status find_tissues(study *s, const gls_image *five, const char *name
 {
     size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);
     gls_status status = voxel ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
-    for (size_t v = 0; v < all && status == GLS_OK; v++)
+    for (size_t v = 0; v < all && !status; v++)
         if (s->mask->data[v] > 0) voxel[n++] = v;
     float *fa = malloc((n + 1) * sizeof *fa);
     double(*axis)[3] = malloc((n + 1) * sizeof *axis);
-    if (status == GLS_OK && (!fa || !axis))
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
-    if (status == GLS_OK) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
-    if (status == GLS_OK) status = mark_tissues(s, five, name, fa);
+    if (!status && (!fa || !axis)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
+    if (!status) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
+    if (!status) status = mark_tissues(s, five, name, fa);
     free(voxel);
     free(fa);
     free(axis);
@@ -166,7 +165,7 @@ static gls_status check_series(const study *s)
     gls_shell *shell = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(s->gradients, &shell, &n, NULL);
-    if (status == GLS_OK && n < FEWEST_SHELLS)
+    if (!status && n < MIN_SHELLS)
         gls_log(GLS_LOG_WARNING, "responses: %zu b-values only, which do not tell three tissues apart", n);
     free(shell);
     return status;
@@ -175,7 +174,7 @@ static gls_status check_series(const study *s)
 static gls_status estimate(study *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
     gls_status status = find_tissues(s, five, name);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_log(GLS_LOG_INFO, "responses: %zu voxels of white matter, %zu of grey matter, %zu of CSF in %s", s->n[WM],
             s->n[GM], s->n[CSF], name);
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
@@ -185,9 +184,9 @@ static gls_status estimate(study *s, const gls_image *five, const char *name, gl
             "it lie on the series? A lower fraction is enough (--pvf)",
             name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);
-    if (status == GLS_OK) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
-    if (status == GLS_OK) status = respond(s, s->tissue[GM], &made[GM]);
-    if (status == GLS_OK) status = respond(s, s->tissue[CSF], &made[CSF]);
+    if (!status) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
+    if (!status) status = respond(s, s->tissue[GM], &made[GM]);
+    if (!status) status = respond(s, s->tissue[CSF], &made[CSF]);
     return status;
 }
 
@@ -196,7 +195,7 @@ static gls_status join(const study *s, gls_image **voxels)
     const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};
     size_t n = gls_grid_voxels(&s->dwi->grid);
     gls_status status = gls_image_create(&s->dwi->grid, N_TISSUES, voxels);
-    for (size_t t = 0; t < N_TISSUES && status == GLS_OK; t++)
+    for (size_t t = 0; t < N_TISSUES && !status; t++)
         for (size_t v = 0; v < n; v++) (*voxels)->data[t * n + v] = part[t]->data[v];
     return status;
 }
@@ -213,16 +212,15 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
     gls_tissue_response *made[N_TISSUES] = {NULL};
     gls_tissue *checked = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK) status = check_series(&s);
-    if (status == GLS_OK)
-        status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
-    if (status == GLS_OK) status = estimate(&s, five, name, made);
-    if (status == GLS_OK && voxels) status = join(&s, voxels);
+    if (!status) status = check_series(&s);
+    if (!status) status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
+    if (!status) status = estimate(&s, five, name, made);
+    if (!status && voxels) status = join(&s, voxels);
     gls_tissue_destroy(checked);
     gls_image_destroy(s.single);
     for (int t = 0; t < N_TISSUES; t++) {
         gls_image_destroy(s.tissue[t]);
-        if (status == GLS_OK)
+        if (!status)
             response[t] = made[t];
         else
             gls_tissue_response_destroy(made[t]);

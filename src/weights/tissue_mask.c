@@ -8,7 +8,7 @@
 enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 
 #define SIDE 10 /* points along each axis of a voxel */
-#define LEAST (SIDE * SIDE * SIDE / 2)
+#define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 
 /* Trilinear; points beyond the outer centres take the nearest values. */
 static void interpolate(const gls_image *image, const double p[3], double value[N_TISSUES])
@@ -74,7 +74,7 @@ static void sample_voxel(const gls_image *tissue, const double map[3][4], const 
         if (clamp_tissues(value)) count[winner(value)]++;
     }
     for (int k = 0; k < N_TISSUES; k++) n += count[k];
-    for (int k = 0; k < N_TISSUES; k++) share[k] = n > LEAST ? (double)count[k] / n : 0;
+    for (int k = 0; k < N_TISSUES; k++) share[k] = n > MIN_SAMPLES ? (double)count[k] / n : 0;
 }
 
 static bool same_grid(const gls_grid *a, const gls_grid *b)

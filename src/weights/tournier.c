@@ -50,7 +50,7 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     options.n_directions = p->options->n_directions;
     options.sphere = p->constraint;
     gls_status status = gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL, &own);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
                                     GLS_BVEC_WORLD, sh);
     gls_image_destroy(own);
@@ -69,15 +69,15 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     double(*axis)[3] = NULL;
     gls_status status = deconvolve(p, response, order, &sh);
     gls_log_mute_info(true);
-    if (status == GLS_OK) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
+    if (!status) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
     gls_log_mute_info(false);
     p->c.n = 0;
-    for (size_t v = 0; v < all && status == GLS_OK; v++) {
+    for (size_t v = 0; v < all && !status; v++) {
         if (!(p->region->data[v] > 0)) continue;
         if (score_voxel(fixels, v, &p->c.score[p->c.n], p->c.axis[p->c.n])) p->c.voxel[p->c.n++] = v;
     }
-    if (status == GLS_OK) status = gls_msmt_directions(&p->dwi->grid, (const double(*)[3])p->c.axis, p->c.n, &axis, &n);
-    if (status == GLS_OK) {
+    if (!status) status = gls_msmt_directions(&p->dwi->grid, (const double(*)[3])p->c.axis, p->c.n, &axis, &n);
+    if (!status) {
         memcpy(p->c.axis, axis, n * sizeof *axis);
         gls_candidates_rank(&p->c);
     }
@@ -118,15 +118,15 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
     for (int pass = 0; pass < MAX_PASSES; pass++) {
         gls_status status = score_region(p, &response, response.order < FIT_ORDER ? response.order : FIT_ORDER);
         size_t n = wanted < p->c.n ? wanted : p->c.n;
-        if (status == GLS_OK) status = gls_candidates_check(n);
-        if (status != GLS_OK) return status;
+        if (!status) status = gls_candidates_check(n);
+        if (status) return status;
         bool settled = same_as_last(p, n, last, all);
         gls_tissue_response_destroy(*made);
         *made = NULL;
         status = gls_candidates_respond(p->dwi, p->gradients, &p->c, n, pass ? GLS_RESPONSE_ORDER : FIRST_ORDER, shell,
                                         made);
-        if (status == GLS_OK) status = shrink(p, mask, REGION_FACTOR * wanted);
-        if (status != GLS_OK) return status;
+        if (!status) status = shrink(p, mask, REGION_FACTOR * wanted);
+        if (status) return status;
         if (settled) {
             gls_log(GLS_LOG_INFO, "response: its %zu voxels settled after %d passes", n, pass + 1);
             return GLS_OK;
@@ -155,21 +155,21 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     double bval = 0;
     uint8_t *last = calloc(all, 1);
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
-    if (status == GLS_OK) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
-    if (status == GLS_OK) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
-    if (status == GLS_OK && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
-    if (status == GLS_OK) status = gls_image_create(&dwi->grid, 1, &p.region);
-    if (status == GLS_OK) status = gls_candidates_start(&p.c, all);
-    if (status != GLS_OK) goto fail;
+    if (!status && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
+    if (!status) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
+    if (!status) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
+    if (!status && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
+    if (!status) status = gls_image_create(&dwi->grid, 1, &p.region);
+    if (!status) status = gls_candidates_start(&p.c, all);
+    if (status) goto fail;
     memcpy(p.region->data, mask->data, all * sizeof *mask->data);
     p.selected = selected;
     p.volume = volume;
     p.constraint = sphere;
     status = repeat(&p, mask, options->n_voxels, shell, last, &made);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_candidates_mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     *response = made;
     made = NULL;
 fail:

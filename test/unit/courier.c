@@ -1,4 +1,4 @@
-/* Queue and courier, with threads in place of devices: whatever they do, every seed comes once and in order, and none
+/* Queue and writer, with threads in place of devices: whatever they do, every seed comes once and in order, and none
  * runs away from the others. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,13 @@
 
 typedef struct scene {
     gls_queue queue;
-    gls_courier *courier;
-    gls_parcel_store parcels;
+    gls_writer_thread *writer;
+    gls_result_store results;
     gls_sink sink;
     unsigned n_alive; /* under the queue's lock */
     uint64_t n_taken; /* seeds that were handed out, those that came back too */
     unsigned failures, gave_way;
-    /* of the sink, on the courier's thread */
+    /* of the sink, on the writer's thread */
     uint64_t next_seed;
     uint32_t next_line;
     unsigned calls, fail_at;
@@ -70,16 +70,16 @@ static gls_status sink(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-static void fill(gls_parcel *parcel, uint64_t first, uint64_t end)
+static void fill(gls_batch_result *result, uint64_t first, uint64_t end)
 {
-    assert_int_equal(gls_parcel_reserve(parcel, 2 * (size_t)(end - first), 2 * (size_t)(end - first)), GLS_OK);
-    parcel->offset[0] = 0;
+    assert_int_equal(gls_batch_result_reserve(result, 2 * (size_t)(end - first), 2 * (size_t)(end - first)), GLS_OK);
+    result->offset[0] = 0;
     for (uint64_t seed = first; seed < end; seed++)
         for (uint32_t k = 0; k < LINES_OF(seed); k++) {
-            parcel->seed_index[parcel->n] = (uint32_t)seed;
-            parcel->seed[parcel->n][0] = (float)k;
-            parcel->n++;
-            parcel->offset[parcel->n] = parcel->n;
+            result->seed_index[result->n] = (uint32_t)seed;
+            result->seed[result->n][0] = (float)k;
+            result->n++;
+            result->offset[result->n] = result->n;
         }
 }
 
@@ -88,21 +88,21 @@ static bool work_range(worker *w, gls_seed_range *range)
 {
     scene *s = w->scene;
     while (range->first < range->end) {
-        gls_parcel *parcel = NULL;
+        gls_batch_result *result = NULL;
         uint64_t n = 1 + draw(&w->random, range->end - range->first);
         rest((unsigned)draw(&w->random, 200));
-        if (gls_courier_take(s->courier, w->place, range->first, &parcel) != GLS_OK) return true;
+        if (gls_writer_thread_take(s->writer, w->place, range->first, &result) != GLS_OK) return true;
         pthread_mutex_lock(&s->queue.lock);
         bool fails = w->may_fail && draw(&w->random, 60) == 0 && s->n_alive > 1;
         s->failures += fails;
         s->n_alive -= fails;
-        s->gave_way += !parcel;
+        s->gave_way += !result;
         pthread_mutex_unlock(&s->queue.lock);
-        if (fails && parcel) gls_courier_drop(s->courier, parcel);
-        if (fails || !parcel) return !fails;
-        fill(parcel, range->first, range->first + n);
+        if (fails && result) gls_writer_thread_give_back(s->writer, result);
+        if (fails || !result) return !fails;
+        fill(result, range->first, range->first + n);
         pthread_mutex_lock(&s->queue.lock);
-        gls_courier_send(s->courier, parcel, range->first + n);
+        gls_writer_thread_send(s->writer, result, range->first + n);
         pthread_mutex_unlock(&s->queue.lock);
         range->first += n;
     }
@@ -131,7 +131,7 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     s->next_seed = first;
     s->n_alive = (unsigned)n;
     gls_queue_init(&s->queue, first, first + total, n);
-    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, &(gls_courier_task){.sink = &s->sink}, &s->courier),
+    assert_int_equal(gls_writer_thread_create(&s->queue, &s->results, &(gls_writer_task){.sink = &s->sink}, &s->writer),
                      GLS_OK);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (worker){.scene = s, .place = i, .random = seed * 1000 + i, .may_fail = may_fail};
@@ -139,12 +139,12 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     }
 }
 
-/* Joins those that were started, and ends the courier. */
+/* Joins those that were started, and ends the writer. */
 static gls_status finish(scene *s, worker *workers, size_t n)
 {
     for (size_t i = 0; i < n; i++) pthread_join(workers[i].thread, NULL);
-    gls_status status = gls_courier_destroy(s->courier);
-    gls_parcel_store_finish(&s->parcels);
+    gls_status status = gls_writer_thread_destroy(s->writer);
+    gls_result_store_finish(&s->results);
     return status;
 }
 
@@ -193,7 +193,7 @@ static void running_ahead(void **state)
     s.sound = true;
     s.n_alive = 3;
     gls_queue_init(&s.queue, 0, total, 3);
-    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, &(gls_courier_task){.sink = &s.sink}, &s.courier),
+    assert_int_equal(gls_writer_thread_create(&s.queue, &s.results, &(gls_writer_task){.sink = &s.sink}, &s.writer),
                      GLS_OK);
     assert_true(gls_queue_take(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {

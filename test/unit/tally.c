@@ -11,9 +11,9 @@
 #define PARTS 2
 
 /* Two streamlines of the second of three seeds: one that is kept, of all steps, and one that is too short. */
-static void fill(gls_tally *t)
+static void fill(gls_outcomes *t)
 {
-    assert_int_equal(gls_tally_reserve(t, 3, 2), GLS_OK);
+    assert_int_equal(gls_outcomes_reserve(t, 3, 2), GLS_OK);
     t->n_seeds = 3;
     t->n_outcomes = 2;
     t->lines[0] = 0;
@@ -32,29 +32,29 @@ static void fill(gls_tally *t)
 static void test_counts(void **state)
 {
     (void)state;
-    gls_tally t = {0};
+    gls_outcomes t = {0};
     gls_track_stats stats;
     assert_int_equal(gls_track_stats_init(&stats, MAX_STEPS, PARTS), GLS_OK);
     fill(&t);
-    assert_true(gls_tally_is_valid(&t, UINT64_MAX, 1, &stats));
-    assert_int_equal(gls_tally_count(&t, UINT64_MAX, &stats), 1);
+    assert_true(gls_outcomes_are_valid(&t, UINT64_MAX, 1, &stats));
+    assert_int_equal(gls_outcomes_count(&t, UINT64_MAX, &stats), 1);
     const gls_track_result *r = &stats.result;
     assert_true(r->seeds == 3 && r->seeds_without_direction == 1 && r->seeds_rejected == 1 && r->directions == 2);
     assert_true(r->streamlines == 1 && r->points == MAX_STEPS + 1 && r->met[0] == 1 && r->met[31] == 1 && !r->met[1]);
-    gls_tally_finish(&t);
+    gls_outcomes_finish(&t);
     gls_track_stats_finish(&stats);
 }
 
 static void test_damage(void **state)
 {
     (void)state;
-    gls_tally t = {0};
+    gls_outcomes t = {0};
     gls_track_stats stats;
     assert_int_equal(gls_track_stats_init(&stats, MAX_STEPS, PARTS), GLS_OK);
 #define REFUSED(change) \
     fill(&t);           \
     change;             \
-    assert_false(gls_tally_is_valid(&t, UINT64_MAX, 1, &stats))
+    assert_false(gls_outcomes_are_valid(&t, UINT64_MAX, 1, &stats))
     REFUSED(t.outcome[0].points = 0);
     REFUSED(t.outcome[0].points = MAX_STEPS + 2);
     REFUSED(t.outcome[0].points = UINT32_MAX);
@@ -65,7 +65,7 @@ static void test_damage(void **state)
     REFUSED(t.lines[1] = 1);
     REFUSED(t.n_outcomes = 1);
 #undef REFUSED
-    gls_tally_finish(&t);
+    gls_outcomes_finish(&t);
     gls_track_stats_finish(&stats);
 }
 

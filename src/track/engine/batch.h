@@ -36,26 +36,26 @@ typedef struct gls_batch_host {
     void *user;
     /* Between dispatches: GLS_ERR_CANCELLED once the run is stopped. */
     gls_status (*poll)(void *user);
-    /* An empty parcel for the streamlines of seeds from this one on. *parcel is NULL where nobody wants them, and
+    /* An empty result for the streamlines of seeds from this one on. *result is NULL where nobody wants them, and
      * *gave_way says that the batch must end here, because earlier seeds wait for somebody. */
-    gls_status (*take)(void *user, uint64_t seed, gls_parcel **parcel, bool *gave_way);
-    /* Gives an empty parcel back. */
-    void (*drop)(void *user, gls_parcel *parcel);
-    /* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
-    gls_status (*commit)(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally);
+    gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
+    /* Gives an empty result back. */
+    void (*drop)(void *user, gls_batch_result *result);
+    /* All seeds before end are finished: counts them, and sends the result (NULL: none). */
+    gls_status (*commit)(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes);
     /* A batch is finished and committed. May be NULL. */
     gls_status (*finished)(void *user);
 } gls_batch_host;
 
 /* Seeds that pass 1 was, or is being, done for: a batch. */
-typedef struct gls_crop {
+typedef struct gls_seed_batch {
     uint64_t first;
     uint32_t n;
     bool begun, ended;
     float (*seed)[3];    /* batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() */
-} gls_crop;
-#define GLS_CROPS 3 /* whose streamlines are placed, whose are tracked, and that of pass 1 */
+} gls_seed_batch;
+#define GLS_SEED_BATCHES 3 /* whose streamlines are placed, whose are tracked, and that of pass 1 */
 
 /* Records for the device. */
 typedef union gls_upload {
@@ -63,26 +63,26 @@ typedef union gls_upload {
     gls_placed_record *placed; /* in their place: of pass 3 */
 } gls_upload;
 
-/* Streamlines that pass 2 was told of: those of seeds from .. until - 1 of a crop. */
+/* Streamlines that pass 2 was told of: those of seeds from .. until - 1 of a seed_batch. */
 typedef struct gls_round {
     bool any;
-    const gls_crop *crop;
+    const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
-    unsigned turn; /* of the engine's buffers */
+    unsigned buffer_set; /* of the engine's buffers */
     double begun;
 } gls_round;
 
 /* Whole seeds that are tracked, while their points come from the device. */
-typedef struct gls_catch {
+typedef struct gls_pending {
     bool any;
     uint64_t end;      /* seeds before it are finished */
     uint64_t n_points; /* that pass 3 sends */
     uint32_t n_placed;
-    bool is_last;       /* of its batch */
-    gls_parcel *parcel; /* NULL: nobody wants them */
-    gls_parcel *points; /* the same, or scratch, or NULL */
-    bool is_visited;    /* what they visit comes, too */
-} gls_catch;
+    bool is_last;             /* of its batch */
+    gls_batch_result *result; /* NULL: nobody wants them */
+    gls_batch_result *points; /* the same, or scratch, or NULL */
+    bool is_visited;          /* what they visit comes, too */
+} gls_pending;
 
 /* What of the points of streamlines comes from the device. */
 typedef enum gls_batch_points {
@@ -96,17 +96,17 @@ typedef struct gls_batch {
     const gls_seeds *seeds;
     const double (*space)[4];
     gls_batch_host host; /* poll alone may be NULL, and the others where a pass runs by itself */
-    bool counts_visits;  /* that is wanted of parcels */
+    bool counts_visits;  /* that is wanted of results */
     gls_batch_points points;
     gls_track_stats *stats; /* of the round, which commit() takes */
-    gls_crop crop[GLS_CROPS];
-    unsigned turn;   /* of the next round */
-    double last_end; /* when the round before was seen to have ended */
-    gls_catch caught;
+    gls_seed_batch seed_batch[GLS_SEED_BATCHES];
+    unsigned buffer_set; /* of the next round */
+    double last_end;     /* when the round before was seen to have ended */
+    gls_pending pending;
     uint64_t first, end;    /* of the range */
     uint64_t delivered;     /* seeds before this one were committed */
     uint32_t piece;         /* seeds of a batch, at most */
-    uint32_t *direction;    /* of the crop that the host works on, as is seed */
+    uint32_t *direction;    /* of the seed_batch that the host works on, as is seed */
     gls_seed_record *start; /* records for the device, of pass 1 */
     gls_upload upload;      /* of the round that the host works on: in turn one of */
     gls_upload uploads[2];
@@ -115,8 +115,8 @@ typedef struct gls_batch {
     uint32_t *work;         /* staged: what the host writes of the work buffer */
     gls_order_entry *order; /* 2 x batch_lines, where lines are ordered; else NULL */
     float (*seed)[3];
-    gls_tally tally;    /* of the round */
-    gls_parcel scratch; /* points of a round that nobody wants, where a verdict depends on them */
+    gls_outcomes outcomes;    /* of the round */
+    gls_batch_result scratch; /* points of a round that nobody wants, where a verdict depends on them */
     gls_retries retries;
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
@@ -148,7 +148,7 @@ gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t 
 /* Packs the points of n_placed lines, of n_items halves, and sends the first n_points to the host, which gets them by
  * the second; with 0 they stay. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
-gls_status gls_gather_end(gls_batch *batch, gls_parcel *parcel);
+gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 
 /* --- From the initial directions of seeds to streamlines that are tracked: which seeds are taken, and in which sense.
  */
@@ -168,8 +168,8 @@ static inline uint32_t gls_lines_of_seed(const gls_batch *batch, uint32_t seed)
     return gls_lines_word(batch, seed) & ~(SEED_ONE_SIDED | SEED_NOT_ADMITTED);
 }
 
-/* The same for the tally: GLS_SEED_REJECTED where none may start. */
-static inline uint32_t gls_lines_to_tally(const gls_batch *batch, uint32_t seed)
+/* The same for the outcomes: GLS_SEED_REJECTED where none may start. */
+static inline uint32_t gls_lines_to_count(const gls_batch *batch, uint32_t seed)
 {
     return gls_lines_word(batch, seed) & SEED_NOT_ADMITTED ? GLS_SEED_REJECTED : gls_lines_of_seed(batch, seed);
 }
@@ -185,9 +185,9 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in batch->seed) into batch->direction. */
 gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
-/* The same in two steps, for a crop: between them the device can be told more. */
-gls_status gls_pass_initial_begin(gls_batch *batch, gls_crop *crop, uint64_t first);
-gls_status gls_pass_initial_end(gls_batch *batch, gls_crop *crop);
+/* The same in two steps, for a seed_batch: between them the device can be told more. */
+gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
+gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
 /* Pass 2: tracks n_lines streamlines of batch->upload.line; afterwards batch->state says how each half stands. */
 gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
 /* The same in two steps. */
@@ -210,17 +210,18 @@ void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direct
 
 /* Whether both halves of a line have ended: others found the pool full, or did not begin for that reason. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
-/* The parcel's next streamline: its points begin at first, its seed is at, voxels. */
-void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel);
+/* The result's next streamline: its points begin at first, its seed is at, voxels. */
+void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,
+                    gls_batch_result *result);
 /* Judges a line of a pass of n_lines, notes its outcome, and gives it the next place in the output, *points on, if it
- * is kept; in the parcel, too, unless that is NULL. at: its seed. */
+ * is kept; in the result, too, unless that is NULL. at: its seed. */
 void gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
-                    gls_parcel *parcel, uint64_t *points);
+                    gls_batch_result *result, uint64_t *points);
 /* The prefix sum between tracking and gathering. Goes through the n_lines lines of seeds from ... until - 1 in order,
  * gives each its place, and stops before the first seed with an unfinished half. Returns the number of lines placed;
  * *next_seed is the first seed not done, *n_points the points of all. */
 uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                         gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points);
+                         gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
 
 /* --- Rounds in which streamlines that were rejected are tracked again from the same seed with other random numbers.
  * What is found waits here, since the streamlines of earlier seeds may be found later. */
@@ -229,8 +230,8 @@ uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32
 gls_status gls_retries_begin(gls_batch *batch, uint32_t n_lines);
 /* Tracks streamlines that are not yet decided, as many as the capacity; wants_points: somebody takes them. */
 gls_status gls_retries_pass(gls_batch *batch, uint32_t capacity, bool wants_points);
-/* Afterwards: the tally of seeds from .. until - 1 of the batch that begins with seed first, and their streamlines, in
- * order, into the parcel unless it is NULL. */
-gls_status gls_retries_place(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel);
+/* Afterwards: the outcomes of seeds from .. until - 1 of the batch that begins with seed first, and their streamlines,
+ * in order, into the result unless it is NULL. */
+gls_status gls_retries_place(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result);
 
 #endif

@@ -17,71 +17,71 @@ static void *allocate_large(size_t bytes)
     return memory;
 }
 
-gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
+gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points)
 {
-    if (n > parcel->capacity || !parcel->offset) {
+    if (n > result->capacity || !result->offset) {
         if (n == 0) n = 1; /* the end of no streamlines has a place, too */
-        free(parcel->offset);
-        free(parcel->seed_index);
-        free(parcel->seed);
-        parcel->capacity = 0;
-        parcel->offset = malloc((n + 1) * sizeof *parcel->offset);
-        parcel->seed_index = malloc(n * sizeof *parcel->seed_index);
-        parcel->seed = malloc(n * sizeof *parcel->seed);
-        if (!parcel->offset || !parcel->seed_index || !parcel->seed)
+        free(result->offset);
+        free(result->seed_index);
+        free(result->seed);
+        result->capacity = 0;
+        result->offset = malloc((n + 1) * sizeof *result->offset);
+        result->seed_index = malloc(n * sizeof *result->seed_index);
+        result->seed = malloc(n * sizeof *result->seed);
+        if (!result->offset || !result->seed_index || !result->seed)
             return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
-        parcel->capacity = n;
+        result->capacity = n;
     }
-    if (n_points > parcel->point_capacity) {
-        free(parcel->point);
-        parcel->point_capacity = 0;
-        parcel->point = allocate_large(n_points * sizeof *parcel->point);
-        if (!parcel->point) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points", n_points);
-        parcel->point_capacity = n_points;
+    if (n_points > result->point_capacity) {
+        free(result->point);
+        result->point_capacity = 0;
+        result->point = allocate_large(n_points * sizeof *result->point);
+        if (!result->point) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points", n_points);
+        result->point_capacity = n_points;
     }
     return GLS_OK;
 }
 
-void gls_parcel_finish(gls_parcel *parcel)
+void gls_batch_result_finish(gls_batch_result *result)
 {
-    free(parcel->offset);
-    free(parcel->seed_index);
-    free(parcel->seed);
-    free(parcel->point);
-    free(parcel->visited.word);
-    gls_tally_finish(&parcel->tally);
-    *parcel = (gls_parcel){0};
+    free(result->offset);
+    free(result->seed_index);
+    free(result->seed);
+    free(result->point);
+    free(result->visited.word);
+    gls_outcomes_finish(&result->outcomes);
+    *result = (gls_batch_result){0};
 }
 
-uint64_t gls_parcel_bytes(const gls_parcel *parcel)
+uint64_t gls_batch_result_bytes(const gls_batch_result *result)
 {
-    return parcel->offset[parcel->n] * sizeof *parcel->point +
-           parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    return result->offset[result->n] * sizeof *result->point +
+           result->n * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
 }
 
-uint64_t gls_parcel_capacity_bytes(uint64_t n, uint64_t n_points)
+uint64_t gls_batch_result_capacity_bytes(uint64_t n, uint64_t n_points)
 {
-    const gls_parcel *parcel = NULL;
-    return n_points * sizeof *parcel->point +
-           (n + 1) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    const gls_batch_result *result = NULL;
+    return n_points * sizeof *result->point +
+           (n + 1) * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
 }
 
-gls_parcel *gls_parcel_store_lend(gls_parcel_store *store, size_t n)
+gls_batch_result *gls_result_store_lend(gls_result_store *store, size_t n)
 {
     if (store->n < n) {
-        gls_parcel *grown = realloc(store->parcel, n * sizeof *grown);
+        gls_batch_result *grown = realloc(store->result, n * sizeof *grown);
         if (!grown) return NULL;
         memset(grown + store->n, 0, (n - store->n) * sizeof *grown);
-        store->parcel = grown;
+        store->result = grown;
         store->n = n;
     }
-    for (size_t i = 0; i < n; i++) store->parcel[i].state = GLS_PARCEL_FREE;
-    return store->parcel;
+    for (size_t i = 0; i < n; i++) store->result[i].state = GLS_RESULT_FREE;
+    return store->result;
 }
 
-void gls_parcel_store_finish(gls_parcel_store *store)
+void gls_result_store_finish(gls_result_store *store)
 {
-    for (size_t i = 0; i < store->n; i++) gls_parcel_finish(&store->parcel[i]);
-    free(store->parcel);
-    *store = (gls_parcel_store){0};
+    for (size_t i = 0; i < store->n; i++) gls_batch_result_finish(&store->result[i]);
+    free(store->result);
+    *store = (gls_result_store){0};
 }

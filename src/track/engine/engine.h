@@ -65,8 +65,8 @@ typedef struct gls_engine {
     struct {
         gls_buffer *buffer[GLS_TRACK_BUFFERS];
         gls_fetch *fetch[GLS_TRACK_FETCHES];
-    } turn[GLS_TRACK_TURNS];
-    gls_buffer **buffer; /* by gls_track_buffer; of the turn of gls_engine_turn(), as is: */
+    } buffer_set[GLS_TRACK_BUFFER_SETS];
+    gls_buffer **buffer; /* by gls_track_buffer; of the turn of gls_engine_use_buffer_set(), as is: */
     gls_fetch **fetch;   /* by gls_track_fetch */
     double seconds_upload, seconds_compile;
     double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
@@ -88,7 +88,7 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
 /* From here on the buffers are those of this turn. */
-void gls_engine_turn(gls_engine *engine, unsigned turn);
+void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);
 /* gls_kernel_run() in one dimension, timed where that is wanted. */
 gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
                           const gls_arg *args, size_t n_args);

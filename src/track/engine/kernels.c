@@ -106,7 +106,7 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
     /* the last take longest */
-    while (n-- > 0 && status == GLS_OK) status = load(device, plan, model, &list[n], true);
+    while (n-- > 0 && !status) status = load(device, plan, model, &list[n], true);
     return status;
 }
 
@@ -116,7 +116,7 @@ gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, 
     wanted list[MAX_WANTED];
     size_t n = list_kernels(params, plan, k, list);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && status == GLS_OK; i++) status = load(device, plan, model, &list[i], false);
+    for (size_t i = 0; i < n && !status; i++) status = load(device, plan, model, &list[i], false);
     return status;
 }
 
@@ -146,7 +146,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
     gls_tables *tables = &model->tables;
     *model = (gls_model_plan){0};
     gls_status status = plan->getter->plan(&request, model);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     /* llvmpipe reads a storage block lane by lane, and a uniform block in one go */
     gls_tables_fill_block(tables);
     tables->uniform =
@@ -171,8 +171,8 @@ gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model 
 {
     model->uniform = plan->tables.uniform;
     gls_status status = gls_tables_upload(&plan->tables, device, &model->buffer);
-    if (status == GLS_OK) status = gls_field_create(device, &plan->field, "model volume", &model->field);
-    if (status != GLS_OK) gls_model_finish(model);
+    if (!status) status = gls_field_create(device, &plan->field, "model volume", &model->field);
+    if (status) gls_model_finish(model);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-gls_status gls_tally_reserve(gls_tally *t, size_t n_seeds, size_t n_outcomes)
+gls_status gls_outcomes_reserve(gls_outcomes *t, size_t n_seeds, size_t n_outcomes)
 {
     t->n_seeds = t->n_outcomes = 0;
     if (n_seeds > t->seed_capacity) {
@@ -23,10 +23,10 @@ gls_status gls_tally_reserve(gls_tally *t, size_t n_seeds, size_t n_outcomes)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for counts of %zu streamlines", n_outcomes);
 }
 
-gls_status gls_tally_copy(gls_tally *t, const gls_tally *from)
+gls_status gls_outcomes_copy(gls_outcomes *t, const gls_outcomes *from)
 {
-    gls_status status = gls_tally_reserve(t, from->n_seeds, from->n_outcomes);
-    if (status != GLS_OK) return status;
+    gls_status status = gls_outcomes_reserve(t, from->n_seeds, from->n_outcomes);
+    if (status) return status;
     if (from->n_seeds) memcpy(t->lines, from->lines, from->n_seeds * sizeof *t->lines);
     if (from->n_outcomes) memcpy(t->outcome, from->outcome, from->n_outcomes * sizeof *t->outcome);
     t->n_seeds = from->n_seeds;
@@ -34,14 +34,14 @@ gls_status gls_tally_copy(gls_tally *t, const gls_tally *from)
     return GLS_OK;
 }
 
-void gls_tally_finish(gls_tally *t)
+void gls_outcomes_finish(gls_outcomes *t)
 {
     free(t->lines);
     free(t->outcome);
-    *t = (gls_tally){0};
+    *t = (gls_outcomes){0};
 }
 
-bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)
+bool gls_outcomes_are_valid(const gls_outcomes *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)
 {
     uint64_t lines = 0, kept = 0;
     for (size_t seed = 0; seed < t->n_seeds; seed++) lines += t->lines[seed] == GLS_SEED_REJECTED ? 0 : t->lines[seed];
@@ -59,7 +59,7 @@ bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gl
 /* Sums of a pass over the outcomes, which stay in registers: the tracker waits while they are counted. */
 typedef struct sums {
     uint64_t lines, kept, retries, truncated, steps, parts;
-    uint32_t most_steps, most_parts;
+    uint32_t max_steps, max_parts;
     uint64_t verdict[GLS_VERDICT_COUNT], end[2][GLS_END_COUNT];
 } sums;
 
@@ -78,8 +78,8 @@ static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
     stats->parts.bin[o->parts]++;
     s->steps += steps;
     s->parts += o->parts;
-    if (steps > s->most_steps) s->most_steps = steps;
-    if (o->parts > s->most_parts) s->most_parts = o->parts;
+    if (steps > s->max_steps) s->max_steps = steps;
+    if (o->parts > s->max_parts) s->max_parts = o->parts;
 }
 
 static void add_sums(gls_track_stats *stats, const sums *s)
@@ -93,11 +93,11 @@ static void add_sums(gls_track_stats *stats, const sums *s)
     if (s->kept == 0) return;
     r->streamlines += s->kept;
     r->points += s->steps + s->kept;
-    gls_track_histogram_note(&stats->steps, s->steps, s->most_steps);
-    gls_track_histogram_note(&stats->parts, s->parts, s->most_parts);
+    gls_track_histogram_note(&stats->steps, s->steps, s->max_steps);
+    gls_track_histogram_note(&stats->parts, s->parts, s->max_parts);
 }
 
-uint64_t gls_tally_count(const gls_tally *t, uint64_t limit, gls_track_stats *stats)
+uint64_t gls_outcomes_count(const gls_outcomes *t, uint64_t limit, gls_track_stats *stats)
 {
     const gls_outcome *o = t->outcome;
     uint64_t rejected = 0, without = 0;
@@ -159,7 +159,7 @@ gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint
 {
     *stats = (gls_track_stats){.each = parts};
     gls_status status = make(&stats->steps, max_steps);
-    return status == GLS_OK ? make(&stats->parts, (uint64_t)max_steps * parts) : status;
+    return !status ? make(&stats->parts, (uint64_t)max_steps * parts) : status;
 }
 
 void gls_track_stats_drop(gls_track_stats *stats)

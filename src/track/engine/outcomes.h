@@ -48,19 +48,19 @@ typedef struct gls_outcome {
 /* In place of a number of streamlines: the seed was rejected. */
 #define GLS_SEED_REJECTED UINT32_MAX
 
-typedef struct gls_tally {
+typedef struct gls_outcomes {
     size_t n_seeds, n_outcomes;
     uint32_t *lines;      /* streamlines of each seed */
     gls_outcome *outcome; /* of all of them */
     size_t seed_capacity, outcome_capacity;
-} gls_tally;
+} gls_outcomes;
 /* Room for so many seeds and streamlines; empties it. */
-gls_status gls_tally_reserve(gls_tally *tally, size_t n_seeds, size_t n_outcomes);
-gls_status gls_tally_copy(gls_tally *tally, const gls_tally *from);
-void gls_tally_finish(gls_tally *tally);
-/* Whether one that was read from a file can be counted into stats, and gls_tally_count() would return n. */
-bool gls_tally_is_valid(const gls_tally *tally, uint64_t limit, uint64_t n, const gls_track_stats *stats);
+gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
+gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);
+void gls_outcomes_finish(gls_outcomes *outcomes);
+/* Whether one that was read from a file can be counted into stats, and gls_outcomes_count() would return n. */
+bool gls_outcomes_are_valid(const gls_outcomes *outcomes, uint64_t limit, uint64_t n, const gls_track_stats *stats);
 /* Adds to stats, up to and with the streamline that is kept as the limit-th; returns how many were kept. */
-uint64_t gls_tally_count(const gls_tally *tally, uint64_t limit, gls_track_stats *stats);
+uint64_t gls_outcomes_count(const gls_outcomes *outcomes, uint64_t limit, gls_track_stats *stats);
 
 #endif

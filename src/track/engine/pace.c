@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 /* Times of few items say little of many: no more than this at once. */
-#define MOST_GROWTH 8
+#define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
 
@@ -50,7 +50,7 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
-        limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
+        limit = scaled(pace, items, change < MAX_GROWTH ? change : MAX_GROWTH);
     pace->limit = limit;
 }
 

@@ -124,22 +124,23 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
 
 /* --- places ------------------------------------------------------------------ */
 
-void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel)
+void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
+                    gls_batch_result *result)
 {
     const double p[3] = {at[0], at[1], at[2]};
     double mapped[3];
     gls_affine_apply(c->space, p, mapped);
-    parcel->offset[parcel->n] = first;
-    parcel->seed_index[parcel->n] = seed_index;
-    for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
-    parcel->n++;
+    result->offset[result->n] = first;
+    result->seed_index[result->n] = seed_index;
+    for (int a = 0; a < 3; a++) result->seed[result->n][a] = (float)mapped[a];
+    result->n++;
 }
 
 /* The place of a streamline that has been judged. */
-static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_parcel *parcel,
+static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points)
 {
-    const gls_outcome *o = &c->tally.outcome[line];
+    const gls_outcome *o = &c->outcomes.outcome[line];
     bool keep = o->verdict == GLS_VERDICT_KEPT;
     c->upload.placed[line] = (gls_placed_record){
         .x = at[0],
@@ -150,7 +151,7 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
         .forward = o->forward,
     };
     if (!keep) return;
-    if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
+    if (result) gls_place_seed(c, at, seed_index, *points, result);
     *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
 }
 
@@ -162,11 +163,11 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
 }
 
 void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
-                    gls_parcel *parcel, uint64_t *points)
+                    gls_batch_result *result, uint64_t *points)
 {
-    judge(c, at, n_lines, line, &c->tally.outcome[line]);
+    judge(c, at, n_lines, line, &c->outcomes.outcome[line]);
     c->steps += steps_of(c, line);
-    place(c, at, seed_index, line, parcel, points);
+    place(c, at, seed_index, line, result, points);
 }
 
 typedef struct judging {
@@ -182,12 +183,12 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) {
         const gls_line_record *line = &c->upload.line[i];
         if (is_finished(c->state + 2 * i))
-            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->tally.outcome[i]);
+            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->outcomes.outcome[i]);
     }
 }
 
 uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                         gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
+                         gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points)
 {
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
@@ -199,14 +200,14 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
         for (uint32_t k = 0; k < count; k++, s++) {
             c->steps += steps_of(c, s);
-            place(c, c->seed[seed], (uint32_t)(first + seed), s, parcel, &points);
+            place(c, c->seed[seed], (uint32_t)(first + seed), s, result, &points);
         }
-        c->tally.lines[seed - from] = gls_lines_to_tally(c, seed);
+        c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);
     }
 done:
-    if (parcel) parcel->offset[parcel->n] = points;
-    c->tally.n_seeds = seed - from;
-    c->tally.n_outcomes = s;
+    if (result) result->offset[result->n] = points;
+    c->outcomes.n_seeds = seed - from;
+    c->outcomes.n_outcomes = s;
     *next_seed = seed;
     *n_points = points;
     return s;

@@ -131,17 +131,17 @@ static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
     return n;
 }
 
-/* Decides on the streamlines of the parcel, each by itself: points of those that stay move to the front of their place.
+/* Decides on the streamlines of the result, each by itself: points of those that stay move to the front of their place.
  */
-static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_parcel *parcel)
+static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_batch_result *result)
 {
     bool thins = thins_points(all->guide), failed = false;
     size_t longest = 0;
-    for (size_t i = 0; i < parcel->n; i++) {
-        size_t n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+    for (size_t i = 0; i < result->n; i++) {
+        size_t n = (size_t)(result->offset[i + 1] - result->offset[i]);
         longest = n > longest ? n : longest;
     }
-#pragma omp parallel if (thins && parcel->n > ENOUGH_LINES)
+#pragma omp parallel if (thins && result->n > ENOUGH_LINES)
     {
         size_t *kept = thins && longest > 0 ? malloc(longest * sizeof *kept) : NULL;
         refined r = *all;
@@ -150,10 +150,10 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
             failed = true;
         }
 #pragma omp for schedule(dynamic, 64)
-        for (size_t i = 0; i < parcel->n; i++) {
+        for (size_t i = 0; i < result->n; i++) {
             gls_outcome *o = outcome[i];
-            r.point = parcel->point + parcel->offset[i];
-            r.n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+            r.point = result->point + result->offset[i];
+            r.n = (size_t)(result->offset[i + 1] - result->offset[i]);
             gls_verdict verdict = decide(&r, o);
             o->verdict = (uint8_t)verdict;
             o->met_counts = verdict != GLS_VERDICT_TOO_SHORT;
@@ -165,35 +165,35 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
 }
 
 /* Closes the gaps. */
-static void squeeze(gls_outcome *const *outcome, gls_parcel *parcel)
+static void squeeze(gls_outcome *const *outcome, gls_batch_result *result)
 {
-    size_t kept = 0, n = parcel->n;
+    size_t kept = 0, n = result->n;
     uint64_t points = 0;
     for (size_t i = 0; i < n; i++) {
         if (outcome[i]->verdict != GLS_VERDICT_KEPT) continue;
-        memmove(parcel->point + points, parcel->point + parcel->offset[i], outcome[i]->points * sizeof *parcel->point);
-        memmove(parcel->seed[kept], parcel->seed[i], sizeof parcel->seed[kept]);
-        parcel->seed_index[kept] = parcel->seed_index[i];
-        parcel->offset[kept++] = points;
+        memmove(result->point + points, result->point + result->offset[i], outcome[i]->points * sizeof *result->point);
+        memmove(result->seed[kept], result->seed[i], sizeof result->seed[kept]);
+        result->seed_index[kept] = result->seed_index[i];
+        result->offset[kept++] = points;
         points += outcome[i]->points;
     }
-    parcel->n = kept;
-    parcel->offset[kept] = points;
+    result->n = kept;
+    result->offset[kept] = points;
 }
 
-gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_tally *tally,
-                      gls_parcel *parcel)
+gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
+                      gls_batch_result *result)
 {
     refined r = {.guide = guide, .parts = parts, .space = space};
     size_t n = 0;
-    if (parcel->n == 0) return GLS_OK;
-    gls_outcome **outcome = malloc(parcel->n * sizeof *outcome);
-    if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", parcel->n);
+    if (result->n == 0) return GLS_OK;
+    gls_outcome **outcome = malloc(result->n * sizeof *outcome);
+    if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", result->n);
     gls_affine_invert(space, r.inverse);
-    for (size_t i = 0; i < tally->n_outcomes; i++)
-        if (tally->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &tally->outcome[i];
-    gls_status status = refine_all(&r, outcome, parcel);
-    if (status == GLS_OK) squeeze(outcome, parcel);
+    for (size_t i = 0; i < outcomes->n_outcomes; i++)
+        if (outcomes->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &outcomes->outcome[i];
+    gls_status status = refine_all(&r, outcome, result);
+    if (!status) squeeze(outcome, result);
     free(outcome);
     return status;
 }

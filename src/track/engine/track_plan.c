@@ -13,7 +13,7 @@
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
 /* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
 #define PIECES 4
-#define LEAST_PIECE 20000u
+#define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* the coefficients begin with a whole quad */
 #define WORK_FILLING 16u
@@ -47,7 +47,7 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
 {
     bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
     gls_status status = gls_mapping_choose(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     plan->lanes = plan->mapping->lanes(limits);
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
@@ -72,7 +72,7 @@ static bool too_short(const gls_track_params *params, const gls_track_plan *p, d
 }
 
 /* The fewest parts of a streamline that is not too short. */
-static uint32_t least_parts(const gls_track_params *params, const gls_track_plan *p)
+static uint32_t min_parts_of(const gls_track_params *params, const gls_track_plan *p)
 {
     double n = ceil(params->min_length / params->step_size * p->parts);
     if (!(n < UINT32_MAX)) return UINT32_MAX;
@@ -96,8 +96,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     const gls_getter *getter = gls_getter_of(params);
     gls_track_plan p = {.getter = getter};
     gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
-    if (status == GLS_OK) status = plan_groups(params, limits, getter->sphere(input), &p);
-    if (status != GLS_OK) return status;
+    if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
+    if (status) return status;
     /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
@@ -111,7 +111,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.parts = getter->parts ? getter->parts(params) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
-    p.min_parts = least_parts(params, &p);
+    p.min_parts = min_parts_of(params, &p);
 
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
@@ -160,7 +160,7 @@ uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
     const uint32_t most = plan->batch_seeds;
     if (!plan->in_flight || n >= (uint64_t)PIECES * most) return most;
     uint64_t piece = (n + PIECES - 1) / PIECES;
-    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
+    if (piece < MIN_PIECE) piece = MIN_PIECE;
     return piece < most ? (uint32_t)piece : most;
 }
 

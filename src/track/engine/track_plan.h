@@ -118,9 +118,10 @@ typedef enum gls_track_fetch {
     GLS_TRACK_FETCHES
 } gls_track_fetch;
 /* Rounds of pass 2 that follow one another take their buffers in turn, so that the host fills those of the next while
- * this one is at work and the one before is packed: so many of each there are. The turns repeat after GLS_TRACK_TURNS.
+ * this one is at work and the one before is packed: so many of each there are. The turns repeat after
+ * GLS_TRACK_BUFFER_SETS.
  */
-#define GLS_TRACK_TURNS 6
+#define GLS_TRACK_BUFFER_SETS 6
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);
 unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch);
 /* Bytes of the host that the device reaches, for each. */

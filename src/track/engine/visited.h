@@ -1,4 +1,4 @@
-/* Voxels that the streamlines of a parcel visit, as the device counted them. */
+/* Voxels that the streamlines of a result visit, as the device counted them. */
 #ifndef GLS_TRACK_ENGINE_VISITED_H
 #define GLS_TRACK_ENGINE_VISITED_H
 
@@ -8,7 +8,7 @@
 
 typedef struct gls_visited {
     bool valid;
-    bool ends_alone;    /* of streamlines that are not left to the host the parcel has the ends alone */
+    bool ends_alone;    /* of streamlines that are not left to the host the result has the ends alone */
     gls_grid grid;      /* that of tracking, whose voxels are meant */
     size_t n_voxels, n; /* of it, and streamlines */
     uint64_t n_points;  /* of streamlines that are not left to the host */

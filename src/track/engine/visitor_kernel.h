@@ -32,6 +32,6 @@ gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, 
 /* Words that the kernel has then. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room);
 /* A room for n_lines lines that holds those few that are left to the host. */
-uint32_t gls_visitor_room(uint32_t n_lines);
+uint32_t gls_visitor_capacity(uint32_t n_lines);
 
 #endif

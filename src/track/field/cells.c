@@ -96,7 +96,7 @@ static gls_status create(gls_field *field, const char *label)
              n_layers = (uint64_t)(plan->n_parts - 1) * (plan->cells.layers + shared) + plan->cells.last_layers,
              layer = plan->bytes / n_layers;
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < plan->n_parts && status == GLS_OK; i++) {
+    for (uint32_t i = 0; i < plan->n_parts && !status; i++) {
         uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers + shared : plan->cells.last_layers;
         status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
     }
@@ -220,8 +220,7 @@ static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_
     gls_status status = d.failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel")
                                  : gls_kernel_load(t->field->device, "kernel/octets.comp", d.define, d.n, &t->octets);
     gls_define_finish(&d);
-    return status == GLS_OK ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs)
-                            : status;
+    return !status ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs) : status;
 }
 
 static void target_close(target *t)
@@ -245,9 +244,9 @@ static gls_status target_write(target *t, size_t first, size_t n_layers, size_t 
     gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->field->buffer[part]),
                       gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
                       gls_arg_uint(2, (uint32_t)n_pair_layers)};
-    return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1},
-                                             args, sizeof args / sizeof args[0], NULL)
-                            : status;
+    return !status ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1}, args,
+                                    sizeof args / sizeof args[0], NULL)
+                   : status;
 }
 
 static size_t smallest(size_t a, size_t b)
@@ -270,7 +269,7 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
             return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
         for (size_t i = 0; i < n_targets; i++) {
             gls_status status = target_write(&targets[i], z, here, wanted, layer * sizeof *slab, slab);
-            if (status == GLS_OK) continue;
+            if (!status) continue;
             *failed = i;
             return status;
         }
@@ -292,14 +291,14 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     target *targets = calloc(n, sizeof *targets);
     uint32_t *slab = malloc(slab_bytes);
     gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         if ((fields[i]->plan.cells.corners == 1) != singles) continue;
         targets[n_targets].number = i;
         targets[n_targets].field = fields[i];
         status = target_open(&targets[n_targets++], grid, w.n, slab_bytes);
-        if (status != GLS_OK) *failed = i;
+        if (status) *failed = i;
     }
-    if (status == GLS_OK && n_targets > 0) {
+    if (!status && n_targets > 0) {
         at = n_targets;
         status = fill_targets(targets, n_targets, &w, grid, per_slab, slab, &at);
         if (at < n_targets) *failed = targets[at].number;
@@ -314,7 +313,7 @@ static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid,
                        size_t *failed)
 {
     gls_status status = fill_form(fields, n, false, grid, source, failed);
-    return status == GLS_OK ? fill_form(fields, n, true, grid, source, failed) : status;
+    return !status ? fill_form(fields, n, true, grid, source, failed) : status;
 }
 
 const gls_field_kind gls_field_cells = {

@@ -114,7 +114,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
 static gls_status create(gls_field *field, const char *label)
 {
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < field->plan.n_parts && status == GLS_OK; i++)
+    for (uint32_t i = 0; i < field->plan.n_parts && !status; i++)
         status = gls_texture_create(field->device, field->plan.textures.format, field->plan.textures.size, label,
                                     &field->texture[i]);
     return status;
@@ -277,7 +277,7 @@ static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z
     gls_device_hold(field->device);
     for (uint32_t texture = 0; texture < plan->n_parts; texture++) {
         uint32_t size[3] = {tiles_of(plan, texture) * plan->textures.strip_width, (uint32_t)grid->dim[1], n_slices};
-        for (uint32_t strip = 0; strip < plan->textures.n_strips && status == GLS_OK; strip++) {
+        for (uint32_t strip = 0; strip < plan->textures.n_strips && !status; strip++) {
             uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
             status = gls_texture_write_texels(field->texture[texture], origin, size,
                                               strip_texels(w, n_rows, texture, strip));
@@ -302,13 +302,13 @@ static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid,
         calloc((size_t)plan->textures.n_tiles * plan->textures.n_strips * plan->textures.strip_width * ny * slices,
                w.texel_size);
     gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
-    for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
+    for (uint32_t z = 0; z < depth && !status; z += slices) {
         uint32_t here = depth - z < slices ? depth - z : slices;
         if (!fill_slab(&w, z * w.slice, here * w.slice))
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
-        for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        for (size_t i = 0; i < n && !status; i++) {
             status = upload_slab(fields[i], grid, z, here, &w);
-            if (status != GLS_OK) *failed = i;
+            if (status) *failed = i;
         }
     }
     free(w.texels);

@@ -130,7 +130,7 @@ static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, con
     gls_status status = fill_init(&f, input, scale);
     const gls_field_source source = {
         .block = fill_block, .user = &f, .n_scratch = input->dwi->n_volumes * GLS_FIELD_BLOCK};
-    if (status == GLS_OK) status = gls_field_fill(fields, n_fields, &input->dwi->grid, &source, failed);
+    if (!status) status = gls_field_fill(fields, n_fields, &input->dwi->grid, &source, failed);
     free(f.fit);
     free(f.basis);
     return status;
@@ -256,7 +256,7 @@ static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls
 {
     double *weights = malloc(2 * q->n * sizeof *weights), *fit = malloc(q->n * q->k * sizeof *fit);
     gls_status status = weights && fit ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
-    if (status == GLS_OK) {
+    if (!status) {
         for (size_t j = 0; j < q->k; j++)
             for (size_t i = 0; i < q->n; i++) fit[i * q->k + j] = q->fit[j * q->n + i];
         boot_measured_weights(q, weights, weights + q->n);
@@ -305,7 +305,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_texture_format format = params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
     gls_status status = gls_textures_plan(&input->dwi->grid, boot_channels(q), format, request->limits,
                                           request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_sphere(&model->tables, d, input->sphere, request->looped);
     gls_define_int(d, "MODEL_OPDT", GLS_QBALL_OPDT, "a value of MODEL");
     gls_define_int(d, "MODEL", q->options.model, "of the q-ball model");
@@ -322,9 +322,9 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     boot_rows_scale(&text, q);
     define_rows(d, "scale_rows", &text);
     if (request->looped) status = gls_table_orbits(&model->tables, d, input->sphere, q->options.sh_order);
-    if (status == GLS_OK) status = gls_rows_orbit_terms(&text, q->options.sh_order);
+    if (!status) status = gls_rows_orbit_terms(&text, q->options.sh_order);
     define_rows(d, "orbit_terms", &text);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     return request->looped ? add_matrices(&model->tables, d, q) : add_rows(d, params, input);
 }
 

@@ -25,10 +25,10 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_list *d = &model->defines;
     gls_ifod_grid grid;
     gls_status status = gls_sh_field_plan(request, model);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
                                     arcs ? places(params) : 0, &grid);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
     gls_define_int(d, "IFOD_ARCS", arcs, "iFOD2");
     gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "fixed candidates");

@@ -79,7 +79,7 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
     GLS_REQUIRE(input->odf);
     gls_status status =
         gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
-    if (status != GLS_OK || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
+    if (status || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
         (coefficients && has_coefficients(input->odf)))
         return status;
     return gls_fail(GLS_ERR_ARGUMENT,

@@ -24,9 +24,9 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
     gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
     gls_text text = {0};
-    if (status == GLS_OK) status = gls_rows_orbit_terms(&text, odf->order);
+    if (!status) status = gls_rows_orbit_terms(&text, odf->order);
     gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
-    if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
+    if (!status && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
     if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
     if (!looped && weighted) gls_rows_axes(&text, odf->sphere);
     if (!looped) gls_define_slot(d, "axis_rows", gls_text_take(&text), "directions of vertices");
@@ -52,7 +52,7 @@ static gls_status plan_odf(const gls_model_request *request, gls_model_plan *mod
         gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(coefficients ? odf->parts->n_inputs : sphere->n),
                           params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                           request->limits, request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
     if (coefficients) status = add_coefficients(model, odf, request->looped, params->angular_weight > 0);

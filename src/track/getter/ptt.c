@@ -22,7 +22,7 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
                                           request->limits, request->n_units, field);
     uint64_t memory = request->limits->memory_bytes;
     gls_field_plan singles;
-    if (status == GLS_OK && !floats && memory > 0 && field->bytes > memory / 2 &&
+    if (!status && !floats && memory > 0 && field->bytes > memory / 2 &&
         gls_cells_plan_singles(grid, n, request->limits, &singles) && singles.bytes < field->bytes)
         *field = singles;
     return status;
@@ -43,7 +43,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_define_list *d = &model->defines;
     uint32_t *place = NULL;
     gls_status status = plan_field(request, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     bool cells = model->field.kind == &gls_field_cells;
     if (cells) {
         place = malloc(sphere->n * sizeof *place);

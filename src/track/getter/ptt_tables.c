@@ -60,7 +60,7 @@ uint64_t gls_ptt_table_bytes(bool antipodal)
 
 uint64_t gls_ptt_slot_bytes(int quality)
 {
-    enum { ROUND = 8, MOST_LANES = 128 };
-    uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MOST_LANES ? ROUND * places : MOST_LANES;
+    enum { ROUND = 8, MAX_LANES = 128 };
+    uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MAX_LANES ? ROUND * places : MAX_LANES;
     return 4 * (places > round ? places : round);
 }

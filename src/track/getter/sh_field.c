@@ -79,7 +79,7 @@ gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *m
         gls_textures_plan(&request->input->stop_map->grid, (uint32_t)n,
                           request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                           request->limits, request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4, "coefficients in whole tiles");
     gls_define_slot(d, "sh_rows", rows_of(odf->order), "polynomials of the basis functions, order by order");
     return GLS_OK;

@@ -113,7 +113,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
     const float largest = largest_signal(input->dwi);
     if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
     gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     const signal_fill f = {
         .dwi = input->dwi, .fit = bootstrap ? &fit : NULL, .scale = gls_field_scale(largest, MAXIMUM)};
     for (size_t i = 0; i < n; i++) {
@@ -150,7 +150,7 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
     static const int order[] = {0, 2, 5, 1, 3, 4}; /* xx yy zz xy xz yz */
     gls_tensor_plan fit;
     gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     uint32_t *word = gls_table_quads(&model->tables, &model->defines, "MODEL_TENSOR", 6 * n_quads(input));
     for (size_t t = 0; word && t < fit.n; t++)
         for (size_t p = 0; p < 6; p++) {
@@ -172,7 +172,7 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
                                    request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
                                                                                      : GLS_TEXTURE_RGBA16F,
                                    request->limits, request->n_units, plan);
-        if (status != GLS_OK || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
+        if (status || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
     return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",
                     request->input->dwi->n_volumes);
@@ -182,7 +182,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
 {
     gls_define_list *d = &model->defines;
     gls_status status = add_fit(model, request->input);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
     gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");

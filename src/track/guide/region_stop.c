@@ -95,11 +95,11 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     uint32_t size[3];
     texture_size(r, guide->plan.side, size);
     gls_status status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     size_t layer = (size_t)size[0] * size[1];
     uint32_t *words = calloc(layer, sizeof *words);
     if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
-    for (uint32_t z = 0; z < size[2] && status == GLS_OK; z++) {
+    for (uint32_t z = 0; z < size[2] && !status; z++) {
         size_t first = z * layer, n = r->n_words - first < layer ? r->n_words - first : layer;
         memcpy(words, r->store + first, n * sizeof *words);
         status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, z},
@@ -112,7 +112,7 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     gls_status status = gls_stop_map_create(guide, device, input);
-    return status == GLS_OK ? gls_guide_regions_create(guide, device, input) : status;
+    return !status ? gls_guide_regions_create(guide, device, input) : status;
 }
 
 static void put_map(gls_text *out, const float map[3][4])

@@ -27,7 +27,7 @@ gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_t
     if (!finite) return gls_fail(GLS_ERR_MEMORY, "out of memory for the stop map");
     for (size_t i = 0; i < n; i++) finite[i] = isfinite(map->data[i]) ? map->data[i] : 0.0f;
     gls_status status = gls_texture_create(device, GLS_TEXTURE_R32F, size, "stop map", &guide->texture[0]);
-    if (status == GLS_OK) status = gls_texture_write(guide->texture[0], origin, size, finite);
+    if (!status) status = gls_texture_write(guide->texture[0], origin, size, finite);
     free(finite);
     return status;
 }

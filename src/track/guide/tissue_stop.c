@@ -68,7 +68,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     plan->n_textures = 1;
     plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
     gls_status status = has_regions(input) ? gls_guide_regions_plan(limits, input, plan) : GLS_OK;
-    for (int a = 0; a < 3 && status == GLS_OK; a++)
+    for (int a = 0; a < 3 && !status; a++)
         if ((uint32_t)t->size[a] > limits->max_texture_3d)
             status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: %d voxels along an axis are over the device's limit of %u",
                               t->name, t->size[a], limits->max_texture_3d);
@@ -111,7 +111,7 @@ static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t 
             put_texel(t, v, texel + 4 * v);
     }
     gls_status status = gls_texture_create(device, format, size, path ? "pathology" : "tissue", &guide->texture[unit]);
-    if (status == GLS_OK) status = gls_texture_write(guide->texture[unit], origin, size, texel);
+    if (!status) status = gls_texture_write(guide->texture[unit], origin, size, texel);
     free(texel);
     return status;
 }
@@ -120,9 +120,9 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
 {
     uint32_t unit = guide->regions ? 2 : 1;
     gls_status status = gls_stop_map_create(guide, device, input);
-    if (status == GLS_OK && guide->regions) status = gls_guide_regions_create(guide, device, input);
-    if (status == GLS_OK) status = create_texture(guide, device, unit, false);
-    if (status == GLS_OK && has_path(guide->tissue)) status = create_texture(guide, device, unit + 1, true);
+    if (!status && guide->regions) status = gls_guide_regions_create(guide, device, input);
+    if (!status) status = create_texture(guide, device, unit, false);
+    if (!status && has_path(guide->tissue)) status = create_texture(guide, device, unit + 1, true);
     return status;
 }
 

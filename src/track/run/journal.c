@@ -27,7 +27,7 @@ typedef struct head {
     uint64_t hash; /* of what stands before it, as in the others */
 } head;
 
-/* The arrays of a parcel follow it one behind the other. */
+/* The arrays of a result follow it one behind the other. */
 enum { ARRAY_LENGTHS, ARRAY_INDEX, ARRAY_SEED, ARRAY_POINT, ARRAY_LINES, ARRAY_OUTCOME, N_ARRAYS };
 typedef struct record {
     char magic[8];
@@ -48,7 +48,7 @@ struct gls_journal {
     char *path;
     head head;
     uint64_t at;       /* in the file: what is read next, in the end what is written next */
-    uint64_t end_seed; /* of the parcels before; 0: there are none */
+    uint64_t end_seed; /* of the results before; 0: there are none */
     completion done;   /* what was at the end when the journal was opened; n = 0: nothing */
     double synced;
     uint32_t *length;
@@ -72,13 +72,13 @@ static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
 
 static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
 {
-    const gls_parcel *p = NULL;
+    const gls_batch_result *p = NULL;
     bytes[ARRAY_LENGTHS] = r->n * sizeof(uint32_t);
     bytes[ARRAY_INDEX] = r->n * sizeof *p->seed_index;
     bytes[ARRAY_SEED] = r->n * sizeof *p->seed;
     bytes[ARRAY_POINT] = r->n_points * sizeof *p->point;
-    bytes[ARRAY_LINES] = r->n_seeds * sizeof *p->tally.lines;
-    bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->tally.outcome;
+    bytes[ARRAY_LINES] = r->n_seeds * sizeof *p->outcomes.lines;
+    bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->outcomes.outcome;
 }
 
 static uint64_t record_bytes(const record *r)
@@ -89,7 +89,7 @@ static uint64_t record_bytes(const record *r)
     return sum;
 }
 
-/* A parcel's record at a place in a file of so many bytes, sound by itself; its arrays were not looked at. */
+/* A result's record at a place in a file of so many bytes, sound by itself; its arrays were not looked at. */
 static bool read_record(int fd, uint64_t at, uint64_t size, record *r)
 {
     if (!read_at(fd, at, r, sizeof *r) || memcmp(r->magic, PARCEL, sizeof r->magic) != 0 ||
@@ -198,14 +198,14 @@ static gls_status reserve_lengths(gls_journal *j, uint64_t n)
     return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
 }
 
-static void arrays_of(const gls_journal *j, const gls_parcel *p, void *array[N_ARRAYS])
+static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *array[N_ARRAYS])
 {
     array[ARRAY_LENGTHS] = j->length;
     array[ARRAY_INDEX] = p->seed_index;
     array[ARRAY_SEED] = p->seed;
     array[ARRAY_POINT] = p->point;
-    array[ARRAY_LINES] = p->tally.lines;
-    array[ARRAY_OUTCOME] = p->tally.outcome;
+    array[ARRAY_LINES] = p->outcomes.lines;
+    array[ARRAY_OUTCOME] = p->outcomes.outcome;
 }
 
 /* Where what can be used ends. A process that is killed leaves its last record torn, a machine that crashes may leave
@@ -219,7 +219,7 @@ static gls_status cut(gls_journal *j)
     return fail(j, "cannot be written");
 }
 
-gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
+gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
     record r;
     void *array[N_ARRAYS];
@@ -227,8 +227,8 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     off_t size = lseek(j->fd, 0, SEEK_END);
     *found = size > 0 && read_record(j->fd, j->at, (uint64_t)size, &r) && (j->end_seed == 0 || r.first == j->end_seed);
     if (!*found) return cut(j);
-    gls_status status = gls_parcel_reserve(p, r.n, r.n_points);
-    if (!status) status = gls_tally_reserve(&p->tally, r.n_seeds, r.n_outcomes);
+    gls_status status = gls_batch_result_reserve(p, r.n, r.n_points);
+    if (!status) status = gls_outcomes_reserve(&p->outcomes, r.n_seeds, r.n_outcomes);
     if (!status) status = reserve_lengths(j, r.n);
     if (status) return status;
     arrays_of(j, p, array);
@@ -242,8 +242,8 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     if (!*found) return cut(j);
     p->first = r.first;
     p->n = r.n;
-    p->tally.n_seeds = r.n_seeds;
-    p->tally.n_outcomes = r.n_outcomes;
+    p->outcomes.n_seeds = r.n_seeds;
+    p->outcomes.n_outcomes = r.n_outcomes;
     j->at = at;
     j->end_seed = r.end;
     return GLS_OK;
@@ -255,14 +255,14 @@ static gls_status synchronise(gls_journal *j)
     return fdatasync(j->fd) == 0 || errno == EINVAL || errno == EROFS ? GLS_OK : fail(j, "cannot be written");
 }
 
-gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
+gls_status gls_journal_append(gls_journal *j, const gls_batch_result *p)
 {
     record r = {.first = p->first,
                 .end = p->end,
                 .n = p->n,
                 .n_points = p->offset[p->n],
-                .n_seeds = p->tally.n_seeds,
-                .n_outcomes = p->tally.n_outcomes};
+                .n_seeds = p->outcomes.n_seeds,
+                .n_outcomes = p->outcomes.n_outcomes};
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS];
     gls_status status = reserve_lengths(j, p->n);

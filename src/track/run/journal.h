@@ -7,7 +7,7 @@
 #include "track/engine/batch_result.h"
 #include "track/engine/visited.h"
 
-/* --- A journal of a run beside its output: parcels as they were handed over, so that a run that was killed goes on
+/* --- A journal of a run beside its output: results as they were handed over, so that a run that was killed goes on
  * behind the last of them. What was journaled goes to the sink again, byte by byte the same, so any sink can go on. */
 
 typedef struct gls_journal gls_journal;
@@ -24,14 +24,14 @@ typedef struct gls_journal_file {
  * that of the run that began. */
 gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out);
 const char *gls_journal_origin(const gls_journal *journal);
-/* The next of the parcels that the journal had when it was opened; *found is false behind the last that is sound, and
- * the journal is cut there: once that was said, parcels may be added. */
-gls_status gls_journal_read(gls_journal *journal, gls_parcel *parcel, bool *found);
-/* Where the next parcel has to begin: behind those that were read and added; 0 if there were none. */
+/* The next of the results that the journal had when it was opened; *found is false behind the last that is sound, and
+ * the journal is cut there: once that was said, results may be added. */
+gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool *found);
+/* Where the next result has to begin: behind those that were read and added; 0 if there were none. */
 uint64_t gls_journal_end(const gls_journal *journal);
-/* Adds a parcel, whose end is told. It outlives the process at once, and a crash of the machine when
+/* Adds a result, whose end is told. It outlives the process at once, and a crash of the machine when
  * some seconds are over. */
-gls_status gls_journal_append(gls_journal *journal, const gls_parcel *parcel);
+gls_status gls_journal_append(gls_journal *journal, const gls_batch_result *result);
 /* Notes the files of a run that is complete, right before they get their names, beside those that were noted when the
  * journal was opened. */
 gls_status gls_journal_complete(gls_journal *journal, const gls_journal_file *files, size_t n);

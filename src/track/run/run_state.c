@@ -9,7 +9,7 @@
 void gls_run_fail(gls_run *run, gls_status status)
 {
     pthread_mutex_lock(&run->queue.lock);
-    if (run->status == GLS_OK) {
+    if (!run->status) {
         run->status = status;
         snprintf(run->message, sizeof run->message, "%s", gls_last_error());
     }

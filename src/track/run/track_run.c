@@ -43,7 +43,7 @@ static void watch(gls_run *run)
         batches = run->stats.result.batches;
         pthread_mutex_unlock(&run->queue.lock);
         gls_status status = gls_run_report(run);
-        if (status != GLS_OK) gls_run_fail(run, status);
+        if (status) gls_run_fail(run, status);
         pthread_mutex_lock(&run->queue.lock);
     }
     pthread_mutex_unlock(&run->queue.lock);
@@ -79,11 +79,11 @@ static gls_status poll(void *user)
 static void work(gls_run *run, gls_worker *workers)
 {
     const uint64_t first = run->queue.next;
-    gls_status status = run->courier ? gls_courier_replay(run->courier, poll, run) : GLS_OK;
+    gls_status status = run->writer ? gls_writer_thread_replay(run->writer, poll, run) : GLS_OK;
     if (run->queue.next > first)
         gls_log(GLS_LOG_INFO, "the journal has %" PRIu64 " of %" PRIu64 " seeds", run->queue.next - first,
                 run->queue.total);
-    if (status != GLS_OK)
+    if (status)
         gls_run_fail(run, status);
     else if (run->n_workers == 1)
         gls_worker_work(&workers[0]);
@@ -94,17 +94,17 @@ static void work(gls_run *run, gls_worker *workers)
 /* Everything between the first and the last seed. */
 static gls_status run_workers(gls_run *run, gls_worker *workers)
 {
-    const bool delivers = run->task.sink || gls_courier_counts(&run->task);
-    gls_status status = delivers && run->task.select == 0 ? gls_courier_check_numbers(run->queue.end) : GLS_OK;
-    if (status == GLS_OK && delivers)
-        status = gls_courier_create(&run->queue, &run->tracker->parcels, &run->task, &run->courier);
-    if (status != GLS_OK) return status;
+    const bool delivers = run->task.sink || gls_writer_counts(&run->task);
+    gls_status status = delivers && run->task.select == 0 ? gls_writer_check_numbers(run->queue.end) : GLS_OK;
+    if (!status && delivers)
+        status = gls_writer_thread_create(&run->queue, &run->tracker->results, &run->task, &run->writer);
+    if (status) return status;
     work(run, workers);
     double start = gls_clock_seconds();
-    status = gls_courier_destroy(run->courier);
+    status = gls_writer_thread_destroy(run->writer);
     run->stats.result.seconds_sink += gls_clock_seconds() - start;
-    if (status != GLS_OK) return status;
-    return run->status == GLS_OK ? GLS_OK : gls_fail(run->status, "%s", run->message);
+    if (status) return status;
+    return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }
 
 static void complete_result(gls_run *run)
@@ -139,14 +139,14 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     gls_run run = *proto;
     gls_tracker *tracker = run.tracker;
     gls_status status = require_devices(tracker);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     const gls_seeds *seeds = run.seeds;
     run.task.stats = &run.stats;
     gls_worker *workers = calloc(tracker->n, sizeof *workers);
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
     size_t model = 0; /* any engine: they have the same number of steps */
-    for (size_t i = 0; i < tracker->n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < tracker->n && !status; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
         if (!tracker->engine[i]) continue;
         tracker->share[i].halvings = tracker->engine[i]->halvings;
@@ -154,18 +154,18 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
         status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
         run.n_workers++;
     }
-    if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
-    if (status == GLS_OK)
+    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (!status)
         status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
                                       tracker->engine[model]->plan.parts *
                                           gls_refine_pieces(&tracker->engine[model]->guide));
-    if (status == GLS_OK) {
+    if (!status) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
         status = run_workers(&run, workers);
         gls_queue_finish(&run.queue);
     }
-    if (status == GLS_OK) {
+    if (!status) {
         complete_result(&run);
         *result = run.stats.result;
     }

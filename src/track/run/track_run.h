@@ -15,8 +15,8 @@ typedef struct gls_run {
     const gls_seeds *seeds;
     const double (*space)[4];
     gls_queue queue;
-    gls_courier_task task;
-    gls_courier *courier;      /* NULL: nobody wants the streamlines */
+    gls_writer_task task;
+    gls_writer_thread *writer; /* NULL: nobody wants the streamlines */
     gls_track_stats stats;     /* of all that is finished; under the queue's lock, as are the next four */
     size_t n_workers, n_alive; /* those that did not fail */
     size_t n_threads;          /* that have not ended */

@@ -13,11 +13,11 @@
 #include "util/text.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
-#define LEAST_ON_CPU 64
+#define MIN_ON_CPU 64
 /* Linux gives a job on the GPUs of small boards half a second (v3d, panfrost, lima, etnaviv), whether or not it gets
  * on. A chip that is too hot may take three times as long from one job to the next. */
 #define FIRST_ON_BOARD 64
-#define LEAST_ON_BOARD 16
+#define MIN_ON_BOARD 16
 #define SECONDS_ON_BOARD 0.12
 
 static bool is_board(const gls_device_info *device)
@@ -31,9 +31,9 @@ static bool is_board(const gls_device_info *device)
 /* What is known of a device before its first dispatch; what was learnt since stays. */
 static void set_pace(const gls_device_info *device, gls_pace *pace)
 {
-    if (device->software) pace->least = LEAST_ON_CPU;
+    if (device->software) pace->least = MIN_ON_CPU;
     if (!is_board(device)) return;
-    pace->least = LEAST_ON_BOARD;
+    pace->least = MIN_ON_BOARD;
     pace->wanted = SECONDS_ON_BOARD;
     pace->first = FIRST_ON_BOARD;
 }
@@ -42,7 +42,7 @@ static void set_pace(const gls_device_info *device, gls_pace *pace)
  * are of all that it kept, so that they tell nothing where the host selects. */
 static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
 {
-    const gls_courier_task *task = &w->run->task;
+    const gls_writer_task *task = &w->run->task;
     if (!task->ends_alone || gls_refine_is_needed(&e->guide) || e->params.retries > 0) return GLS_POINTS_ALL;
     if (!task->visited) return GLS_POINTS_ENDS;
     return e->visitor.words && e->params.select == 0 ? GLS_POINTS_COUNTED : GLS_POINTS_ALL;
@@ -70,35 +70,35 @@ static gls_status poll(void *user)
     return gls_run_poll(w->run);
 }
 
-static gls_status take(void *user, uint64_t seed, gls_parcel **parcel, bool *gave_way)
+static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
     *gave_way = false;
-    if (!w->run->courier) return GLS_OK;
-    gls_status status = gls_courier_take(w->run->courier, w->place, seed, parcel);
-    *gave_way = status == GLS_OK && !*parcel;
+    if (!w->run->writer) return GLS_OK;
+    gls_status status = gls_writer_thread_take(w->run->writer, w->place, seed, result);
+    *gave_way = !status && !*result;
     return status;
 }
 
-static void drop(void *user, gls_parcel *parcel)
+static void drop(void *user, gls_batch_result *result)
 {
     const gls_worker *w = user;
-    gls_courier_drop(w->run->courier, parcel);
+    gls_writer_thread_give_back(w->run->writer, result);
 }
 
-static gls_status commit(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally)
+static gls_status commit(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
-    bool later = run->courier && gls_courier_counts(&run->task);
-    gls_status status = later ? gls_tally_copy(&parcel->tally, tally) : GLS_OK;
-    if (status != GLS_OK) return status;
-    uint64_t kept = later ? parcel->n : gls_tally_count(tally, UINT64_MAX, &w->round);
+    bool later = run->writer && gls_writer_counts(&run->task);
+    gls_status status = later ? gls_outcomes_copy(&result->outcomes, outcomes) : GLS_OK;
+    if (status) return status;
+    uint64_t kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
-    w->share->seeds += tally->n_seeds;
+    w->share->seeds += outcomes->n_seeds;
     w->share->streamlines += kept;
     gls_track_stats_move(&run->stats, &w->round);
-    if (parcel) gls_courier_send(run->courier, parcel, end);
+    if (result) gls_writer_thread_send(run->writer, result, end);
     pthread_mutex_unlock(&run->queue.lock);
     return GLS_OK;
 }
@@ -127,7 +127,7 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t ind
     const gls_engine *engine = run->tracker->engine[index];
     gls_status status =
         gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
-    return status == GLS_OK ? make_arrays(w) : status;
+    return !status ? make_arrays(w) : status;
 }
 
 void gls_worker_finish(gls_worker *w)
@@ -182,8 +182,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);
-        if (status == GLS_OK) status = make_arrays(w);
-        if (status == GLS_OK) return GLS_OK;
+        if (!status) status = make_arrays(w);
+        if (!status) return GLS_OK;
     }
 }
 
@@ -196,12 +196,12 @@ static gls_status track_range(gls_worker *w, gls_seed_range *range)
                                                               : gls_batch_run(&w->batch, range->first, n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
-        if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
-        if (status != GLS_OK) {
+        if (!status && done < n) break; /* somebody has to take care of earlier seeds */
+        if (status) {
             gls_track_stats_drop(&w->round);
             status = recover(w, status, range->first);
         }
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     return GLS_OK;
 }
@@ -235,7 +235,7 @@ static uint64_t batches_of_range(const gls_worker *w)
 {
     if (!w->batch.engine->plan.in_flight) return 1;
     if (w->run->n_workers == 1) return BATCHES_ALONE;
-    return w->run->courier && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
+    return w->run->writer && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
 /* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
@@ -263,7 +263,7 @@ void gls_worker_work(gls_worker *w)
     snprintf(number, sizeof number, "%zu", w->place + 1);
     gls_trace_call_thread("host of device", number);
     hold(w);
-    while (status == GLS_OK && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
+    while (!status && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
         if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
         gls_queue_put(&w->run->queue, range);
@@ -277,5 +277,5 @@ void gls_worker_work(gls_worker *w)
     if (c->initial_pace.longest > *longest) *longest = c->initial_pace.longest;
     if (c->track_pace.longest > *longest) *longest = c->track_pace.longest;
     pthread_mutex_unlock(&w->run->queue.lock);
-    if (status != GLS_OK) leave(w, status);
+    if (status) leave(w, status);
 }

@@ -14,99 +14,99 @@
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)
 
-struct gls_courier {
+struct gls_writer_thread {
     pthread_t thread;
     gls_queue *queue; /* its lock is ours, too */
-    gls_courier_task task;
-    gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
+    gls_writer_task task;
+    gls_batch_result *result; /* n_workers x per_worker, lent by the store */
     size_t n_workers, per_worker;
     uint64_t due;      /* the seed that comes next */
-    uint64_t bytes;    /* of parcels that wait */
+    uint64_t bytes;    /* of results that wait */
     uint64_t selected; /* streamlines that were handed over, where they are counted */
     bool closing;
     gls_status status;
     char message[512];
 };
 
-static gls_parcel *find_due(gls_courier *c)
+static gls_batch_result *find_due(gls_writer_thread *c)
 {
     for (size_t i = 0; i < c->n_workers * c->per_worker; i++)
-        if (c->parcel[i].state == GLS_PARCEL_SENT && c->parcel[i].first == c->due) return &c->parcel[i];
+        if (c->result[i].state == GLS_RESULT_SENT && c->result[i].first == c->due) return &c->result[i];
     return NULL;
 }
 
-bool gls_courier_counts(const gls_courier_task *task)
+bool gls_writer_counts(const gls_writer_task *task)
 {
     return task->select > 0 || task->journal;
 }
 
-gls_status gls_courier_check_numbers(uint64_t end)
+gls_status gls_writer_check_numbers(uint64_t end)
 {
     if (end <= (uint64_t)UINT32_MAX + 1) return GLS_OK;
     return gls_fail(GLS_ERR_UNSUPPORTED, "a run has 4294967296 seeds at most, by whose numbers streamlines are known; "
                                          "more take several runs with other random seeds");
 }
 
-/* Of the parcel that is due only what is wanted. */
-static gls_status choose(gls_courier *c, gls_parcel *parcel)
+/* Of the result that is due only what is wanted. */
+static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 {
     const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
-    if (parcel->journaled && !gls_tally_is_valid(&parcel->tally, limit, parcel->n, c->task.stats))
+    if (result->journaled && !gls_outcomes_are_valid(&result->outcomes, limit, result->n, c->task.stats))
         return gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
-    parcel->n = (size_t)gls_tally_count(&parcel->tally, limit, c->task.stats);
-    c->selected += parcel->n;
+    result->n = (size_t)gls_outcomes_count(&result->outcomes, limit, c->task.stats);
+    c->selected += result->n;
     if (select > 0 && c->selected == select) c->queue->satisfied = c->queue->stopped = true;
     return GLS_OK;
 }
 
 /* What the sink takes, then the journal, which so never has what no sink took. */
-static gls_status pass_on(const gls_courier *c, const gls_parcel *parcel)
+static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *result)
 {
-    const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, parcel->seed},
-                                 {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, parcel->seed_index}};
+    const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, result->seed},
+                                 {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, result->seed_index}};
     gls_streamlines streamlines = {
-        .n = parcel->n, .offset = parcel->offset, .point = (const float(*)[3])parcel->point, .n_dps = 2, .dps = column};
+        .n = result->n, .offset = result->offset, .point = (const float(*)[3])result->point, .n_dps = 2, .dps = column};
     const gls_sink *sink = c->task.sink;
     if (c->task.visited)
-        *c->task.visited = parcel->visited.valid || parcel->visited.ends_alone ? &parcel->visited : NULL;
-    gls_status status = gls_courier_check_numbers(parcel->end);
-    if (status == GLS_OK && parcel->n > 0 && sink) status = gls_sink_append(sink, &streamlines);
-    if (status == GLS_OK && c->task.journal && !parcel->journaled) status = gls_journal_append(c->task.journal, parcel);
+        *c->task.visited = result->visited.valid || result->visited.ends_alone ? &result->visited : NULL;
+    gls_status status = gls_writer_check_numbers(result->end);
+    if (!status && result->n > 0 && sink) status = gls_sink_append(sink, &streamlines);
+    if (!status && c->task.journal && !result->journaled) status = gls_journal_append(c->task.journal, result);
     return status;
 }
 
 /* Called and returns with the lock held. */
-static void hand_over(gls_courier *c, gls_parcel *parcel)
+static void hand_over(gls_writer_thread *c, gls_batch_result *result)
 {
-    if (c->status == GLS_OK && !c->queue->satisfied) {
-        gls_status status = gls_courier_counts(&c->task) ? choose(c, parcel) : GLS_OK;
+    if (!c->status && !c->queue->satisfied) {
+        gls_status status = gls_writer_counts(&c->task) ? choose(c, result) : GLS_OK;
         pthread_mutex_unlock(&c->queue->lock);
         const double start = gls_clock_seconds();
-        if (status == GLS_OK) status = pass_on(c, parcel);
-        (void)gls_trace_phase("hand over", start, parcel->first);
+        if (!status) status = pass_on(c, result);
+        (void)gls_trace_phase("hand over", start, result->first);
         pthread_mutex_lock(&c->queue->lock);
-        if (status != GLS_OK) {
+        if (status) {
             c->status = status;
             snprintf(c->message, sizeof c->message, "%s", gls_last_error());
             c->queue->stopped = true;
         }
     }
-    c->due = parcel->end;
-    c->bytes -= parcel->bytes;
-    parcel->state = GLS_PARCEL_FREE;
+    c->due = result->end;
+    c->bytes -= result->bytes;
+    result->state = GLS_RESULT_FREE;
     pthread_cond_broadcast(&c->queue->changed);
 }
 
 static void *deliver(void *user)
 {
-    gls_courier *c = user;
+    gls_writer_thread *c = user;
     gls_threads_apply();
     gls_trace_call_thread("output", "");
     pthread_mutex_lock(&c->queue->lock);
     for (;;) {
-        gls_parcel *parcel = find_due(c);
-        if (parcel)
-            hand_over(c, parcel);
+        gls_batch_result *result = find_due(c);
+        if (result)
+            hand_over(c, result);
         else if (c->closing)
             break;
         else
@@ -116,23 +116,23 @@ static void *deliver(void *user)
     return NULL;
 }
 
-size_t gls_courier_parcels(size_t n_workers)
+size_t gls_writer_results_each(size_t n_workers)
 {
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_courier_task *task,
-                              gls_courier **out)
+gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, const gls_writer_task *task,
+                                    gls_writer_thread **out)
 {
-    gls_courier *c = calloc(1, sizeof *c);
+    gls_writer_thread *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
-    *c = (gls_courier){.queue = queue,
-                       .task = *task,
-                       .n_workers = queue->n_workers,
-                       .per_worker = gls_courier_parcels(queue->n_workers),
-                       .due = queue->next};
-    c->parcel = gls_parcel_store_lend(store, c->n_workers * c->per_worker);
-    if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
+    *c = (gls_writer_thread){.queue = queue,
+                             .task = *task,
+                             .n_workers = queue->n_workers,
+                             .per_worker = gls_writer_results_each(queue->n_workers),
+                             .due = queue->next};
+    c->result = gls_result_store_lend(store, c->n_workers * c->per_worker);
+    if (!c->result || pthread_create(&c->thread, NULL, deliver, c) != 0) {
         free(c);
         return gls_fail(GLS_ERR_MEMORY, "the output thread cannot be started");
     }
@@ -140,95 +140,95 @@ gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const g
     return GLS_OK;
 }
 
-/* A free parcel of the worker, if it may have one more; rather one that has its memory already. */
-static gls_parcel *find_free(gls_courier *c, size_t worker, uint64_t first)
+/* A free result of the worker, if it may have one more; rather one that has its memory already. */
+static gls_batch_result *find_free(gls_writer_thread *c, size_t worker, uint64_t first)
 {
-    gls_parcel *parcel = &c->parcel[worker * c->per_worker], *best = NULL;
+    gls_batch_result *result = &c->result[worker * c->per_worker], *best = NULL;
     size_t n_used = 0;
     for (size_t i = 0; i < c->per_worker; i++) {
-        if (parcel[i].state != GLS_PARCEL_FREE)
+        if (result[i].state != GLS_RESULT_FREE)
             n_used++;
-        else if (!best || parcel[i].point_capacity > best->point_capacity)
-            best = &parcel[i];
+        else if (!best || result[i].point_capacity > best->point_capacity)
+            best = &result[i];
     }
     bool allowed = n_used < FEW || first == c->due || (n_used < MANY && c->bytes < SHARED_BYTES);
     return allowed ? best : NULL;
 }
 
-gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_parcel **out)
+gls_status gls_writer_thread_take(gls_writer_thread *c, size_t worker, uint64_t first, gls_batch_result **out)
 {
-    gls_parcel *parcel = NULL;
+    gls_batch_result *result = NULL;
     pthread_mutex_lock(&c->queue->lock);
     /* what is due comes first: with nobody on it, one that waits to deliver what comes later would wait for ever */
-    while (!c->queue->stopped && !(parcel = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due))
+    while (!c->queue->stopped && !(result = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due))
         pthread_cond_wait(&c->queue->changed, &c->queue->lock);
     bool stopped = c->queue->stopped;
-    if (parcel && !stopped) {
-        parcel->state = GLS_PARCEL_TAKEN;
-        parcel->first = first;
-        parcel->n = 0;
-        parcel->journaled = false;
-        parcel->visited.valid = parcel->visited.ends_alone = false;
+    if (result && !stopped) {
+        result->state = GLS_RESULT_TAKEN;
+        result->first = first;
+        result->n = 0;
+        result->journaled = false;
+        result->visited.valid = result->visited.ends_alone = false;
     }
     pthread_mutex_unlock(&c->queue->lock);
     if (stopped) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
-    *out = parcel;
+    *out = result;
     return GLS_OK;
 }
 
-void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
+void gls_writer_thread_send(gls_writer_thread *c, gls_batch_result *result, uint64_t end)
 {
-    parcel->end = end;
-    parcel->state = GLS_PARCEL_SENT;
-    parcel->bytes = gls_parcel_bytes(parcel);
-    c->bytes += parcel->bytes;
+    result->end = end;
+    result->state = GLS_RESULT_SENT;
+    result->bytes = gls_batch_result_bytes(result);
+    c->bytes += result->bytes;
     pthread_cond_broadcast(&c->queue->changed);
 }
 
-/* A parcel of the journal whose turn it is: in no other order were they added. */
-static gls_status replay_next(gls_courier *c, bool *found)
+/* A result of the journal whose turn it is: in no other order were they added. */
+static gls_status replay_next(gls_writer_thread *c, bool *found)
 {
-    gls_parcel *parcel;
+    gls_batch_result *result;
     uint64_t first = c->queue->next;
-    gls_status status = gls_courier_take(c, 0, first, &parcel);
-    if (status != GLS_OK) {
+    gls_status status = gls_writer_thread_take(c, 0, first, &result);
+    if (status) {
         *found = false; /* stopped: by the sink, whose failure is told in the end, or because all is there */
         return GLS_OK;
     }
-    status = gls_journal_read(c->task.journal, parcel, found);
-    if (status == GLS_OK && *found && (parcel->first != first || gls_journal_end(c->task.journal) > c->queue->end))
+    status = gls_journal_read(c->task.journal, result, found);
+    if (!status && *found && (result->first != first || gls_journal_end(c->task.journal) > c->queue->end))
         status = gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
-    if (status != GLS_OK || !*found) {
-        gls_courier_drop(c, parcel);
+    if (status || !*found) {
+        gls_writer_thread_give_back(c, result);
         return status;
     }
-    parcel->journaled = true;
+    result->journaled = true;
     pthread_mutex_lock(&c->queue->lock);
     c->queue->next = gls_journal_end(c->task.journal);
-    gls_courier_send(c, parcel, c->queue->next);
+    gls_writer_thread_send(c, result, c->queue->next);
     pthread_mutex_unlock(&c->queue->lock);
     return GLS_OK;
 }
 
-gls_status gls_courier_replay(gls_courier *c, gls_status (*poll)(void *user), void *user)
+gls_status gls_writer_thread_replay(gls_writer_thread *c, gls_status (*poll)(void *user), void *user)
 {
     bool found = c->task.journal != NULL;
     gls_status status = GLS_OK;
-    while (found && status == GLS_OK) {
+    while (found && !status) {
         status = replay_next(c, &found);
-        if (status == GLS_OK) status = poll(user);
+        if (!status) status = poll(user);
     }
     return status;
 }
 
-void gls_courier_drop(gls_courier *c, gls_parcel *parcel)
+void gls_writer_thread_give_back(gls_writer_thread *c, gls_batch_result *result)
 {
     pthread_mutex_lock(&c->queue->lock);
-    parcel->state = GLS_PARCEL_FREE;
+    result->state = GLS_RESULT_FREE;
     pthread_mutex_unlock(&c->queue->lock);
 }
 
-gls_status gls_courier_destroy(gls_courier *c)
+gls_status gls_writer_thread_destroy(gls_writer_thread *c)
 {
     if (!c) return GLS_OK;
     pthread_mutex_lock(&c->queue->lock);
@@ -236,7 +236,7 @@ gls_status gls_courier_destroy(gls_courier *c)
     pthread_cond_broadcast(&c->queue->changed);
     pthread_mutex_unlock(&c->queue->lock);
     pthread_join(c->thread, NULL);
-    gls_status status = c->status == GLS_OK ? GLS_OK : gls_fail(c->status, "%s", c->message);
+    gls_status status = !c->status ? GLS_OK : gls_fail(c->status, "%s", c->message);
     free(c);
     return status;
 }

@@ -49,45 +49,45 @@ bool gls_queue_is_done(gls_queue *queue);
 /* Whether nobody has this seed, though seeds behind it are out; the lock is held. */
 bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
-/* --- Streamlines on their way to the sink: parcels of those of whole seeds, handed over on a thread of their own in
+/* --- Streamlines on their way to the sink: results of those of whole seeds, handed over on a thread of their own in
  * the order of seeds, whoever tracked them. */
 
-typedef struct gls_courier gls_courier;
+typedef struct gls_writer_thread gls_writer_thread;
 
-/* What becomes of the parcels. */
-typedef struct gls_courier_task {
+/* What becomes of the results. */
+typedef struct gls_writer_task {
     const gls_sink *sink;        /* NULL: nobody takes streamlines */
     uint64_t select;             /* so many streamlines at most, 0: all; with the last of them the queue is satisfied */
     gls_journal *journal;        /* keeps what was handed over; NULL: none */
     const gls_visited **visited; /* tells the sink what the streamlines visit, where it is known; NULL: nobody asks */
     bool ends_alone;             /* the sink looks at the ends of streamlines alone: see gls_track_extras */
     gls_track_stats *stats;
-} gls_courier_task;
+} gls_writer_task;
 
-/* Whether the tallies of parcels are counted into stats when they are handed over: in the order of seeds. */
-bool gls_courier_counts(const gls_courier_task *task);
+/* Whether the outcomes of results are counted into stats when they are handed over: in the order of seeds. */
+bool gls_writer_counts(const gls_writer_task *task);
 /* Whether seeds before `end` have numbers that go with streamlines, of 32 bits; GLS_ERR_UNSUPPORTED. */
-gls_status gls_courier_check_numbers(uint64_t end);
+gls_status gls_writer_check_numbers(uint64_t end);
 
 /* Parcels that each of n workers may have. */
-size_t gls_courier_parcels(size_t n_workers);
-/* Hands parcels over; the store lends them and must outlive the courier; the first is that of the queue's first seed. A
+size_t gls_writer_results_each(size_t n_workers);
+/* Hands results over; the store lends them and must outlive the writer; the first is that of the queue's first seed. A
  * failure of the sink or the journal stops the queue. */
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_courier_task *task,
-                              gls_courier **courier);
-/* Before anybody works: hands over what the journal has, from one parcel to the next as poll allows, and lets the queue
+gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, const gls_writer_task *task,
+                                    gls_writer_thread **writer);
+/* Before anybody works: hands over what the journal has, from one result to the next as poll allows, and lets the queue
  * begin behind it. */
-gls_status gls_courier_replay(gls_courier *courier, gls_status (*poll)(void *user), void *user);
-/* An empty parcel for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has
- * to let them come up. *parcel is NULL where the worker must hand back its range instead, because nobody tracks what is
+gls_status gls_writer_thread_replay(gls_writer_thread *writer, gls_status (*poll)(void *user), void *user);
+/* An empty result for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has
+ * to let them come up. *result is NULL where the worker must hand back its range instead, because nobody tracks what is
  * due. GLS_ERR_CANCELLED once the queue is stopped. */
-gls_status gls_courier_take(gls_courier *courier, size_t worker, uint64_t first, gls_parcel **parcel);
-/* Sends a parcel with all streamlines up to seed end; the queue's lock is held. */
-void gls_courier_send(gls_courier *courier, gls_parcel *parcel, uint64_t end);
-/* Gives an empty parcel back. */
-void gls_courier_drop(gls_courier *courier, gls_parcel *parcel);
-/* Waits until all that is complete is delivered, frees the courier and returns the sink's first failure with its
+gls_status gls_writer_thread_take(gls_writer_thread *writer, size_t worker, uint64_t first, gls_batch_result **result);
+/* Sends a result with all streamlines up to seed end; the queue's lock is held. */
+void gls_writer_thread_send(gls_writer_thread *writer, gls_batch_result *result, uint64_t end);
+/* Gives an empty result back. */
+void gls_writer_thread_give_back(gls_writer_thread *writer, gls_batch_result *result);
+/* Waits until all that is complete is delivered, frees the writer and returns the sink's first failure with its
  * message. Accepts NULL. */
-gls_status gls_courier_destroy(gls_courier *courier);
+gls_status gls_writer_thread_destroy(gls_writer_thread *writer);
 
 #endif

@@ -42,11 +42,11 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order)
     gls_status status =
         gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y);
     size_t v = 0;
-    for (size_t o = 0; status == GLS_OK && o < sphere->n_orbits; o++) {
+    for (size_t o = 0; !status && o < sphere->n_orbits; o++) {
         put_orbit(out, y, k, v, sphere->orbit_size[o]);
         v += sphere->orbit_size[o];
     }
-    for (; status == GLS_OK && v < sphere->n; v++) put_orbit(out, y, k, v, 1);
+    for (; !status && v < sphere->n; v++) put_orbit(out, y, k, v, 1);
     free(y);
     return status;
 }
@@ -60,7 +60,7 @@ gls_status gls_rows_orbit_terms(gls_text *out, int sh_order)
     double *y = malloc(3 * k * sizeof *y);
     if (!y) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, directions, 3, y);
-    for (size_t j = 0; j < k && status == GLS_OK; j++) {
+    for (size_t j = 0; j < k && !status; j++) {
         if (j % 4 == 0) gls_text_printf(out, "QUAD(%zu)\n", j / 4);
         gls_text_printf(out, "TERM(%s, %zu, %c)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j,
                         "xyzw"[j % 4]);
