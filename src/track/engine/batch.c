@@ -1,3 +1,5 @@
+/* Runs the batches of one engine: begins and ends rounds of pass 2 so that the device never waits for the host, packs
+ * and counts finished streamlines, and commits them seed by seed. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -9,7 +11,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* --- Counts, on the device, the voxels that the streamlines of a round visit.  */
+/* --- Voxels that the streamlines of a round visit, counted on the device. */
 
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
@@ -22,8 +24,8 @@ static gls_status reserve(gls_visited *to, size_t n_words)
     return GLS_OK;
 }
 
-/* Behind gls_gather_begin(): counts what it packs, of n_placed lines, for the result, which gets it by the second, and
- * with GLS_POINTS_COUNTED its points. */
+/* Call after gls_gather_begin(). Counts on the device the voxels that the n_placed packed lines visit; visitor_end()
+ * stores the counts in result->visited, and with GLS_POINTS_COUNTED also the points in *result. */
 static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_engine *t = c->engine;
@@ -49,7 +51,8 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_resul
     return status;
 }
 
-/* Where there was not room enough: all points come after all, and will from now on. */
+/* Fallback if too many streamlines are left to the host: reads all points of the round, and switches to GLS_POINTS_ALL
+ * for the rest of the run. */
 static gls_status bring_all(gls_batch *c, gls_batch_result *result)
 {
     const gls_engine *t = c->engine;
@@ -62,7 +65,7 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
                    : status;
 }
 
-/* The points of the result, from the words that follow what is told of its n_placed lines. */
+/* Copies the points of the result out of the words that follow the counts of its n_placed lines. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     const uint32_t *left = result->visited.word + result->visited.n_voxels, *ends = left + n_placed + 1,
@@ -94,7 +97,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
     }
     c->stats->result.seconds_readback += gls_trace_phase("read visits", start, result->first);
     if (status) return status;
-    /* what is told of lines that were placed becomes what is told of streamlines */
+    /* keep the words of kept streamlines only; the device wrote one word for each placed line */
     to->left = to->word + to->n_voxels;
     to->n = 0;
     to->n_points = 0;
@@ -112,8 +115,8 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
     return GLS_OK;
 }
 
-/* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
- * long. */
+/* Number of streamlines of a round: few enough that the pool of points rarely runs full and that one dispatch stays
+ * short. */
 static uint32_t round_capacity(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -123,9 +126,8 @@ static uint32_t round_capacity(const gls_batch *c)
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
-/* What the round needs besides the streamlines' ends: a result, where streamlines are wanted. *gave_way: there is none,
- * because earlier seeds wait for somebody. */
-static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_batch_result **result, bool *gave_way)
+/* Borrows a result from the run. *gave_way: the run lent none because no worker tracks an earlier seed that is due. */
+static gls_status take_result(gls_batch *c, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     double start = gls_clock_seconds();
     gls_status status = c->host.take(c->host.user, seed, result, gave_way);
@@ -133,7 +135,7 @@ static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_batch_result **re
     return status;
 }
 
-/* What is on its way from the device: refined, and whole seeds of it committed. Does nothing where nothing is. */
+/* Waits for the pending points, refines them, and commits the seeds. Does nothing if no points are pending. */
 static gls_status deliver(gls_batch *c)
 {
     gls_pending *k = &c->pending;
@@ -153,7 +155,7 @@ static gls_status deliver(gls_batch *c)
     return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
 }
 
-/* That a round may bring. */
+/* Upper bound of the points of one round. */
 static size_t max_points(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -162,14 +164,14 @@ static size_t max_points(const gls_batch *c)
            (c->points == GLS_POINTS_COUNTED ? gls_visitor_capacity(plan->batch_lines) : 0);
 }
 
-/* Finds a place for what the round tracked and lets the device pack whole seeds; *done is the first seed of the
- * seed_batch left over. */
+/* Judges and places what the round tracked and starts packing the finished seeds. *done: index of the first seed of the
+ * seed batch that is not finished. */
 static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_result *result, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
     const uint64_t first = round->seed_batch->first;
     gls_batch_result *points = result ? result : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
-    /* for the most that a round may bring: memory that stays is touched for the first time but once */
+    /* reserve for the largest round at once, so that the pages are touched for the first time only once */
     gls_status status = points ? gls_batch_result_reserve(points, c->engine->plan.batch_lines, max_points(c)) : GLS_OK;
     if (!status) status = gls_outcomes_reserve(&c->outcomes, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status) return status;
@@ -198,15 +200,15 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_r
     return status;
 }
 
-/* --- Batches, of which pass 1 is done. ---------------------------------------- */
+/* --- Seed batches and their pass 1. */
 
-/* The seed_batch of the batch to which a seed of the range belongs. */
+/* Storage of the batch to which a seed of the range belongs. */
 static gls_seed_batch *seed_batch_of(gls_batch *c, uint64_t seed)
 {
     return &c->seed_batch[(seed - c->first) / c->piece % GLS_SEED_BATCHES];
 }
 
-/* Lets the device begin with pass 1 of the batch that begins with seed first, unless it has. */
+/* Starts pass 1 of the batch that begins with seed `first`, unless it has been started. */
 static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch, uint64_t first)
 {
     if (seed_batch->first == first && (seed_batch->begun || seed_batch->ended)) return GLS_OK;
@@ -220,21 +222,21 @@ static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch, uin
     return status;
 }
 
-/* From here on the batch's seeds and directions are these. */
+/* Makes batch->seed and batch->direction point to this seed batch. */
 static void use_seed_batch(gls_batch *c, const gls_seed_batch *seed_batch)
 {
     c->seed = seed_batch->seed;
     c->direction = seed_batch->direction;
 }
 
-/* Turns for each step of a half, about: every other half is filtered. */
+/* Estimated iterations for each step of a half-streamline: particle filtering, if on, filters every second half. */
 static double filter_cost(const gls_batch *c)
 {
     const gls_guide_plan *guide = &c->engine->plan.guide;
     return 1 + guide->particles * (guide->filter_back + guide->filter_front) / c->points_per_line;
 }
 
-/* Its directions, unless they are there. */
+/* Waits for the directions of a seed batch, unless they have arrived. */
 static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 {
     use_seed_batch(c, seed_batch);
@@ -250,8 +252,8 @@ static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
     return status;
 }
 
-/* The seed_batch of this seed, with directions; then pass 1 of the batch behind it goes in front of pass 2 of this one.
- */
+/* Provides the batch of this seed with its directions. If the plan allows rounds in flight, also queues pass 1 of the
+ * next batch in front of pass 2 of this one. */
 static gls_status make_seed_batch(gls_batch *c, uint64_t seed, gls_seed_batch **out)
 {
     gls_seed_batch *seed_batch = *out = seed_batch_of(c, seed);
@@ -263,7 +265,7 @@ static gls_status make_seed_batch(gls_batch *c, uint64_t seed, gls_seed_batch **
     return status;
 }
 
-/* --- Rounds. ------------------------------------------------------------------- */
+/* --- Rounds of pass 2. */
 
 static void look_at_round(gls_batch *c, const gls_round *r)
 {
@@ -272,7 +274,7 @@ static void look_at_round(gls_batch *c, const gls_round *r)
     gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 
-/* Lets the device track streamlines of seeds from this one on: of one seed at least, otherwise at most `most`. */
+/* Starts tracking streamlines of seeds from `seed` on: at most `most` streamlines, but at least those of one seed. */
 static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_round *r)
 {
     const uint32_t limit = c->engine->plan.batch_lines;
@@ -293,22 +295,22 @@ static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_ro
     return status;
 }
 
-/* Waits until they are tracked. */
+/* Waits until the device has tracked the round. */
 static gls_status await_round(gls_batch *c, const gls_round *r)
 {
     double start = gls_clock_seconds();
     look_at_round(c, r);
     gls_status status = r->n_lines > 0 ? gls_pass_track_end(c) : GLS_OK;
     c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->seed_batch->first + r->from);
-    /* the device began when the round before was done */
+    /* the device began this round when it had finished the one before */
     const double now = gls_clock_seconds(), begun = r->begun > c->last_end ? r->begun : c->last_end;
     if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, r->n_lines, now - begun);
     c->last_end = now;
     return status;
 }
 
-/* What becomes of the round: *left is the first seed left over, that of the round itself if it gave way. What came
- * before is delivered first. */
+/* Delivers the previous round, then judges this round and starts packing it. *left: first seed that is not finished,
+ * which is the round's first seed if the batch gave way. */
 static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bool *gave_way)
 {
     const uint64_t first = r->seed_batch->first;
@@ -316,7 +318,7 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bo
     gls_batch_result *result = NULL;
     gls_status status = await_round(c, r);
     if (!status) status = deliver(c);
-    if (!status) status = take_parcel(c, first + r->from, &result, gave_way);
+    if (!status) status = take_result(c, first + r->from, &result, gave_way);
     if (!status && !*gave_way) status = finish_round(c, r, result, &done);
     if (result && !c->pending.any) c->host.drop(c->host.user, result);
     if (!status && !*gave_way && done == r->from && r->until == r->from + 1)
@@ -326,14 +328,15 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bo
     return status;
 }
 
-/* The first round tells how long one takes, and so how large the next may be. */
+/* Whether to start the next round early. The duration of the first round limits the size of the next, so wait for it.
+ */
 static bool goes_ahead(const gls_batch *c)
 {
     return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
 }
 
-/* All rounds of the range. Where the plan says so, one is begun before the one in front of it has ended: the device
- * goes from one to the next while the host places, reads and delivers. */
+/* Tracks all rounds of the range. If the plan allows it, starts a round before the previous one has ended: the device
+ * goes on while the host places, reads and delivers. */
 static gls_status run_rounds(gls_batch *c)
 {
     gls_round now = {.any = false}, ahead = {.any = false};
@@ -348,9 +351,9 @@ static gls_status run_rounds(gls_batch *c)
         if (!status && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
         if (!status) status = end_round(c, &now, &left, &gave_way);
         if (status || gave_way) break;
-        /* only if not even one seed was finished: fewer streamlines share the pool then */
+        /* if not even one seed was finished, halve the round: fewer streamlines then share the pool */
         most = left == now.seed_batch->first + now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
-        if (left < seed) ahead.any = false; /* seeds before it are to be tracked again */
+        if (left < seed) ahead.any = false; /* seeds before those of `ahead` must be tracked again */
         seed = left;
         now = ahead;
         ahead.any = false;
@@ -358,8 +361,7 @@ static gls_status run_rounds(gls_batch *c)
     return !status ? deliver(c) : status;
 }
 
-/* The same where streamlines that were rejected are tracked again: seeds from `seed` on; *next is the first left over.
- */
+/* One round with retries, from `seed` on. *next: first seed that is not finished. */
 static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
 {
     uint32_t n_lines;
@@ -368,7 +370,7 @@ static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
     bool gave_way = false;
     *next = seed;
     gls_status status = make_seed_batch(c, seed, &seed_batch);
-    if (!status) status = take_parcel(c, seed, &result, &gave_way);
+    if (!status) status = take_result(c, seed, &result, &gave_way);
     if (status || gave_way) return status;
     const uint32_t from = (uint32_t)(seed - seed_batch->first);
     uint32_t until = gls_lines_list(c, seed_batch->first, from, seed_batch->n, c->engine->plan.batch_lines, &n_lines);

@@ -1,3 +1,4 @@
+/* Allocates batch results and keeps their memory from one run of a tracker to the next. */
 #include "track/engine/batch_result.h"
 
 #include <stdlib.h>
@@ -6,8 +7,8 @@
 
 #include "util/status.h"
 
-/* Fresh memory costs more time than what is copied into it: in pages of 2 MiB, where the system has them, an eighth of
- * that. */
+/* Allocates memory in pages of 2 MiB where the system has them: touching fresh small pages takes longer than copying
+ * the data, huge pages take an eighth of that. */
 static void *allocate_large(size_t bytes)
 {
     const size_t page = (size_t)2 << 20;
@@ -20,7 +21,7 @@ static void *allocate_large(size_t bytes)
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points)
 {
     if (n > result->capacity || !result->offset) {
-        if (n == 0) n = 1; /* the end of no streamlines has a place, too */
+        if (n == 0) n = 1; /* an empty result needs one offset, too */
         free(result->offset);
         free(result->seed_index);
         free(result->seed);

@@ -1,3 +1,4 @@
+/* Allocates the host arrays of a batch, and tells beforehand how many bytes they take. */
 #include "track/engine/batch.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 
 #include "util/status.h"
 
-/* Sizes of the arrays, in the order of gls_batch. */
+/* Bytes of the arrays of gls_batch, in the order of its members. */
 typedef struct array_bytes {
     uint64_t direction, start, upload, state, work, order, seed, outcomes, retries;
 } array_bytes;
@@ -27,7 +28,7 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
         .seed = GLS_SEED_BATCHES * seeds * sizeof(float[3]),
         .outcomes = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
-        /* what is found may be more than this, but rarely */
+        /* an estimate: retries may, rarely, find more points than this */
         .retries = params->retries > 0 ? lines * (sizeof(gls_retry) + sizeof(uint32_t)) +
                                              2 * gls_batch_result_capacity_bytes(lines, p->output_points)
                                        : 0,

@@ -1,3 +1,5 @@
+/* Creates an engine in three steps, and retries with a smaller field or smaller batches where the device is short of
+ * memory. */
 #include "track/engine/engine.h"
 
 #include <math.h>
@@ -76,7 +78,7 @@ static gls_status create_buffers(gls_engine *t)
     return GLS_OK;
 }
 
-/* Below this many seeds at a time volumes of half the size are the better remedy. */
+/* Do not halve float batches below this many seeds: volumes of half precision then save more. */
 #define SMALLEST_FLOAT_BATCH 64u
 
 static void destroy_buffers(gls_engine *t)
@@ -90,7 +92,7 @@ static void destroy_buffers(gls_engine *t)
     memset(t->buffer_set, 0, sizeof t->buffer_set);
 }
 
-/* All buffers, for smaller and smaller batches where the device's memory does not do. */
+/* Creates all buffers. Halves the batch and tries again while the device is short of memory. */
 static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
 {
     uint32_t wanted = t->plan.batch_seeds;
@@ -119,7 +121,7 @@ static gls_status create_model(gls_engine *t, const gls_track_input *input)
     return !status ? gls_model_create(t->device, &t->model_plan, &t->model) : status;
 }
 
-/* A field may be large for speed only: without memory for it a smaller one does, and gives the same. */
+/* Creates the model. A field may be large only for speed: where memory is short a smaller one gives the same result. */
 static gls_status fit_model(gls_engine *t, const gls_track_input *input)
 {
     for (;;) {

@@ -1,3 +1,4 @@
+/* Pass 3 on the device: packs the points of placed streamlines into the output buffer and fetches them. */
 #include "track/engine/batch.h"
 
 #include "gpu/objects.h"
@@ -38,7 +39,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
                             sizeof args / sizeof args[0]);
-    /* so that the times of gathering and reading can be told from each other */
+    /* separates the time of packing from the time of reading */
     if (!status && !t->plan.in_flight) status = gls_device_synchronize(t->device);
     if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);

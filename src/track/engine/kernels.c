@@ -1,9 +1,10 @@
+/* Definitions, shader slots and loading of the tracker's kernels, and the getter's model on the device. */
 #include "track/engine/engine.h"
 
 #include "gpu/objects.h"
 #include "util/status.h"
 
-/* The grid, the sphere, and what the loop of a half needs: the same for all direction getters. */
+/* Definitions that do not depend on the direction getter: the grid, the sphere, the loop of a half-streamline. */
 static void define_common(gls_define_list *d, const gls_track_params *params, const gls_track_plan *plan,
                           const gls_grid *grid, const gls_sphere *sphere)
 {
@@ -43,11 +44,12 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
     if (gls_lanes_fixed(plan)) gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
 }
 
-/* A kernel that a plan needs. */
+/* A kernel that the plan needs. */
 typedef struct wanted {
     const char *file;
     const gls_group_plan *group;
-    bool is_initial, measured; /* it does pass 1; that begins with the measured signal instead of a sample of it */
+    bool is_initial, measured; /* is_initial: a kernel of pass 1; measured: pass 1 starts from the measured signal, not
+                                  from a bootstrap sample */
     gls_kernel **kernel;
 } wanted;
 
@@ -77,8 +79,8 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
 {
     gls_define_list *d = &model->defines;
     size_t n = d->n;
-    /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
-     * and its peaks are needed but once a seed */
+    /* source written out for every vertex runs fastest on one invocation but compiles slowly: use loops in kernels that
+     * need the ODF and its peaks only once for each seed */
     bool looped = plan->mapping->looped || w->is_initial || model->looped;
     gls_status status = GLS_OK;
     if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
@@ -105,7 +107,7 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
     gls_guide_define(&plan->guide, params, input, &model->defines);
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
-    /* the last take longest */
+    /* begin with the last, which take longest to compile */
     while (n-- > 0 && !status) status = load(device, plan, model, &list[n], true);
     return status;
 }
@@ -147,7 +149,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
     *model = (gls_model_plan){0};
     gls_status status = plan->getter->plan(&request, model);
     if (status) return status;
-    /* llvmpipe reads a storage block lane by lane, and a uniform block in one go */
+    /* llvmpipe reads a storage block lane by lane, but a uniform block at once */
     gls_tables_fill_block(tables);
     tables->uniform =
         limits->software && plan->lanes == 1 && tables->n * sizeof *tables->word <= limits->max_uniform_bytes;

@@ -1,3 +1,4 @@
+/* Counts outcomes into the statistics of a run, and computes lengths from histograms. */
 #include "track/engine/outcomes.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ bool gls_outcomes_are_valid(const gls_outcomes *t, uint64_t limit, uint64_t n, c
     return (kept < limit ? kept : limit) == n;
 }
 
-/* Sums of a pass over the outcomes, which stay in registers: the tracker waits while they are counted. */
+/* Sums of one pass over the outcomes. A local struct stays in registers; the tracker waits for this loop. */
 typedef struct sums {
     uint64_t lines, kept, retries, truncated, steps, parts;
     uint32_t max_steps, max_parts;
@@ -144,7 +145,7 @@ static void join(gls_track_histogram *h, const gls_track_histogram *from)
     h->sum += from->sum;
 }
 
-/* The value of the streamline of rank i. */
+/* The value of rank i in ascending order, from 0. */
 static size_t ranked(const gls_track_histogram *h, uint64_t i)
 {
     return gls_histogram_bin(h->bin, h->n_bins, i);
@@ -202,7 +203,7 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     from->result = (gls_track_result){0};
 }
 
-/* Streamlines whose value is above most. */
+/* Number of streamlines whose value is above `most`. */
 static uint64_t count_above(const gls_track_histogram *h, double most)
 {
     uint64_t n = 0;

@@ -1,66 +1,68 @@
-/* How seeds and half-streamlines ended: counts of one batch, and their sums over a run. */
+/* What became of seeds and streamlines: the outcome of each, and the counts and lengths of a whole run. */
 #ifndef GLS_TRACK_ENGINE_OUTCOMES_H
 #define GLS_TRACK_ENGINE_OUTCOMES_H
 
 #include <glslines/track.h>
 
-/* --- Counts and lengths of a run in constant memory: every step is as long as any other, and so is every part of a
- * step, so histograms of their counts are exact. */
+/* --- Counts and lengths of a run, in constant memory. All steps, and all parts of a step, have the same length, so
+ * histograms of their numbers give exact lengths. */
 
-/* Streamlines by a number that each has. */
+/* Number of streamlines for each value of a whole number. */
 typedef struct gls_track_histogram {
     uint64_t *bin;
-    size_t n_bins, n_used; /* in use: those from n_used on are 0 */
+    size_t n_bins, n_used; /* bins from n_used on are 0 */
     double sum;
 } gls_track_histogram;
-/* After values were counted in their bins: their sum, and the largest. */
+/* Call after values were counted in bins: adds `sum` to the sum of values; `most` is the largest value. */
 void gls_track_histogram_note(gls_track_histogram *histogram, uint64_t sum, size_t most);
 
 typedef struct gls_track_stats {
     gls_track_result result;
-    uint32_t each;                    /* parts of a step, or pieces of those */
-    gls_track_histogram steps, parts; /* of kept streamlines: begun steps, and parts of them that were passed */
+    uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
+    gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
 } gls_track_stats;
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
-/* Adds from to stats, and empties it. */
+/* Adds `from` to `stats` and sets `from` to 0. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
-/* Forgets the counts; times stay. */
+/* Sets the counts to 0; keeps the times. */
 void gls_track_stats_drop(gls_track_stats *stats);
-/* Means, medians and extremes from the histograms. */
+/* Fills in means, medians and extremes from the histograms. step_size: mm. */
 void gls_track_stats_complete(gls_track_stats *stats, double step_size);
 void gls_track_stats_finish(gls_track_stats *stats);
 
-/* --- What became of the streamlines of some seeds, one by one, in the order of seeds: counted when they are committed,
- * or where a number of streamlines is wanted, when it is known which of them are. */
+/* --- The outcomes of the streamlines of some seeds, in the order of seeds. Usually they are counted when the batch
+ * commits; with a wanted number of streamlines or a journal the writer thread counts them. */
 
 typedef struct gls_outcome {
-    uint32_t backward, forward; /* points that are kept of each half, without the seed */
-    uint32_t parts;             /* of steps, of both; once ends are cropped, pieces of parts */
-    uint32_t points;            /* that are stored, the seed included */
-    uint32_t met;               /* bits of regions */
-    uint16_t retries;           /* how often it was tracked again */
-    uint8_t verdict;            /* gls_verdict */
-    uint8_t end[2];             /* gls_end of the backward and the forward half */
+    uint32_t backward, forward; /* kept points of each half, without the seed */
+    uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */
+    uint32_t points;            /* stored points, including the seed */
+    uint32_t met;               /* one bit for each region visited */
+    uint16_t retries;           /* how often the streamline was tracked again */
+    uint8_t verdict;            /* a gls_verdict */
+    uint8_t end[2];             /* gls_end of the backward and of the forward half */
     bool truncated;
-    bool met_counts; /* it was not rejected for what has nothing to do with regions */
+    bool
+        met_counts; /* include `met` in the counts of regions: no reason unrelated to regions rejected the streamline */
 } gls_outcome;
 
-/* In place of a number of streamlines: the seed was rejected. */
+/* In place of a number of streamlines: the guide rejected the seed. */
 #define GLS_SEED_REJECTED UINT32_MAX
 
 typedef struct gls_outcomes {
     size_t n_seeds, n_outcomes;
-    uint32_t *lines;      /* streamlines of each seed */
-    gls_outcome *outcome; /* of all of them */
+    uint32_t *lines;      /* number of streamlines of each seed, or GLS_SEED_REJECTED */
+    gls_outcome *outcome; /* one for each streamline */
     size_t seed_capacity, outcome_capacity;
 } gls_outcomes;
-/* Room for so many seeds and streamlines; empties it. */
+/* Makes room for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
 gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);
 void gls_outcomes_finish(gls_outcomes *outcomes);
-/* Whether one that was read from a file can be counted into stats, and gls_outcomes_count() would return n. */
+/* Whether outcomes that were read from a file can be counted into stats: all values are in range and
+ * gls_outcomes_count() would return n. */
 bool gls_outcomes_are_valid(const gls_outcomes *outcomes, uint64_t limit, uint64_t n, const gls_track_stats *stats);
-/* Adds to stats, up to and with the streamline that is kept as the limit-th; returns how many were kept. */
+/* Adds outcomes to stats until `limit` kept streamlines are counted. Returns the number of kept streamlines. */
 uint64_t gls_outcomes_count(const gls_outcomes *outcomes, uint64_t limit, gls_track_stats *stats);
 
 #endif

@@ -1,13 +1,14 @@
+/* Limits the work of a dispatch by the measured times of earlier ones. */
 #include "track/engine/schedule.h"
 
 #include <stdbool.h>
 
-/* Times of few items say little of many: no more than this at once. */
+/* Largest growth of the limit at once: the times of few items say little about many. */
 #define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
 
-/* The product within least .. UINT32_MAX. */
+/* items * factor, clamped to the smallest limit .. UINT32_MAX. */
 static uint32_t scaled(const gls_pace *pace, double items, double factor)
 {
     double product = items * factor;
@@ -61,7 +62,7 @@ void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds)
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
-    /* half of what would be wanted: it is a guess */
+    /* use half of the wanted time, because the cost is a guess */
     if (pace->limit == 0 && other->seconds_per_item > 0)
         pace->limit = scaled(pace, 1, wanted_of(pace) / 2 / (other->seconds_per_item * times));
 }

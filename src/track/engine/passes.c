@@ -1,3 +1,5 @@
+/* Passes 1 and 2 on the device: uploads seeds or streamlines, dispatches the kernels in pieces that stay short, and
+ * validates what comes back. */
 #include "track/engine/batch.h"
 
 #include <inttypes.h>
@@ -11,7 +13,7 @@
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
-/* Pass 1 has its own: it is told what to do while pass 2 of the batch before may be at work. */
+/* Pass 1 has its own uniforms: they are written while pass 2 of the batch before may still run. */
 static gls_track_buffer uniforms_of(bool initial)
 {
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
@@ -53,7 +55,7 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
     return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
 }
 
-/* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
+/* Sets the arguments that all kernels share: textures, parameters, model. Returns their number. */
 static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
 {
     size_t n = 0;
@@ -82,7 +84,7 @@ static gls_status reset_state(gls_batch *c, uint32_t n_items)
     return gls_buffer_write(c->engine->buffer[GLS_TRACK_STATE], 0, sizeof *c->head + 4ull * n_items, c->head);
 }
 
-/* The header, how the halves stand, and what the guide remembers of them. */
+/* Starts to fetch the header, the state of each half-streamline, and the guide's memory of it. */
 static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
     gls_fetch *fetch = c->engine->fetch[GLS_FETCH_STATE];
@@ -90,7 +92,7 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
                            sizeof *c->head + 4 * gls_half_words(&c->engine->plan, n_items));
 }
 
-/* --- one kernel a pass ---------------------------------------------------- */
+/* --- One kernel for each pass. */
 
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
@@ -103,7 +105,7 @@ static size_t direction_words(const gls_engine *t)
     return gls_direction_words(&t->params);
 }
 
-/* Seeds at .. at + n - 1 of the seed_batch that begins with seed first. */
+/* Pass 1 of seeds at .. at + n - 1 of the seed batch that begins with seed `first`. */
 static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
@@ -132,7 +134,7 @@ static gls_status poll(gls_batch *c)
     return c->host.poll ? c->host.poll(c->host.user) : GLS_OK;
 }
 
-/* All at once where the pace allows it. */
+/* Pass 1 of a seed batch: in one dispatch if the pace allows it, else in pieces. */
 static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first)
 {
     const uint32_t n = seed_batch->n;
@@ -154,7 +156,7 @@ static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, 
     return status;
 }
 
-/* The line that is tracked i-th. */
+/* Index of the line that is tracked i-th. */
 static uint32_t line_in_turn(const gls_batch *c, uint32_t i)
 {
     return c->order ? c->order[i].line : i;
@@ -180,9 +182,9 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
     return status;
 }
 
-/* --- staged: the host keeps the list of running halves -------------------- */
+/* --- Staged: many short dispatches; the host keeps the list of running half-streamlines. */
 
-/* A word of a slot, see layout/work.def. */
+/* Address of a word of a slot, see layout/work.def. */
 static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot)
 {
     size_t words = c->engine->plan.host_arrays - 1;
@@ -200,7 +202,7 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
                             c->work);
 }
 
-/* These turns for the first n_active slots of the device's list. */
+/* Runs `turns` iterations for the first n_active slots of the device's list. */
 static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];
@@ -221,11 +223,11 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     return status;
 }
 
-/* With fewer halves than this at a time a device that is slow is slower still: rather fewer turns. */
+/* On a slow device, dispatches of fewer half-streamlines than this are inefficient: lower the iterations first. */
 #define FEW_HALVES 4096u
 
-/* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. *all_turns gets how
- * many turns each of them had added. */
+/* Runs iterations for the first n_active entries of the host's list, in pieces that the pace allows. Adds to *all_turns
+ * the iterations that each entry got. */
 static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_turns)
 {
     gls_engine *t = c->engine;
@@ -277,7 +279,7 @@ void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
     for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
 }
 
-/* What half_start() in glsl/kernel/half.glsl does. */
+/* Does what half_start() in glsl/kernel/half.glsl does. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
     bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
@@ -297,7 +299,7 @@ static void fill_halves(gls_batch *c, uint32_t n)
     }
 }
 
-/* Of the first n entries of the host's list those that are on their way; returns how many. */
+/* Keeps the running half-streamlines among the first n entries of the host's list; returns their number. */
 static uint32_t keep_running(gls_batch *c, uint32_t n)
 {
     uint32_t kept = 0;
@@ -306,12 +308,12 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
     return kept;
 }
 
-/* Candidates of a direction at most, of each getter but those that have a number of their own. */
+/* Upper bound of the candidates for one direction, for getters without a number of their own. */
 #define MAX_CANDIDATES 8192.0
 
-/* Turns in which of halves that are on their way one at least ends or fills a block. Those that may be taken back, with
- * the blocks that they have, draw at most BACKTRACK_DRAWS directions for each of their steps; those that are filtered
- * go all steps and as many as their particles after each run. */
+/* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
+ * a half draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half makes all its
+ * steps, and those of its particles after each run. */
 static double max_turns(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;
@@ -354,7 +356,7 @@ gls_status gls_pass_initial_begin(gls_batch *c, gls_seed_batch *seed_batch, uint
     return status;
 }
 
-/* What a kernel that came to no end, or was ended, leaves behind may be anything. */
+/* Validates counts and vertex numbers: a kernel that the driver killed leaves garbage. */
 static gls_status check_directions(const gls_engine *t, const gls_seed_batch *seed_batch)
 {
     const bool vertices = !t->plan.getter->own_start;

@@ -1,3 +1,4 @@
+/* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. */
 #include "track/engine/batch.h"
 
 #include <omp.h>
@@ -20,7 +21,7 @@ bool gls_line_is_finished(const gls_batch *c, uint32_t line)
     return is_finished(c->state + 2 * (size_t)line);
 }
 
-/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
+/* Shortens a streamline that is too long to max_steps: keeps the points nearest to the seed. */
 static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 {
     uint32_t half = max_steps / 2;
@@ -40,7 +41,7 @@ static inline gls_end end_of(uint32_t state)
     return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
 }
 
-/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+/* Number of points that a half has stored after this many parts. The last step may lack some of its parts. */
 static inline uint32_t points_of(uint32_t parts, uint32_t each)
 {
     return each == 1 ? parts : (parts + each - 1) / each;
@@ -51,7 +52,7 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The halves of streamline i of n_lines as the guide sees them. */
+/* Fills half[] with the two halves of streamline i of n_lines in the form that the guide reads. */
 static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i, const uint32_t parts[2],
                                const gls_outcome *o, gls_guide_half half[2])
 {
@@ -60,7 +61,7 @@ static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i,
     for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
 }
 
-/* The guide's verdict; it may cut the halves. */
+/* Returns the guide's verdict. The guide may shorten the halves. */
 static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t parts[2],
                              gls_outcome *o)
 {
@@ -75,7 +76,7 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
     return verdict;
 }
 
-/* Whether the streamline misses a region to include by the parts that it has in the end. */
+/* Whether the streamline, after all cuts, misses a region that it must visit. */
 static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i,
                           const uint32_t parts[2], gls_outcome *o)
 {
@@ -86,7 +87,7 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
     return !t->plan.guide.kind->includes(&t->guide, seed, half, &o->met);
 }
 
-/* Decides on the finished streamline i of a round of n_lines. */
+/* Decides about the finished streamline i of a round of n_lines. */
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -122,7 +123,7 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     o->met_counts = verdict == guided;
 }
 
-/* --- places ------------------------------------------------------------------ */
+/* --- Places in the output. */
 
 void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
                     gls_batch_result *result)
@@ -136,7 +137,7 @@ void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, 
     result->n++;
 }
 
-/* The place of a streamline that has been judged. */
+/* Gives a judged streamline its place in the output. */
 static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points)
 {
@@ -155,7 +156,7 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
     *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
 }
 
-/* Steps of both halves as they were tracked. */
+/* Number of steps of both halves before any cut. */
 static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
 {
     const uint32_t *state = c->state + 2 * (size_t)line, each = c->engine->plan.parts;

@@ -1,3 +1,5 @@
+/* Checks of streamlines that need all their points: crops ends at the border of grey matter, tests the regions of ends,
+ * thins points, and removes streamlines that fail. */
 #include "track/engine/batch_result.h"
 
 #include <math.h>
@@ -10,12 +12,12 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Largest distance between points that compression leaves, mm. */
+/* Longest segment that compression leaves, mm. */
 #define MAX_SEGMENT 10.0
-/* Fewer are not worth waking threads for. */
+/* Use threads only from this many streamlines on. */
 #define ENOUGH_LINES 256
 
-/* Pieces of a part of a step in which lengths with cropped ends are counted. */
+/* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
 #define PIECES 64
 
 static uint32_t end_bits(const gls_guide *guide)
@@ -43,14 +45,14 @@ bool gls_refine_is_needed(const gls_guide *guide)
     return crops(guide) || end_bits(guide) != 0 || thins_points(guide);
 }
 
-/* A streamline on its way through the checks. */
+/* The streamline that is being checked. */
 typedef struct refined {
     const gls_guide *guide;
-    const double (*space)[4]; /* voxel coordinates to the space of the points, and back */
+    const double (*space)[4]; /* voxel coordinates to the space of the points; inverse: the way back */
     double inverse[3][4];
     float (*point)[3];
     size_t n;
-    uint32_t parts; /* of a step */
+    uint32_t parts; /* parts of a step */
 } refined;
 
 static void voxel_at(const refined *r, size_t i, double out[3])
@@ -59,7 +61,7 @@ static void voxel_at(const refined *r, size_t i, double out[3])
     gls_affine_apply((const double(*)[4])r->inverse, p, out);
 }
 
-/* mm between two places in voxel coordinates. */
+/* Distance in mm between two places in voxel coordinates. */
 static double distance(const refined *r, const double a[3], const double b[3])
 {
     const double *side = r->guide->tissue->grid.voxel_size;
@@ -68,8 +70,9 @@ static double distance(const refined *r, const double a[3], const double b[3])
     return sqrt(square);
 }
 
-/* Moves an end to the interface; returns by how much the streamline becomes shorter, mm: along the curve between the
- * two points it may become a little longer, which does not count, since none is longer than the maximum. */
+/* Moves an end to the border of grey matter. Returns by how many mm the streamline becomes shorter, at least 0:
+ * measured along the curve an end may become slightly longer, which is ignored, as no streamline exceeds the maximum.
+ */
 static double crop(refined *r, bool last)
 {
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;
@@ -102,7 +105,7 @@ static bool ends_fit(const refined *r)
     wanted = gls_regions_bits(regions, GLS_REGION_INCLUDE_END);
     one = wanted & -wanted;
     if (wanted == one) return !wanted || ((a | b) & one);
-    /* one end in each */
+    /* two INCLUDE_END regions: one end in each */
     return ((a & one) && (b & (wanted ^ one))) || ((b & one) && (a & (wanted ^ one)));
 }
 
@@ -120,7 +123,7 @@ static gls_verdict decide(refined *r, gls_outcome *o)
     return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
 }
 
-/* Leaves out points; returns how many stay. kept has room for their numbers. */
+/* Removes points; returns how many stay. kept: room for r->n indices. */
 static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
 {
     const gls_track_params *p = &r->guide->params;
@@ -131,8 +134,8 @@ static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
     return n;
 }
 
-/* Decides on the streamlines of the result, each by itself: points of those that stay move to the front of their place.
- */
+/* Decides about each streamline of the result independently. The remaining points of a streamline move to the front of
+ * its place. */
 static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_batch_result *result)
 {
     bool thins = thins_points(all->guide), failed = false;
@@ -164,7 +167,7 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline") : GLS_OK;
 }
 
-/* Closes the gaps. */
+/* Closes the gaps that removed streamlines and points left. */
 static void squeeze(gls_outcome *const *outcome, gls_batch_result *result)
 {
     size_t kept = 0, n = result->n;

@@ -1,3 +1,5 @@
+/* Tracks rejected streamlines again until they are kept or their retries are used up, then hands them over in the order
+ * of seeds. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -39,7 +41,7 @@ static gls_status reserve_found(gls_retries *r, uint64_t n)
     return GLS_OK;
 }
 
-/* Outcomes of the first n pending lines, and where they are wanted the points of those that are kept. */
+/* Judges the first n pending lines, and gathers the points of kept ones if `points` is not NULL. */
 static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
 {
     gls_retries *r = &c->retries;
@@ -67,7 +69,7 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     return status;
 }
 
-/* Takes what is decided of the first n pending lines off the list; answers how many came to their end. */
+/* Removes decided lines among the first n from the pending list. *n_ended: how many lines the device finished. */
 static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *points, uint32_t *n_ended)
 {
     gls_retries *r = &c->retries;
@@ -130,7 +132,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)
         return gls_fail(GLS_ERR_DEVICE, "the device did not finish one streamline");
-    /* fewer streamlines share the pool where none had room enough */
+    /* if none finished, halve the pass: fewer streamlines then share the pool */
     r->limit = n_ended > 0 ? UINT32_MAX : (n + 1) / 2;
     return GLS_OK;
 }

@@ -1,4 +1,4 @@
-/* Which streamlines share a work group, and how much work one dispatch gets. */
+/* The order in which streamlines are tracked, and the amount of work of one dispatch. Neither changes the result. */
 #ifndef GLS_TRACK_ENGINE_SCHEDULE_H
 #define GLS_TRACK_ENGINE_SCHEDULE_H
 
@@ -7,47 +7,44 @@
 
 #include "track/shader/layout.h"
 
-/* --- The order in which a round's streamlines are tracked. It never changes the result. */
+/* --- Order of the streamlines of a round. */
 
 typedef struct gls_order_entry {
     uint32_t key, line;
 } gls_order_entry;
 
-/* Orders n lines along a Morton curve through the voxels of their seeds, equal ones as they were: those that are
- * tracked together then mostly read the same part of a field. entry: room for 2 n; the first n tell the lines in their
- * new order. */
+/* Sorts n lines along a Morton curve through the voxels of their seeds; the sort is stable. Lines that are tracked
+ * together then mostly read the same part of a field. entry: room for 2 n entries; the first n get the new order. */
 void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *entry);
 
-/* --- How much work a dispatch gets: as much as takes well below a second on this device, from the times of those
- * before. Drivers reset a device that does not answer for a few seconds, and between dispatches a run can be cancelled.
- * The streamlines do not depend on it. */
+/* --- Amount of work of a dispatch, from the times of earlier dispatches: well below a second. Drivers reset a device
+ * that does not answer for a few seconds, and a run can only be cancelled between dispatches. */
 
-/* One for each kind of dispatch; zeroed: nothing is known of the device yet. */
+/* Pace of one kind of dispatch. All zero: no times are known yet. */
 typedef struct gls_pace {
-    uint32_t limit;          /* items of a dispatch */
-    uint32_t first;          /* of the first one; 0: the rule's */
-    uint32_t least;          /* with fewer this device is no faster; 0: the rule's */
-    double wanted;           /* seconds of a dispatch, for drivers with little patience; 0: the rule's */
-    double seconds_per_item; /* of the fastest dispatch */
-    double longest;          /* seconds */
+    uint32_t limit;          /* largest number of items of the next dispatch; 0: unknown */
+    uint32_t first;          /* items of the first dispatch; 0: gls_pace_rule.first */
+    uint32_t least;          /* the device is no faster with fewer items; 0: gls_pace_rule.least */
+    double wanted;           /* wanted duration of a dispatch, s; 0: gls_pace_rule.wanted */
+    double seconds_per_item; /* of the fastest dispatch so far */
+    double longest;          /* duration of the longest dispatch so far, s */
 } gls_pace;
 
-/* Items of the next dispatch, at most wanted. */
+/* Number of items of the next dispatch: at most `wanted`. */
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted);
-/* A dispatch of so many items has taken so long. */
+/* Call after a dispatch of `items` items that took `seconds`. */
 void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
-/* The same, where that is the least that it may have taken: only a dispatch that was too long teaches anything then. */
+/* As gls_pace_note(), if `seconds` is only a lower bound of the duration. Only too long a time changes the limit. */
 void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
-/* A first guess for dispatches whose items are as much work each as so many of another kind, unless there are times
- * already. */
+/* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);
-/* After the device was lost, perhaps because a dispatch took too long. */
+/* Call after the device was lost, perhaps because a dispatch took too long: quarters the limit. */
 void gls_pace_slow(gls_pace *pace);
 
-/* Variables for tests only. */
+/* Global defaults. Only tests change them. */
 typedef struct gls_pace_rules {
-    uint32_t first, least;  /* items of the first dispatch, and of any unless the device has a least of its own */
-    double wanted, longest; /* seconds of a dispatch: those beyond longest get shorter, those far below wanted longer */
+    uint32_t first, least;  /* items of the first dispatch; smallest limit */
+    double wanted, longest; /* seconds: wanted duration; longer than `longest` lowers the limit */
 } gls_pace_rules;
 extern gls_pace_rules gls_pace_rule;
 

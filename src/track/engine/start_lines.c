@@ -1,3 +1,5 @@
+/* Turns the initial directions of seeds into streamlines to track: checks seeds with the guide, picks the direction and
+ * the sense, and fills the records for pass 2. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -7,7 +9,7 @@
 #include "util/threads.h"
 #include "util/maths.h"
 
-/* A vertex whose direction is the other way round. */
+/* The direction word that points the opposite way. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)
 {
     if (t->plan.getter->own_start) {
@@ -28,7 +30,8 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* The direction, of n, that is nearest to the one that was given; false: none is near enough. */
+/* Moves the one of the n directions that is nearest to the given seed direction to vertex[0]. Returns false if none
+ * lies within max_angle. */
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;
@@ -36,7 +39,7 @@ static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
     bool found = false;
     uint32_t chosen = 0;
     if (t->plan.getter->towards) return true;
-    /* a getter that starts anywhere starts there */
+    /* a getter whose directions are no vertices starts exactly along the given direction */
     if (t->plan.getter->own_start) {
         vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});
         return true;
@@ -63,7 +66,7 @@ static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
     return word[0] & 1;
 }
 
-/* One seed's directions, `word` and what follows it. */
+/* Edits one seed's directions: `word` holds their number, the directions follow it. */
 static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *word)
 {
     const gls_engine *t = c->engine;

@@ -1,3 +1,4 @@
+/* Computes the plan of an engine: work groups, batch sizes and buffer sizes that respect the device's limits. */
 #include "track/engine/track_plan.h"
 
 #include <math.h>
@@ -11,13 +12,14 @@
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
-/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
+/* A short range is cut into this many batches, but not below MIN_PIECE seeds: each batch ends with one long streamline
+ * that runs alone. */
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
-/* the coefficients begin with a whole quad */
+/* the coefficients begin at a multiple of four words */
 #define WORK_FILLING 16u
-/* seeds of a brain give 1.5 directions and 60 points each on average; a fuller batch is cut */
+/* seeds in a brain give 1.5 directions and 60 points on average; a fuller batch is tracked in several rounds */
 #define TYPICAL_POINTS_PER_SEED 256u
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -25,8 +27,9 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Streamlines of a work group of pass 2 for a getter with tables, and whether these fit into shared memory. Drivers
- * keep only a group or two at a time whose tables are shared: large ones keep the device busy. */
+/* Returns the number of streamlines of a work group of pass 2 for a getter with tables, and sets tables_shared if the
+ * tables fit into shared memory. Drivers run only one or two such groups at a time, so large groups keep the device
+ * busy. */
 static uint32_t plan_shared(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
                             gls_track_plan *plan)
 {
@@ -51,8 +54,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     plan->lanes = plan->mapping->lanes(limits);
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
-    /* lavapipe lets subgroups of one work group see each other's shared memory out of turn, and on NVIDIA one alone
-     * needs no barrier that costs anything (see glsl/base/lanes_subgroup.glsl): there each has a group of its own */
+    /* give each subgroup a group of its own on lavapipe, where subgroups of one group see each other's shared memory
+     * too early, and on NVIDIA, where one subgroup alone needs no costly barrier (see glsl/base/lanes_subgroup.glsl) */
     uint32_t n = limits->software || plan->lanes_in_step ? 1 : 4;
     plan->group = plan->mapping->group(limits, n);
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
@@ -63,15 +66,15 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     return GLS_OK;
 }
 
-/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
- * is too short. */
+/* Where steps are arcs the straight lines between stored points are shorter, so a streamline exactly as long as the
+ * minimum counts as too short. */
 static bool too_short(const gls_track_params *params, const gls_track_plan *p, double n_parts)
 {
     double least = params->min_length, length = n_parts * params->step_size / p->parts;
     return least > 0 && p->getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
 }
 
-/* The fewest parts of a streamline that is not too short. */
+/* Smallest number of parts of a streamline that is not too short. */
 static uint32_t min_parts_of(const gls_track_params *params, const gls_track_plan *p)
 {
     double n = ceil(params->min_length / params->step_size * p->parts);
@@ -81,9 +84,9 @@ static uint32_t min_parts_of(const gls_track_params *params, const gls_track_pla
     return (uint32_t)n;
 }
 
-/* Whether the host works on one batch while the device works on the next. A renderer on the CPU would only take the
- * cores from itself; and where streamlines are tracked again, or the host keeps the list of those under way, it answers
- * the device many times a batch. GLSLINES_IN_FLIGHT=0 says no, for comparisons. */
+/* Whether the host works on one batch while the device works on the next. A CPU renderer would only compete for the
+ * same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The variable
+ * GLSLINES_IN_FLIGHT=0 turns it off, for comparisons. */
 static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
 {
     const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");
@@ -98,7 +101,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;
-    /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */
+    /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
     p.split = !p.mapping->looped && getter->handed_over;
@@ -115,7 +118,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
 
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
-    /* the gathered points need a seed for each line besides the pool's */
+    /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
     uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
     uint64_t batch = params->batch_seeds ? params->batch_seeds
@@ -164,8 +167,8 @@ uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
     return piece < most ? (uint32_t)piece : most;
 }
 
-/* What the host writes is free again when the next round has begun; the pool, which it does not write, when the round
- * has been packed. */
+/* A buffer that the host writes is free again when the next round has begun. The pool, which only the device writes, is
+ * free when its round has been packed. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
 {
     if (!plan->in_flight) return 1;

@@ -1,3 +1,4 @@
+/* Loads the kernel that counts visited voxels, sizes its buffers, and decides where it pays. */
 #include "track/engine/visitor_kernel.h"
 
 #include <math.h>
@@ -8,16 +9,16 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* The map of each round goes to the host: with more voxels that costs as much as it saves. */
+/* With more voxels the transfer of each round's counts costs as much as the kernel saves. */
 #define MAX_VOXELS ((size_t)1 << 20)
-/* Invocations of a work group, and slots of its table: 2 to the power of the third. */
+/* Invocations of a work group; slots of its hash table, as a number and as a power of 2. */
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
-/* Of some 3,000 lines one is left to the host; the room holds several times their points. */
+/* About one of 3,000 lines is left to the host. Reserve one point for each 16 lines: several times what these need. */
 #define LINES_A_POINT 16
 #define MIN_CAPACITY 2048
-/* By how much the voxel coordinates of the kernel may be off, see MARGIN of glsl/kernel/visit.comp. */
+/* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */
 #define MAX_ERROR 6e-10
 
 static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group takes a streamline"},
@@ -25,7 +26,7 @@ static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group 
                                      {"TABLE_BITS", TABLE_BITS, false, "of that number"}};
 #define N_DEFINES (sizeof defines / sizeof *defines)
 
-/* A bound of the rounding of voxel coordinates in the grid. */
+/* Upper bound of the rounding error of voxel coordinates in the grid. */
 static double rounding(const gls_grid *grid)
 {
     double inverse[3][4], most = 0;
