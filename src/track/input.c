@@ -1,4 +1,4 @@
-/* The input of a tracker: what every direction getter needs, and its own. */
+/* Checks the input of a tracker: what all direction getters need, then what the chosen one needs. */
 #include <stdio.h>
 
 #include "image/region_set.h"
@@ -78,7 +78,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     return gls_getter_of(params)->check(params, input);
 }
 
-/* --- facts of the rows of getters --- */
+/* --- Facts from the getters' rows. */
 
 static const gls_getter *row_of(gls_direction_getter dg)
 {

@@ -1,3 +1,4 @@
+/* Seeds from lists and files, and random or regular seeds in the voxels of a region. */
 #include "track/seed_parts.h"
 
 #include "util/text_tables.h"
@@ -50,7 +51,7 @@ static bool eligible(float value)
     return value > 0 && isfinite(value);
 }
 
-/* Fisher and Yates's shuffle; 64 random bits for each draw leave no bias that could be seen. */
+/* Fisher-Yates shuffle. Each index comes from 64 random bits, so the bias is negligible. */
 static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
 {
     for (uint64_t i = n; i > 1; i--) {
@@ -164,8 +165,8 @@ gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, ui
     return GLS_OK;
 }
 
-/* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of
- * it. */
+/* Stores a point in voxel coordinates. Returns false if the point lies outside the grid; rounding to float never moves
+ * an inside point out. */
 static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 {
     bool inside = true;
@@ -178,7 +179,7 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
     return inside;
 }
 
-/* name is the file's, or NULL. */
+/* name: file name for messages, or NULL. */
 static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
                               const gls_grid *grid, gls_seeds **seeds)
 {

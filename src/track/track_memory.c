@@ -1,11 +1,11 @@
-/* Memory of a tracker, from the sizes that its engines allocate by. */
+/* Tells how much memory a tracker takes, from the functions that also give its engines their sizes. */
 #include "track/track_params.h"
 #include "track/engine/batch.h"
 #include "track/run/writer_thread.h"
 #include "track/run/journal.h"
 #include "util/status.h"
 
-/* Arrays of the workers, what they read from the device, and results of streamlines that wait for the sink. */
+/* Host memory: arrays of the workers, transfers from the device, and results that wait for the sink. */
 static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan *p, size_t n_devices)
 {
     uint64_t result = gls_batch_result_capacity_bytes(p->batch_lines, p->output_points);

@@ -1,4 +1,4 @@
-/* Names of ends and verdicts, from the lists that the kernels have. */
+/* Names of ends and verdicts, from the lists that the kernels share. */
 #include <glslines/track.h>
 
 const char *gls_end_name(gls_end end)

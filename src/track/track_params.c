@@ -1,10 +1,11 @@
-/* Defaults and validation of tracking parameters, from the rows of params.def. */
+/* Defaults and validation of the parameters of tracking, from the rows of params.def. */
 #include "track/track_params.h"
 
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* One row of the tracker itself is TRACK_ROW(type, field, name, unit, range, default). */
+/* Expand params.def with TRACK_ROW(type, field, name, unit, range, default) defined: only rows of gls_track_params
+ * count. */
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
                   user, role, help)                                                                               \
     OWNER_##owner(type, field, name, unit, range, default_)
@@ -46,7 +47,7 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
-/* "max-angle is 100, but must be more than 0 and at most 90 degrees" */
+/* Message: "max-angle is 100, but must be more than 0 and at most 90 degrees" */
 static gls_status require_range(const char *name, double value, const gls_range *range, const char *unit)
 {
     char text[128];
@@ -73,7 +74,7 @@ static gls_status check_choices(const gls_track_params *p)
     return GLS_OK;
 }
 
-/* Of a length that can be divided by: 0, or neither lost nor beyond all numbers when it is squared. */
+/* Accepts 0 0 0, and vectors whose squared length neither underflows nor overflows. */
 static gls_status check_seed_direction(const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];

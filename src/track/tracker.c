@@ -1,4 +1,5 @@
-/* The tracker: checks what it is given, and makes an engine for each of its devices. */
+/* Creates a tracker: an engine for each device, with other mappings, half precision or fewer devices where one fails.
+ */
 #include "track/tracker.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* A context where the lost one was. After a reset the driver may need a moment. */
+/* Opens a context in place of the lost one. After a reset the driver may need a moment, so this tries three times. */
 static gls_status open_again(const gls_device *lost, gls_device **device)
 {
     gls_status status = GLS_ERR_DEVICE;
@@ -45,7 +46,7 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     return status;
 }
 
-/* A driver that does not compile the kernels of a mapping may do so with another, unless one was asked for. */
+/* Tries the next mapping if the driver does not compile the kernels of this one; not if the user chose the mapping. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);
@@ -62,8 +63,8 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
     return status;
 }
 
-/* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own.
- */
+/* Handles a failure of device i while its engine is made: retries, or goes on without the device. Returns the failure
+ * if the tracker cannot do without it. */
 static gls_status settle(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;
@@ -89,7 +90,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
 typedef struct completion {
     pthread_t thread;
     bool threaded;
-    gls_engine *engine; /* NULL: none that has to be completed */
+    gls_engine *engine; /* NULL: nothing to complete */
     const gls_track_input *input;
     gls_status status;
     char message[512];
@@ -104,7 +105,7 @@ static void *complete(void *user)
     return NULL;
 }
 
-/* Compilers take their time: each engine's kernels on a thread of its own. */
+/* Completes each engine on a thread of its own, because compilers are slow. */
 static gls_status complete_engines(gls_tracker *t)
 {
     completion *c = calloc(t->n, sizeof *c);
@@ -177,7 +178,7 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     t->input = *input;
     gls_status status = create_engines(t);
     if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
-        /* the same on every device, or their streamlines would differ */
+        /* use half precision on every device, so that all give the same streamlines */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
         destroy_engines(t);
         t->params.precision = GLS_PRECISION_HALF;

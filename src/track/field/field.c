@@ -1,3 +1,4 @@
+/* Creates fields of any kind, fills them, and passes them to kernels. */
 #include "track/field/field.h"
 
 #include <math.h>

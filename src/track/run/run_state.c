@@ -1,3 +1,4 @@
+/* Failure and progress of a run. The workers and the thread that started the run share them. */
 #include "track/run/track_run.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ gls_status gls_run_report(gls_run *run)
     pthread_mutex_unlock(&run->queue.lock);
     memcpy(run->tracker->verdicts, r.verdicts, sizeof r.verdicts);
     uint64_t total = gls_seeds_count(run->seeds), wanted = run->tracker->params.select;
-    /* as many seeds as it will take, to judge by those so far */
+    /* with select: estimate the seeds that the run will take from the streamlines found so far */
     double expected =
         wanted > 0 && r.streamlines > 0 ? (double)r.seeds * ((double)wanted / (double)r.streamlines) : (double)total;
     if (expected < (double)total) total = (uint64_t)expected > r.seeds ? (uint64_t)expected : r.seeds;

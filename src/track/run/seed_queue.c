@@ -1,11 +1,12 @@
+/* The queue of seeds: hands ranges to workers in order, and takes back what a worker could not finish. */
 #include "track/run/writer_thread.h"
 
 #include <assert.h>
 #include <string.h>
 #include <time.h>
 
-/* With several at work ranges become smaller towards the end, so that all end at about the same time; not below this
- * part of what they may be. */
+/* With several workers ranges get shorter towards the end, so that all finish at about the same time: at least 1 /
+ * SMALLEST_PART of the limit. */
 #define SMALLEST_PART 2
 
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
@@ -25,7 +26,7 @@ void gls_queue_finish(gls_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* The upper half of a seed's index is one number for the whole range. */
+/* End of the seeds that share the upper 32 bits with `first`: kernels get these bits once for a whole range. */
 static uint64_t word_end(uint64_t first)
 {
     return first >> 32 < UINT32_MAX ? ((first >> 32) + 1) << 32 : UINT64_MAX;
@@ -73,7 +74,7 @@ bool gls_queue_take(gls_queue *q, uint64_t limit, gls_seed_range *range)
     return found;
 }
 
-/* Keeps the order of seeds, and joins neighbours. */
+/* Inserts a range in the order of seeds and joins it with its neighbours. */
 static void insert(gls_queue *q, gls_seed_range range)
 {
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* Tracking: one worker for each device, streamlines in the order of seeds. */
+/* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static void *thread_main(void *user)
     return NULL;
 }
 
-/* Reports after batches and now and then until all threads have ended. */
+/* Reports progress after each batch and at intervals until all worker threads have ended. */
 static void watch(gls_run *run)
 {
     uint64_t batches = 0;
@@ -52,7 +52,7 @@ static void watch(gls_run *run)
 static void run_threads(gls_run *run, gls_worker *workers)
 {
     size_t n = run->n_workers, n_started = 0;
-    /* none of them may find itself alone before all are there */
+    /* count all threads before the first starts, so that none takes itself for the last */
     run->n_threads = n;
     run->threaded = true;
     while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
@@ -68,7 +68,8 @@ static void run_threads(gls_run *run, gls_worker *workers)
     for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
 }
 
-/* Whether the run goes on: so it does without those who track, where all that is wanted is there. */
+/* Poll for the replay of the journal: when all wanted streamlines are delivered the queue is stopped, which is no
+ * failure. */
 static gls_status poll(void *user)
 {
     gls_run *run = user;
@@ -91,7 +92,7 @@ static void work(gls_run *run, gls_worker *workers)
         run_threads(run, workers);
 }
 
-/* Everything between the first and the last seed. */
+/* Tracks all seeds of the queue and delivers their streamlines. */
 static gls_status run_workers(gls_run *run, gls_worker *workers)
 {
     const bool delivers = run->task.sink || gls_writer_counts(&run->task);
@@ -133,7 +134,7 @@ static gls_status require_devices(const gls_tracker *tracker)
     return GLS_OK;
 }
 
-/* A run of which proto tells what is asked for. */
+/* Executes a copy of `proto`, which holds the request. */
 static gls_status run_all(const gls_run *proto, gls_track_result *result)
 {
     gls_run run = *proto;
@@ -145,7 +146,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     gls_worker *workers = calloc(tracker->n, sizeof *workers);
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
-    size_t model = 0; /* any engine: they have the same number of steps */
+    size_t model = 0; /* index of any engine: all have the same number of steps */
     for (size_t i = 0; i < tracker->n && !status; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
         if (!tracker->engine[i]) continue;

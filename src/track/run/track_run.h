@@ -1,4 +1,4 @@
-/* A run of tracking in progress: what its workers share, and one worker. */
+/* A run of tracking: the state that all workers share, and the worker, which tracks with one engine. */
 #ifndef GLS_TRACK_RUN_TRACK_RUN_H
 #define GLS_TRACK_RUN_TRACK_RUN_H
 
@@ -6,7 +6,7 @@
 #include "track/run/writer_thread.h"
 #include "track/tracker.h"
 
-/* --- A run in progress: what its workers share. */
+/* --- State of a run. */
 
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
@@ -16,48 +16,49 @@ typedef struct gls_run {
     const double (*space)[4];
     gls_queue queue;
     gls_writer_task task;
-    gls_writer_thread *writer; /* NULL: nobody wants the streamlines */
-    gls_track_stats stats;     /* of all that is finished; under the queue's lock, as are the next four */
-    size_t n_workers, n_alive; /* those that did not fail */
-    size_t n_threads;          /* that have not ended */
-    gls_status status;         /* why the run ends early */
+    gls_writer_thread *writer; /* NULL: nothing to deliver */
+    gls_track_stats stats; /* of all committed seeds; guarded by the queue's lock, as are the members up to message */
+    size_t n_workers, n_alive; /* workers that have not failed */
+    size_t n_threads;          /* worker threads that have not ended */
+    gls_status status;         /* first failure, with its message */
     char message[512];
-    bool threaded;               /* workers are on threads of their own, not the one on that of the run */
+    bool threaded; /* workers run on their own threads; false: the only worker runs on the caller's thread */
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
-    double polled; /* when progress was last called */
+    double polled; /* time of the last call of progress, s */
 } gls_run;
 
-/* Ends the run with the status and message of this thread's last failure, unless it ends already. */
+/* Stops the run with this thread's last failure. Keeps an earlier failure. */
 void gls_run_fail(gls_run *run, gls_status status);
-/* Calls progress; GLS_ERR_CANCELLED if it asks to stop. On the thread of the run. */
+/* Calls progress(). GLS_ERR_CANCELLED if progress() asks to stop. Call on the thread that started the run. */
 gls_status gls_run_report(gls_run *run);
-/* Between dispatches: reports progress if the last time is some time ago; GLS_ERR_CANCELLED if the run was stopped. */
+/* Call between dispatches. Reports progress if the last report is older than GLS_SECONDS_BETWEEN_REPORTS.
+ * GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_run_poll(gls_run *run);
 
-/* gls_tracker_run() with points in any space, e.g. voxel coordinates for exact comparisons. */
+/* As gls_tracker_run(), with points in any space, for example voxel coordinates for exact comparisons. */
 gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result);
 
-/* --- A worker of a run: tracks with one engine, on a thread of its own if there are several. */
+/* --- The worker. With several devices each worker has a thread. */
 
 typedef struct gls_worker {
     gls_run *run;
-    size_t index; /* of its engine */
-    size_t place; /* among the workers */
+    size_t index; /* index of its engine in the tracker */
+    size_t place; /* index among the workers of the run */
     gls_batch batch;
-    gls_track_stats round; /* of what is not finished yet */
+    gls_track_stats round; /* counts that are not committed yet */
     gls_track_share *share;
-    unsigned losses; /* of the context, since a streamline was last finished */
+    unsigned losses; /* how often the context was lost since a streamline was last finished */
     pthread_t thread;
 } gls_worker;
 
-/* The worker of the n-th place in the run, with engine index. It must not move. */
+/* Initialises the worker at index `place` of the run for engine `index`. The struct must not be moved afterwards. */
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
 void gls_worker_finish(gls_worker *worker);
-/* Tracks ranges until there are none, or it cannot go on: then others take over what it leaves, and without others the
- * run ends with its failure. */
+/* Tracks ranges until the queue has none. A worker whose device fails leaves its seeds to the other workers; the run
+ * fails if it was the last. */
 void gls_worker_work(gls_worker *worker);
 
 #endif

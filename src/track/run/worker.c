@@ -1,4 +1,4 @@
-/* One engine at work: ranges of seeds, and what is done when its device runs out of memory or is lost. */
+/* The worker: tracks ranges of seeds with one engine, and recovers when the device is lost or out of memory. */
 #include "track/run/track_run.h"
 
 #include <inttypes.h>
@@ -12,10 +12,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Items of a dispatch that keep all cores of a CPU busy. */
+/* Fewest items of a dispatch that keep all cores of a CPU busy. */
 #define MIN_ON_CPU 64
-/* Linux gives a job on the GPUs of small boards half a second (v3d, panfrost, lima, etnaviv), whether or not it gets
- * on. A chip that is too hot may take three times as long from one job to the next. */
+/* Pace for GPUs of small boards (v3d, panfrost, lima, etnaviv): Linux kills their jobs after half a second, and a hot
+ * chip may become three times slower from one job to the next. */
 #define FIRST_ON_BOARD 64
 #define MIN_ON_BOARD 16
 #define SECONDS_ON_BOARD 0.12
@@ -28,7 +28,7 @@ static bool is_board(const gls_device_info *device)
     return false;
 }
 
-/* What is known of a device before its first dispatch; what was learnt since stays. */
+/* Sets what is known about a device before its first dispatch; keeps the measured times. */
 static void set_pace(const gls_device_info *device, gls_pace *pace)
 {
     if (device->software) pace->least = MIN_ON_CPU;
@@ -38,8 +38,8 @@ static void set_pace(const gls_device_info *device, gls_pace *pace)
     pace->first = FIRST_ON_BOARD;
 }
 
-/* What is cut or thinned on the host needs all points, and so do streamlines that are tracked again. Counts of a device
- * are of all that it kept, so that they tell nothing where the host selects. */
+/* Chooses which points the device sends. Refinement and retries need all points. With select the device's counts of
+ * visited voxels cannot be used, because they include streamlines that the host drops. */
 static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
 {
     const gls_writer_task *task = &w->run->task;
@@ -48,7 +48,7 @@ static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
     return e->visitor.words && e->params.select == 0 ? GLS_POINTS_COUNTED : GLS_POINTS_ALL;
 }
 
-/* Arrays of the host as the engine's plan wants them. */
+/* Allocates host arrays for the engine's current plan. */
 static gls_status make_arrays(gls_worker *w)
 {
     gls_batch *b = &w->batch;
@@ -62,7 +62,7 @@ static gls_status make_arrays(gls_worker *w)
     return gls_batch_make_arrays(b);
 }
 
-/* --- what a batch asks of its host ---------------------------------------- */
+/* --- Callbacks of the batch, see gls_batch_host. */
 
 static gls_status poll(void *user)
 {
@@ -153,8 +153,9 @@ static void release(gls_worker *w)
     if (engine) gls_device_release(engine->device);
 }
 
-/* After a failure that is no fault of the input: a new context in place of one that was lost, smaller batches where
- * memory ran out. Without success the failure that cannot be mended, and there may be no engine any more. */
+/* Recovers from a failure of the device: makes a new context if the old one was lost, and halves the batch if memory
+ * ran out or the context was lost again. Returns the failure if it cannot recover; the tracker may then have no engine.
+ */
 static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
 {
     gls_tracker *t = w->run->tracker;
@@ -167,7 +168,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         if (lost && w->losses == GLS_MAX_LOSSES)
             return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
         uint32_t before = batch;
-        /* a device that was too slow for its driver's patience gets less to do at a time */
+        /* a device that exceeds its driver's time limit gets smaller batches */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
         w->losses += lost;
         if (lost) gls_pace_slow(&w->batch.initial_pace);
@@ -196,7 +197,7 @@ static gls_status track_range(gls_worker *w, gls_seed_range *range)
                                                               : gls_batch_run(&w->batch, range->first, n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
-        if (!status && done < n) break; /* somebody has to take care of earlier seeds */
+        if (!status && done < n) break; /* the batch gave way: earlier seeds are due */
         if (status) {
             gls_track_stats_drop(&w->round);
             status = recover(w, status, range->first);
@@ -206,8 +207,7 @@ static gls_status track_range(gls_worker *w, gls_seed_range *range)
     return GLS_OK;
 }
 
-/* A device that cannot go on leaves the work to the others; other failures, and that of the last device, are the run's.
- */
+/* Leaves the remaining work to the other workers if only this device failed; otherwise fails the run. */
 static void leave(gls_worker *w, gls_status status)
 {
     gls_run *run = w->run;
@@ -223,14 +223,15 @@ static void leave(gls_worker *w, gls_status status)
         gls_run_fail(run, status);
 }
 
-/* Fewer seeds in a batch are too few to keep a device busy. */
+/* Fewer seeds do not keep a device busy. */
 #define FEW_SEEDS 256
 #define BATCHES_ALONE 64
 #define BATCHES_AMONG_SEVERAL 8
 #define BATCHES_WITH_POINTS 2
 
-/* Batches that follow one another without a pause. With several at work short ranges end at about the same time, and
- * what is tracked before its turn must find room: a few batches where all points come. */
+/* Batches in a range, which follow each other without a pause. Several workers get short ranges, so that they finish at
+ * about the same time; if all points are transferred, even shorter ones, because results that are not due yet take
+ * memory. */
 static uint64_t batches_of_range(const gls_worker *w)
 {
     if (!w->batch.engine->plan.in_flight) return 1;
@@ -238,7 +239,7 @@ static uint64_t batches_of_range(const gls_worker *w)
     return w->run->writer && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
-/* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
+/* Seeds of the next range. With select: 10 % more than the missing streamlines should need. */
 static uint64_t range_limit(gls_worker *w)
 {
     uint64_t most = w->batch.engine->plan.batch_seeds, wanted = w->run->tracker->params.select;

@@ -1,4 +1,4 @@
-/* Delivery of finished streamlines to the sink, in the order of seeds, while the next ones are tracked. */
+/* Delivers finished streamlines to the sink in the order of seeds while the next ones are tracked. */
 #include "track/run/writer_thread.h"
 
 #include <stdio.h>
@@ -8,21 +8,21 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that
- * they share, and one besides for what is due. */
+/* Results that one worker may have in use: FEW always, up to MANY while all results in use take less than SHARED_BYTES,
+ * and one more for the seeds that are due. */
 #define FEW 2
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)
 
 struct gls_writer_thread {
     pthread_t thread;
-    gls_queue *queue; /* its lock is ours, too */
+    gls_queue *queue; /* its lock guards this struct, too */
     gls_writer_task task;
-    gls_batch_result *result; /* n_workers x per_worker, lent by the store */
+    gls_batch_result *result; /* n_workers x per_worker; the store owns them */
     size_t n_workers, per_worker;
-    uint64_t due;      /* the seed that comes next */
-    uint64_t bytes;    /* of results that wait */
-    uint64_t selected; /* streamlines that were handed over, where they are counted */
+    uint64_t due;      /* the next seed to deliver */
+    uint64_t bytes;    /* bytes of results that wait */
+    uint64_t selected; /* streamlines delivered so far, if gls_writer_counts() */
     bool closing;
     gls_status status;
     char message[512];
@@ -47,7 +47,7 @@ gls_status gls_writer_check_numbers(uint64_t end)
                                          "more take several runs with other random seeds");
 }
 
-/* Of the result that is due only what is wanted. */
+/* Counts the outcomes of the result that is due, and shortens it to the streamlines that are still wanted. */
 static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 {
     const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
@@ -59,7 +59,7 @@ static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
     return GLS_OK;
 }
 
-/* What the sink takes, then the journal, which so never has what no sink took. */
+/* Gives the result to the sink first, then to the journal, so that the journal never holds what no sink took. */
 static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *result)
 {
     const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, result->seed},
@@ -75,7 +75,7 @@ static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *re
     return status;
 }
 
-/* Called and returns with the lock held. */
+/* The caller holds the lock, before and after; it is released while the sink works. */
 static void hand_over(gls_writer_thread *c, gls_batch_result *result)
 {
     if (!c->status && !c->queue->satisfied) {
@@ -140,7 +140,7 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
     return GLS_OK;
 }
 
-/* A free result of the worker, if it may have one more; rather one that has its memory already. */
+/* A free result of the worker if it may use one more: the one with the most memory already allocated. */
 static gls_batch_result *find_free(gls_writer_thread *c, size_t worker, uint64_t first)
 {
     gls_batch_result *result = &c->result[worker * c->per_worker], *best = NULL;
@@ -159,7 +159,7 @@ gls_status gls_writer_thread_take(gls_writer_thread *c, size_t worker, uint64_t 
 {
     gls_batch_result *result = NULL;
     pthread_mutex_lock(&c->queue->lock);
-    /* what is due comes first: with nobody on it, one that waits to deliver what comes later would wait for ever */
+    /* if no worker tracks the seed that is due, return NULL: waiting would never end */
     while (!c->queue->stopped && !(result = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due))
         pthread_cond_wait(&c->queue->changed, &c->queue->lock);
     bool stopped = c->queue->stopped;
@@ -185,14 +185,15 @@ void gls_writer_thread_send(gls_writer_thread *c, gls_batch_result *result, uint
     pthread_cond_broadcast(&c->queue->changed);
 }
 
-/* A result of the journal whose turn it is: in no other order were they added. */
+/* Delivers the next result of the journal, which holds results in the order of seeds. */
 static gls_status replay_next(gls_writer_thread *c, bool *found)
 {
     gls_batch_result *result;
     uint64_t first = c->queue->next;
     gls_status status = gls_writer_thread_take(c, 0, first, &result);
     if (status) {
-        *found = false; /* stopped: by the sink, whose failure is told in the end, or because all is there */
+        *found = false; /* the queue is stopped: all wanted streamlines are there, or the sink failed, which
+                           gls_writer_thread_destroy() reports */
         return GLS_OK;
     }
     status = gls_journal_read(c->task.journal, result, found);

@@ -1,3 +1,4 @@
+/* Definitions and slot contents for the sources of kernels. */
 #include "track/shader/kernel_inputs.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Writes the numbers of a sphere and of its spherical harmonics as rows of shader source. */
 #include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
@@ -18,7 +19,7 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-9;
 }
 
-/* Classes by the signs of a basis function under x -> -x and y -> -y. */
+/* Appends the terms of one orbit, sorted into classes by the signs of a basis function under x -> -x and y -> -y. */
 static void put_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t size)
 {
     static const char *const classes[2][2] = {{"PP", "PM"}, {"MP", "MM"}};
@@ -53,7 +54,7 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order)
 
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order)
 {
-    /* any point off all planes tells the signs */
+    /* points off all mirror planes, so that their values show the signs */
     static const double directions[3][3] = {{0.36, 0.48, 0.8}, {-0.36, 0.48, 0.8}, {0.36, -0.48, 0.8}};
     static const char *const classes[2][2] = {{"pp", "pm"}, {"mp", "mm"}};
     size_t k = gls_sh_count(sh_order);

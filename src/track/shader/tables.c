@@ -1,3 +1,4 @@
+/* Builds the model buffer: matrices, neighbours, reflection orbits and cones of a sphere. */
 #include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
@@ -96,14 +97,14 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
     uint32_t *word = gls_table_quads(s, defines, "MODEL_NEIGHBOURS", quads * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t m = 0; m < 8 * quads; m++) {
-            /* vertices with fewer neighbours count themselves: that never decides */
+            /* pad with the vertex itself: it never decides whether the vertex is a maximum */
             size_t at = sphere->first[v] + m;
             uint32_t neighbour = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
             word[(m / 8 * sphere->n + v) * 4 + m % 8 / 2] |= neighbour << (m % 2 * 16);
         }
 }
 
-/* Coefficient-major. */
+/* The ODF matrix, coefficient-major. */
 static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
     size_t k = gls_sh_count(sh_order);
@@ -118,8 +119,8 @@ static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_s
     return status;
 }
 
-/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and
- * its reflection changes nothing. */
+/* Index within an orbit of the mirror image of its first vertex. In an orbit of 2 one coordinate is 0, and that
+ * reflection changes nothing. */
 static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
 {
     if (size == 4) return turn_x + 2u * turn_y;
