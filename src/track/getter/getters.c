@@ -1,4 +1,4 @@
-/* The table of direction getters: a row for each. */
+/* The table of direction getters, and what others ask of a row. */
 #include "track/getter/getter.h"
 
 #include "track/getter/odf_field.h"

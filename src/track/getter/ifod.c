@@ -1,4 +1,4 @@
-/* Direction getters: first and second order integration over FODs. */
+/* Direction getters ifod1 and ifod2: first and second order integration over FODs. */
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
 #include "util/option.h"
@@ -10,8 +10,8 @@ static int places(const gls_track_params *params)
     return params->ifod_samples - 1;
 }
 
-/* Looks at candidates in a turn of the loop: so many that the turns of a step, of which each is an attempt to find a
- * direction, can be counted. */
+/* Candidates examined in one iteration: so many that the iterations of a step, each an attempt to find a direction, can
+ * be counted within FLAG_ATTEMPT. */
 static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
 {
     int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? places(params) : 1);

@@ -1,5 +1,5 @@
-/* Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
- * the ODF), deterministic (its largest value), and the peak that is nearest to the last direction. */
+/* Direction getters that choose a vertex inside the cone round the last direction: prob draws one in proportion to the
+ * ODF, det takes the largest value, closest takes the peak nearest to the last direction. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-/* weighted: by the angle to the last direction. */
+/* Adds tables and rows for SH coefficients. weighted: directions are weighted by the angle to the last one. */
 static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped, bool weighted)
 {
     static const char reason[] = "the basis functions' numbers, row by row";
@@ -33,14 +33,14 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     return status;
 }
 
-/* Vertices that a lane looks at, where the number of lanes is known and their bits fit into a word; else 0. */
+/* Vertices for each lane if the number of lanes is fixed and the bits of these vertices fit into a word; else 0. */
 static size_t stretch(size_t n_vertices, const gls_model_request *request)
 {
     size_t n = (n_vertices + request->lanes - 1) / request->lanes | 1;
     return request->lanes_fixed && n <= 32 ? n : 0;
 }
 
-/* Field and sphere, and the ODF's rows of source. */
+/* Plans the field, the sphere and the rows of the ODF. */
 static gls_status plan_odf(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_track_params *params = request->params;
@@ -81,7 +81,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     return status;
 }
 
-/* Rows of source take the ODF's peaks from one of coefficients alone. */
+/* Written-out source for peaks exists only with SH coefficients, so amplitudes use loops. */
 static gls_status plan_closest(const gls_model_request *request, gls_model_plan *model)
 {
     gls_text text = {0};

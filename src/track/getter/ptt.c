@@ -1,4 +1,4 @@
-/* Direction getter: parallel transport tractography. */
+/* Direction getter ptt: parallel transport tractography. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "util/option.h"
 #include "util/status.h"
 
-/* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a
- * time. Where these would take most of the memory, the smallest cells. */
+/* Chooses cells where the device has room, because single directions are looked up; else textures of one channel for
+ * each texel; the smallest cells where textures would take most of the memory. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;
@@ -91,16 +91,16 @@ static uint32_t substeps(const gls_track_params *params)
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
 }
 
-/* As many as take the samples of a few hundred probes, in at most 16384 turns of loops. A turn tries eight curves at
- * most. */
+/* Iterations in a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries at most
+ * eight curves. */
 static uint32_t turns(const gls_track_params *params)
 {
     uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;
     return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
 }
 
-/* A turn samples the field along the probes of a few curves; others, like the search for peaks, all vertices at one
- * place, four to a texel. */
+/* One iteration samples the field along the probes of a few curves; a search for peaks samples all vertices at one
+ * place, four in a texel. */
 static double turn_cost(const gls_track_params *params, const gls_track_input *input)
 {
     const double curves = 2;

@@ -1,4 +1,4 @@
-/* The table of parallel transport tractography: the map of nearest vertices. */
+/* Builds the map of nearest vertices for parallel transport tractography. */
 #include "track/getter/ptt_tables.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Side of the map: 18 KiB for an antipodal sphere, so that it fits into shared memory. */
+/* Side of the map: 18 KiB for an antipodal sphere, which fits into shared memory. */
 #define NEAREST_SIZE 96
 
 static void cell_direction(size_t x, size_t y, double side, double d[3])

@@ -1,4 +1,4 @@
-/* Direction getter: the peak of the FOD uphill from the last direction. */
+/* Direction getter sdstream: climbs from the last direction to a peak of the FOD. */
 #include "track/getter/odf_field.h"
 #include "util/option.h"
 

@@ -1,3 +1,4 @@
+/* Fields of SH coefficients for getters along single directions, and the recurrences that evaluate SH in a shader. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -14,13 +15,14 @@ static void put(gls_text *out, const char *macro, const double *value, int n)
     gls_text_puts(out, ")\n");
 }
 
-/* z P(l) = a(l + 1) P(l + 1) + a(l) P(l - 1) for the orthonormal functions P of order m. */
+/* Coefficient a(l) of the recurrence z P(l) = a(l + 1) P(l + 1) + a(l) P(l - 1) of the orthonormal functions P of order
+ * m. */
 static double factor(int l, int m)
 {
     return sqrt(((double)l * l - (double)m * m) / (4.0 * l * l - 1));
 }
 
-/* The functions of an order, all without their power (x + iy)^m. first: that of degree m. */
+/* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
 static void put_order(gls_text *out, int order, int m, double first)
 {
     int l = m + m % 2;
@@ -38,7 +40,7 @@ static void put_order(gls_text *out, int order, int m, double first)
     if (m > 0) gls_text_puts(out, "SH_ORDER_END\n");
 }
 
-/* The functions of GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
+/* Rows for the basis GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
 static char *rows_of(int order)
 {
     gls_text out = {0};

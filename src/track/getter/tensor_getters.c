@@ -1,5 +1,5 @@
-/* Direction getters along the main axis of a tensor that is fitted at each point: to the interpolated signals
- * (tensordet), or to a wild bootstrap of them that is drawn once for each voxel and streamline (tensorprob). */
+/* Direction getters along the main axis of a tensor that is fitted at each point: tensordet fits the interpolated
+ * signals, tensorprob a wild bootstrap of them, drawn once for each voxel and streamline. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "util/option.h"
 #include "util/status.h"
 
-#define MAXIMUM 1024.0f        /* the largest signal is brought to this, well inside half floats */
-#define MAX_RESIDUAL 16384.0f  /* a fit of noise may be anything */
-#define DIFFUSIVITY_UNIT 1e-3f /* mm2/s, so that numbers are about 1 */
+#define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
+#define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
+#define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
@@ -25,10 +25,10 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
 }
 
-/* --- the field ---------------------------------------------------------------- */
+/* --- The field. */
 
-/* Tiles of signals; behind the last signal there is room for one number that says whether a voxel has any. For the
- * bootstrap a tile of residuals follows each of them. */
+/* Number of tiles of signals. One channel behind the last signal tells whether the voxel has any signal. For the
+ * bootstrap a tile of residuals follows each tile of signals. */
 static uint32_t n_quads(const gls_track_input *input)
 {
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
@@ -36,7 +36,7 @@ static uint32_t n_quads(const gls_track_input *input)
 
 typedef struct signal_fill {
     const gls_image *dwi;
-    const gls_tensor_plan *fit; /* for residuals; NULL: none */
+    const gls_tensor_plan *fit; /* the fit that gives residuals; NULL: no residuals */
     float scale;
 } signal_fill;
 
@@ -46,7 +46,7 @@ static size_t channel_of(const signal_fill *f, size_t volume)
     return f->fit ? volume / 4 * 8 + volume % 4 : volume;
 }
 
-/* The logarithms of signals, 0 where there is none. */
+/* Logarithms of the signals; 0 where there is no signal. */
 static void take_logarithms(const signal_fill *f, const float *rows, double *y)
 {
     for (size_t t = 0; t < f->dwi->n_volumes; t++) {
@@ -117,7 +117,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
     const signal_fill f = {
         .dwi = input->dwi, .fit = bootstrap ? &fit : NULL, .scale = gls_field_scale(largest, MAXIMUM)};
     for (size_t i = 0; i < n; i++) {
-        models[i]->scale = 1; /* cutoffs are of FA */
+        models[i]->scale = 1; /* cutoffs are values of FA, which has no unit */
         models[i]->min_signal = log((double)f.scale);
         field[i] = &models[i]->field;
     }
@@ -142,9 +142,9 @@ static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_
     return fill(models, n, input, true, failed);
 }
 
-/* --- the model ---------------------------------------------------------------- */
+/* --- The model. */
 
-/* The six rows of the fit that give the tensor, four volumes at a time. */
+/* Adds the six rows of the fit that give the tensor, four volumes in a quad. */
 static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 {
     static const int order[] = {0, 2, 5, 1, 3, 4}; /* xx yy zz xy xz yz */
@@ -162,7 +162,7 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
     return GLS_OK;
 }
 
-/* A pair of tiles of the bootstrap lies in one texture. */
+/* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);

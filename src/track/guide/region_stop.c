@@ -1,4 +1,5 @@
-/* Guide: the stop map, and regions that streamlines have to meet, have to avoid, or end at. */
+/* The guide for regions: ends halves at the stop map and at regions, and rejects streamlines that miss or enter
+ * regions. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +10,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* What a first point in regions of a role makes of a half-streamline and of its streamline. */
+/* What the first point in a region of a role does to its half and to its streamline. */
 typedef struct point_rule {
     gls_region_role role;
-    uint32_t end; /* or GUIDE_GO_ON */
+    uint32_t end; /* a GLS_END_..., or GUIDE_GO_ON */
     const char *end_symbol;
     gls_verdict verdict;
 } point_rule;
@@ -25,7 +26,7 @@ static const point_rule point_rules[] = {
 };
 #define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
 
-/* The verdict on a streamline that met these regions, GLS_VERDICT_KEPT if nothing rejects it. */
+/* Verdict on a streamline that met the regions of these bits; GLS_VERDICT_KEPT if no region rejects it. */
 static gls_verdict verdict_on(const gls_regions *r, uint32_t met)
 {
     for (size_t i = 0; i < N_POINT_RULES; i++)
@@ -48,10 +49,11 @@ bool gls_guide_regions_gave(gls_verdict verdict)
     return false;
 }
 
-/* Words of a line of the texture, where the device allows them. */
+/* Words in a line of the texture, if the device allows so many. */
 #define SIDE 1024u
 
-/* Room for all words, in lines of side words and layers of side lines; one layer may have fewer. */
+/* Size of the texture for all words: lines of `side` words, layers of `side` lines. A single layer may have fewer
+ * lines. */
 static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
 {
     size_t lines = r->n_words / side + 1;
@@ -145,7 +147,7 @@ static char *rows_of(const gls_regions *r)
     return gls_text_take(&out);
 }
 
-/* The rules of the roles that there are regions of. */
+/* Rows for the roles that the input has regions of. */
 static char *end_rows_of(const gls_regions *r)
 {
     gls_text out = {0};
@@ -226,8 +228,8 @@ static void cut(gls_guide_half *half, uint32_t points, gls_end end)
     half->end = end;
 }
 
-/* Where all include regions end a streamline: the backward half goes only as far as the forward half left something to
- * meet. */
+/* For stop_at_all: cuts the backward half where it has met all include regions that the forward half and the seed have
+ * not. */
 static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half half[2])
 {
     const gls_guide_plan *plan = &guide->plan;

@@ -1,4 +1,4 @@
-/* Guide: a half ends where the stop map falls to the threshold. */
+/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. */
 #include "track/guide/guide.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     return GLS_OK;
 }
 
-/* Not-a-number counts as 0: such a voxel ends a streamline under any threshold >= 0. */
+/* Values that are not finite become 0, so that they end streamlines at any threshold >= 0. */
 gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_image *map = input->stop_map;

@@ -1,4 +1,4 @@
-/* Guide: tissue, beside the stop map and regions. */
+/* The guide for tissue (ACT, or maps of good and bad ends), together with the stop map and regions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     return status;
 }
 
-/* Cortical and deep grey matter, white matter and CSF; or maps of good and bad ends, which have no type: what is no
- * tissue is a good end. */
+/* The texel of a voxel. ACT: cortical grey, deep grey, white matter, CSF. Other rules: maps of good and of bad ends,
+ * where a voxel without any tissue is a good end. */
 static void put_texel(const gls_tissue *t, size_t voxel, float out[4])
 {
     const float *v = t->value[voxel];
@@ -185,7 +185,7 @@ static bool turns_round(const gls_guide *guide, const float seed[3], const float
     return gls_tissue_rises(guide->tissue, seed, direction);
 }
 
-/* --- the verdict ----------------------------------------------------------- */
+/* --- The verdict. */
 
 static bool tracked(const gls_guide_half *half)
 {
@@ -198,7 +198,8 @@ static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
     return known && tracked(half) ? half->memory[guide->plan.tissue] : 0;
 }
 
-/* Out of a seed in deep grey matter only one half may go on into white matter: the forward half if both would. */
+/* From a seed in deep grey matter only one half may continue into white matter. If both do, shortens the backward half,
+ * whose new memory is written to `memory`. Returns false if no half reaches white matter. */
 static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], uint32_t *memory)
 {
     const gls_guide_plan *plan = &guide->plan;
@@ -219,7 +220,7 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
            (stuck && !(flags_of(guide, half) & TISSUE_ON_PATH));
 }
 
-/* The verdict on halves that were joined; white: one of them leads into white matter where it has to. */
+/* The verdict after join_in_deep_grey(). white: what that function returned. */
 static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                               bool white, uint32_t *met)
 {
@@ -236,7 +237,7 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
                          uint32_t *met)
 {
     uint32_t memory[GLS_GUIDE_MAX_WORDS];
-    gls_guide_half joined[2] = {half[0], half[1]}; /* what they remember may lie here */
+    gls_guide_half joined[2] = {half[0], half[1]}; /* their memory may point into memory[] */
     gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);
     if (rejected == GLS_VERDICT_KEPT) rejected = gls_guide_regions_verdict_of(half[1].end);
     bool white = join_in_deep_grey(guide, joined, memory);
