@@ -53,8 +53,8 @@ static gls_status write_directions(const gls_fixels *f, const char *directory, b
     return status;
 }
 
-gls_status gls_fixels_put(const gls_fixels *f, const char *directory, const gls_fixel_values *values, size_t n,
-                          bool overwrite, gls_output_group *group)
+gls_status gls_fixels_write_grouped(const gls_fixels *f, const char *directory, const gls_fixel_values *values,
+                                    size_t n, bool overwrite, gls_output_group *group)
 {
     gls_grid grid;
     gls_status status = gls_output_group_make_folder(group, directory);
@@ -71,7 +71,7 @@ gls_status gls_fixels_write(const gls_fixels *f, const char *directory, const gl
 {
     gls_output_group group = {0};
     GLS_REQUIRE(f && directory && (values || n == 0));
-    gls_status status = gls_fixels_put(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
+    gls_status status = gls_fixels_write_grouped(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
     return status;

@@ -83,8 +83,8 @@ struct gls_fixels {
 };
 
 /* gls_fixels_write() as part of a group. */
-gls_status gls_fixels_put(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values, size_t n,
-                          bool overwrite, gls_output_group *group);
+gls_status gls_fixels_write_grouped(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
+                                    size_t n, bool overwrite, gls_output_group *group);
 
 /* The fixel of a direction of the sphere, or GLS_NO_FIXEL. */
 static inline uint32_t gls_fixel_at(const gls_fixels *f, size_t voxel, unsigned direction)

@@ -20,7 +20,7 @@ typedef struct portion {
     double length;
 } portion;
 
-/* What a thread works with, and what it has made of the streamlines of a parcel. */
+/* What a thread works with, and what it has made of the streamlines of a map_task. */
 typedef struct row_thread {
     gls_walk walk;
     portion *portion;
@@ -28,7 +28,7 @@ typedef struct row_thread {
     uint32_t *entry;
     uint8_t *high_bits; /* where entries are wide */
     size_t n, capacity, high_capacity;
-    uint64_t n_without_points, n_outside; /* of a parcel */
+    uint64_t n_without_points, n_outside; /* of a map_task */
     size_t bad;                           /* of its streamlines, the first with a point that cannot be mapped */
     double low[3], high[3];               /* of all points */
     bool failed;
@@ -178,14 +178,14 @@ static float make_row(const gls_rows *rows, row_thread *t)
     return (float)contribution;
 }
 
-/* What the threads do with a parcel. */
-typedef struct parcel {
+/* What the threads do with a map_task. */
+typedef struct map_task {
     gls_rows *rows;
     const gls_streamlines *s;
     float (*copy)[3]; /* not NULL: they look at the points and copy them, without mapping */
     gls_placed *place;
     float *contribution;
-} parcel;
+} map_task;
 
 /* Whether a streamline of n points, one at least, can be mapped. Widens the thread's box if so. */
 static bool look_at_points(row_thread *t, const float *x, size_t n)
@@ -215,7 +215,7 @@ static bool look_at_points(row_thread *t, const float *x, size_t n)
 
 static void map_some(void *user, int thread, size_t from, size_t until)
 {
-    const parcel *p = user;
+    const map_task *p = user;
     const gls_streamlines *s = p->s;
     const gls_rows *rows = p->rows;
     row_thread *t = &rows->thread[thread];
@@ -334,7 +334,7 @@ gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float
 }
 
 /* What the threads have found. */
-static gls_status end_threads(const parcel *p)
+static gls_status end_threads(const map_task *p)
 {
     gls_rows *rows = p->rows;
     gls_status status = GLS_OK;
@@ -355,7 +355,7 @@ static gls_status end_threads(const parcel *p)
     return !status && bad < SIZE_MAX ? fail_bad(rows, p->s, bad) : status;
 }
 
-static gls_status run_threads(parcel *p)
+static gls_status run_threads(map_task *p)
 {
     gls_rows *rows = p->rows;
     for (int i = 0; i < rows->n_threads; i++) {
@@ -370,7 +370,7 @@ static gls_status run_threads(parcel *p)
 
 gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *s, float (*to)[3])
 {
-    parcel p = {.rows = rows, .s = s, .copy = to};
+    map_task p = {.rows = rows, .s = s, .copy = to};
     gls_status status = run_threads(&p);
     rows->n_taken += status ? 0 : s->n;
     return status;
@@ -378,7 +378,7 @@ gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *s, float (*to)[3
 
 gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *s)
 {
-    parcel p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    map_task p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
     gls_status status = GLS_OK;
     if (!p.place || !p.contribution) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     if (!status) status = run_threads(&p);

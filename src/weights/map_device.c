@@ -18,10 +18,10 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define VISIT_BYTES 16
 
 /* A buffer that grows. */
-typedef struct room {
+typedef struct grown_buffer {
     gls_buffer *buffer;
     size_t bytes;
-} room;
+} grown_buffer;
 
 /* What the device has sent back. */
 typedef struct answer {
@@ -34,7 +34,7 @@ struct gls_mapper {
     gls_mapper_source source;
     gls_kernel *kernel;
     gls_buffer *grid, *lobes;
-    room starts, points, visits, rows, entries;
+    grown_buffer starts, points, visits, rows, entries;
     size_t n_visits; /* for which there is room */
     uint32_t *start;
     size_t start_capacity;
@@ -43,11 +43,11 @@ struct gls_mapper {
     unsigned which; /* answer of the run */
 };
 
-static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, room *r)
+static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, grown_buffer *r)
 {
     if (bytes <= r->bytes) return GLS_OK;
     gls_buffer_destroy(r->buffer);
-    *r = (room){NULL, 0};
+    *r = (grown_buffer){NULL, 0};
     const size_t wanted = bytes + bytes / 8;
     gls_status status = gls_buffer_create(m->source.device, GLS_BUFFER_STORAGE, wanted, label, &r->buffer);
     if (!status) r->bytes = wanted;
@@ -67,12 +67,12 @@ static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
     return GLS_OK;
 }
 
-static void put_float(uint32_t *word, float x)
+static void store_float(uint32_t *word, float x)
 {
     memcpy(word, &x, sizeof x);
 }
 
-static void put_sphere(uint32_t *word)
+static void store_sphere(uint32_t *word)
 {
     const gls_lobe_sphere *s = gls_lobe_sphere_get();
     for (size_t i = 0; i < GLS_LOBE_DIRECTIONS; i++) {
@@ -91,13 +91,13 @@ static gls_status fill_lobes(gls_mapper *m)
     uint32_t *word = fits ? calloc(1, bytes) : NULL;
     if (!word) return gls_fail(GLS_ERR_DEVICE_MEMORY, "no memory for the lobes of %zu voxels", f->n_voxels);
     size_t next = VOXELS_AT + 3 * n;
-    put_sphere(word);
+    store_sphere(word);
     for (size_t v = 0; v < n; v++) {
         const gls_fixel_voxel *voxel = &f->voxel[v];
         uint32_t *to = word + VOXELS_AT + 3 * v;
         to[0] = voxel->first;
         to[1] = voxel->count > 0 ? (uint32_t)next : NOTHING;
-        put_float(&to[2], m->source.mask ? m->source.mask[v] : 1);
+        store_float(&to[2], m->source.mask ? m->source.mask[v] : 1);
         if (voxel->count == 0) continue;
         memcpy(word + next, f->table[v / GLS_FIXEL_BLOCK] + (size_t)voxel->table * GLS_LOBE_TABLE, GLS_LOBE_TABLE);
         next += TABLE_WORDS;
@@ -168,7 +168,7 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
                                  : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
 }
 
-static gls_status make_room(gls_mapper *m, size_t visits)
+static gls_status reserve_visits(gls_mapper *m, size_t visits)
 {
     if (visits <= m->n_visits) return GLS_OK;
     m->n_visits = 0;
@@ -208,7 +208,7 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     m->n = *n = count_run(s, first, *n, &points);
     m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
-    if (!status) status = make_room(m, points + *n);
+    if (!status) status = reserve_visits(m, points + *n);
     return status ? status : run(m);
 }
 
@@ -228,7 +228,7 @@ gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
     while (!status && counts[0] > m->n_visits) {
-        status = make_room(m, counts[0]);
+        status = reserve_visits(m, counts[0]);
         if (!status) status = run(m);
         if (!status) status = read_rows(m, a, counts);
     }

@@ -9,11 +9,11 @@
 #include "util/status.h"
 
 /* Streamlines that are mapped in one run. */
-typedef struct parcel {
+typedef struct line_buffer {
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* n + 1 */
     float (*point)[3];
-} parcel;
+} line_buffer;
 
 struct gls_row_queue {
     gls_rows *rows;
@@ -21,7 +21,7 @@ struct gls_row_queue {
     uint64_t device_bytes;
     size_t points; /* of a parcel */
     gls_mapper *mapper;
-    parcel parcel[2];
+    line_buffer buffer[2];
     int filling; /* the other one is the thread's, while it is busy */
     bool running, busy, ends;
     pthread_t thread;
@@ -33,7 +33,7 @@ struct gls_row_queue {
     gls_mapper_result mapped; /* of the last run: its rows are put in order while the device works on the next */
 };
 
-static gls_streamlines view(const parcel *p)
+static gls_streamlines view(const line_buffer *p)
 {
     return (gls_streamlines){.n = p->n, .offset = p->offset, .point = (const float(*)[3])p->point};
 }
@@ -80,9 +80,9 @@ static void count(const gls_row_queue *q, const gls_streamlines *s)
 }
 
 /* Maps the parcel that does not fill. */
-static void map_parcel(gls_row_queue *q)
+static void map_lines(gls_row_queue *q)
 {
-    const gls_streamlines s = view(&q->parcel[1 - q->filling]);
+    const gls_streamlines s = view(&q->buffer[1 - q->filling]);
     q->done = 0;
     q->status = q->mapper ? GLS_OK : create_mapper(q);
     while (q->done < s.n && !q->status) {
@@ -112,7 +112,7 @@ static void *work(void *user)
         }
         pthread_mutex_unlock(&q->lock);
         gls_device_hold(device);
-        map_parcel(q);
+        map_lines(q);
         gls_device_release(device);
         pthread_mutex_lock(&q->lock);
         q->busy = false;
@@ -127,7 +127,7 @@ static void begin(gls_row_queue *q)
 {
     if (!q->running) q->running = pthread_create(&q->thread, NULL, work, q) == 0;
     if (!q->running) {
-        map_parcel(q);
+        map_lines(q);
         return;
     }
     pthread_mutex_lock(&q->lock);
@@ -169,7 +169,7 @@ static gls_status wait_for_device(gls_row_queue *q)
     gls_mapper_destroy(q->mapper);
     q->mapper = NULL;
     if (status) return status;
-    gls_streamlines rest = view(&q->parcel[1 - q->filling]);
+    gls_streamlines rest = view(&q->buffer[1 - q->filling]);
     rest.n -= q->done;
     rest.offset += q->done;
     return rest.n > 0 ? gls_rows_map(q->rows, &rest) : GLS_OK;
@@ -179,10 +179,10 @@ static gls_status wait_for_device(gls_row_queue *q)
 static gls_status flush(gls_row_queue *q)
 {
     gls_status status = wait_for_device(q);
-    parcel *p = &q->parcel[q->filling];
+    line_buffer *p = &q->buffer[q->filling];
     if (status || p->n == 0) return status;
     q->filling = 1 - q->filling;
-    q->parcel[q->filling].n = 0;
+    q->buffer[q->filling].n = 0;
     if (!q->device) {
         const gls_streamlines s = view(p);
         return gls_rows_map(q->rows, &s);
@@ -194,7 +194,7 @@ static gls_status flush(gls_row_queue *q)
 /* Behind those that wait. */
 static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
 {
-    parcel *p = &q->parcel[q->filling];
+    line_buffer *p = &q->buffer[q->filling];
     const size_t n = p->n + s->n, before = p->n > 0 ? (size_t)p->offset[p->n] : 0,
                  points = before + (size_t)(s->offset[s->n] - s->offset[0]);
     if (n >= p->capacity) {
@@ -234,7 +234,7 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t dev
 gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 {
     gls_status status = s->n > 0 ? keep(q, s) : GLS_OK;
-    const parcel *p = &q->parcel[q->filling];
+    const line_buffer *p = &q->buffer[q->filling];
     return !status && p->n > 0 && p->offset[p->n] >= q->points ? flush(q) : status;
 }
 
@@ -254,8 +254,8 @@ void gls_row_queue_destroy(gls_row_queue *q)
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     for (int k = 0; k < 2; k++) {
-        free(q->parcel[k].offset);
-        free(q->parcel[k].point);
+        free(q->buffer[k].offset);
+        free(q->buffer[k].point);
     }
     gls_device_let_go(q->kept);
     free(q);

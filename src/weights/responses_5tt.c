@@ -14,14 +14,14 @@
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
 #define MAX_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
 
-typedef struct study {
+typedef struct estimation {
     const gls_image *dwi, *mask;
     const gls_gradients *gradients;
     const gls_responses_options *options;
     gls_image *tissue[N_TISSUES]; /* 1 in its voxels, on the grid of the series */
     gls_image *single;            /* the voxels of white matter with one bundle */
     size_t n[N_TISSUES];
-} study;
+} estimation;
 
 /* From voxels of the series to those of the image of tissues, and the places within a voxel along each axis. */
 typedef struct map {
@@ -90,7 +90,7 @@ static float fraction(const map *m, const gls_image *five, size_t volume, const 
 }
 
 /* The voxels of the mask with more than the fraction of a tissue; of all but white matter those without direction. */
-static gls_status mark_tissues(study *s, const gls_image *five, const char *name, const float *fa)
+static gls_status mark_tissues(estimation *s, const gls_image *five, const char *name, const float *fa)
 {
     static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
     const int32_t *dim = s->dwi->grid.dim;
@@ -117,7 +117,7 @@ static gls_status mark_tissues(study *s, const gls_image *five, const char *name
     return status;
 }
 
-static gls_status find_tissues(study *s, const gls_image *five, const char *name)
+static gls_status find_tissues(estimation *s, const gls_image *five, const char *name)
 {
     size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);
     gls_status status = voxel ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
@@ -135,7 +135,7 @@ static gls_status find_tissues(study *s, const gls_image *five, const char *name
 }
 
 /* The single bundles of the white matter, by the response of one shell that is not kept. */
-static gls_status find_single(study *s)
+static gls_status find_single(estimation *s)
 {
     gls_responses_options options = *s->options;
     gls_tissue_response *unused = NULL;
@@ -148,7 +148,7 @@ static gls_status find_single(study *s)
 }
 
 /* The response of all voxels of a set. */
-static gls_status respond(const study *s, const gls_image *set, gls_tissue_response **response)
+static gls_status respond(const estimation *s, const gls_image *set, gls_tissue_response **response)
 {
     size_t n = 0, all = gls_grid_voxels(&set->grid), *voxel = malloc(all * sizeof *voxel);
     if (!voxel) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
@@ -160,7 +160,7 @@ static gls_status respond(const study *s, const gls_image *set, gls_tissue_respo
     return status;
 }
 
-static gls_status check_series(const study *s)
+static gls_status check_series(const estimation *s)
 {
     gls_shell *shell = NULL;
     size_t n = 0;
@@ -171,7 +171,7 @@ static gls_status check_series(const study *s)
     return status;
 }
 
-static gls_status estimate(study *s, const gls_image *five, const char *name, gls_tissue_response **made)
+static gls_status estimate(estimation *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
     gls_status status = find_tissues(s, five, name);
     if (status) return status;
@@ -190,7 +190,7 @@ static gls_status estimate(study *s, const gls_image *five, const char *name, gl
     return status;
 }
 
-static gls_status join(const study *s, gls_image **voxels)
+static gls_status join(const estimation *s, gls_image **voxels)
 {
     const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};
     size_t n = gls_grid_voxels(&s->dwi->grid);
@@ -208,7 +208,7 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
     GLS_REQUIRE(dwi && gradients && mask && five && name && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
-    study s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
+    estimation s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[N_TISSUES] = {NULL};
     gls_tissue *checked = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");

@@ -79,7 +79,7 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
 
 /* In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most, which is
  * marked. */
-static float give_way(const host_solver *h, host_thread *t, const row *r)
+static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;
     float most = 0, sum = 0, weight = 0;
@@ -193,7 +193,7 @@ static void improve(const host_solver *h, host_thread *t, const row *r, float va
     x = x < -limit ? -limit : x > limit ? limit : x;
     float c = search.c + x;
     c = c < least ? least : c;
-    if (c > (float)o->max_coeff) c = give_way(h, t, r);
+    if (c > (float)o->max_coeff) c = replace_coefficient(h, t, r);
     *to = c;
     float w = c > least ? exponential(c) : 0;
     for (uint32_t i = 0; i < n; i++) {

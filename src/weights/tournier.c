@@ -120,14 +120,14 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
         size_t n = wanted < p->c.n ? wanted : p->c.n;
         if (!status) status = gls_candidates_check(n);
         if (status) return status;
-        bool settled = same_as_last(p, n, last, all);
+        bool converged = same_as_last(p, n, last, all);
         gls_tissue_response_destroy(*made);
         *made = NULL;
         status = gls_candidates_respond(p->dwi, p->gradients, &p->c, n, pass ? GLS_RESPONSE_ORDER : FIRST_ORDER, shell,
                                         made);
         if (!status) status = shrink(p, mask, REGION_FACTOR * wanted);
         if (status) return status;
-        if (settled) {
+        if (converged) {
             gls_log(GLS_LOG_INFO, "response: its %zu voxels settled after %d passes", n, pass + 1);
             return GLS_OK;
         }

@@ -119,7 +119,7 @@ static void *work(void *user)
         w->scene->n_taken += range.end - range.first;
         pthread_mutex_unlock(&w->scene->queue.lock);
         alive = work_range(w, &range);
-        gls_queue_put(&w->scene->queue, range);
+        gls_queue_give_back(&w->scene->queue, range);
     }
     return NULL;
 }
@@ -212,7 +212,7 @@ static void running_ahead(void **state)
     assert_int_equal(before, after);
     assert_true(after > 0 && after <= 2 * 17 * 40);
     assert_int_equal(s.calls, 0);
-    gls_queue_put(&s.queue, held);
+    gls_queue_give_back(&s.queue, held);
     assert_int_equal(finish(&s, workers, 2), GLS_OK);
     assert_true(s.gave_way > 0 && gls_queue_is_done(&s.queue));
     assert_all(&s, total);
@@ -246,25 +246,25 @@ static void ranges(void **state)
     assert_true(gls_queue_take(&q, 50, &b) && b.first == word && b.end == word + 50);
     assert_false(gls_queue_is_waiting(&q, word - 5));
     a.first += 2;
-    gls_queue_put(&q, a);
+    gls_queue_give_back(&q, a);
     assert_true(gls_queue_is_waiting(&q, word - 3) && !gls_queue_is_waiting(&q, word));
-    gls_queue_put(&q, b); /* joins the other */
+    gls_queue_give_back(&q, b); /* joins the other */
     assert_int_equal(q.n_returned, 1);
     assert_true(gls_queue_take(&q, 50, &c) && c.first == word - 3 && c.end == word);
     c.first = c.end;
-    gls_queue_put(&q, c);
+    gls_queue_give_back(&q, c);
     assert_true(gls_queue_take(&q, 20, &a) && a.first == word && a.end == word + 20);
     assert_true(gls_queue_take(&q, 80, &b) && b.first == word + 20 && b.end == word + 50);
     assert_true(gls_queue_take(&q, 80, &c) && c.first == word + 50 && c.end == word + 100);
-    gls_queue_put(&q, c); /* apart from each other */
-    gls_queue_put(&q, a);
+    gls_queue_give_back(&q, c); /* apart from each other */
+    gls_queue_give_back(&q, a);
     assert_int_equal(q.n_returned, 2);
-    gls_queue_put(&q, b);
+    gls_queue_give_back(&q, b);
     assert_int_equal(q.n_returned, 1);
     assert_false(gls_queue_is_done(&q));
     assert_true(gls_queue_take(&q, 1000, &a) && a.first == word && a.end == word + 100);
     a.first = a.end;
-    gls_queue_put(&q, a);
+    gls_queue_give_back(&q, a);
     assert_true(gls_queue_is_done(&q) && !gls_queue_take(&q, 1, &a));
     gls_queue_finish(&q);
     gls_queue_init(&q, UINT64_MAX - 10, UINT64_MAX, 1); /* the last word has no end */

@@ -191,7 +191,7 @@ static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, ui
     return &c->work[n_items + slot * words + word - 1];
 }
 
-static void put_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
+static void store_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
 {
     for (uint32_t a = 0; a < 3; a++) memcpy(work_of(c, n_items, word + a, slot), &v[a], sizeof v[a]);
 }
@@ -256,7 +256,7 @@ static gls_status initial_split(gls_batch *c, const gls_seed_batch *seed_batch, 
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
         c->work[i] = i;
-        put_vector(c, n, WORK_POSITION, i, seed_batch->seed[i]);
+        store_vector(c, n, WORK_POSITION, i, seed_batch->seed[i]);
         *work_of(c, n, WORK_SEED, i) = (uint32_t)(first + i);
         *work_of(c, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
@@ -287,10 +287,10 @@ static void fill_halves(gls_batch *c, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record *line = &c->upload.line[i / 2];
         bool backward = i % 2 == 0;
-        put_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
+        store_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
         float direction[3];
         gls_start_direction(c->engine, line->vertex, direction);
-        put_vector(c, n, WORK_DIRECTION, i, direction);
+        store_vector(c, n, WORK_DIRECTION, i, direction);
         *work_of(c, n, WORK_SEED, i) = line->seed;
         *work_of(c, n, WORK_STREAM, i) = line->stream;
         *work_of(c, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;

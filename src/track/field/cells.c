@@ -158,8 +158,8 @@ typedef struct pair_work {
 
 /* Stores channel c of voxels x .. x + count - 1 at index `place` of each voxel; pairs also get the next voxel's value.
  */
-static void put_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
-                        uint32_t *out)
+static void store_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
+                          uint32_t *out)
 {
     if (!w->singles) {
         for (size_t v = 0; v < count - !last; v++)
@@ -180,7 +180,7 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
             gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
-            put_channel(w, w->source->place[c], half, x, count, last, out);
+            store_channel(w, w->source->place[c], half, x, count, last, out);
         }
         if (last) return;
     }

@@ -127,7 +127,7 @@ void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
 }
 
 /* Appends TILE(texture, tile, first channel) for every tile. */
-static void put_tiles(gls_text *out, const gls_field_plan *plan)
+static void append_tiles(gls_text *out, const gls_field_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_parts; i++)
         for (uint32_t t = 0; t < tiles_of(plan, i); t++)
@@ -148,7 +148,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
     gls_textures_rows(&text, plan);
     gls_define_slot(d, "tile_loops", gls_text_take(&text), "a call for each texture");
-    put_tiles(&text, plan);
+    append_tiles(&text, plan);
     gls_define_slot(d, "tile_rows", gls_text_take(&text), "a call for each tile");
 }
 
@@ -216,7 +216,7 @@ static inline void scatter(const slab_work *w, const block_places *b, size_t n_r
 }
 
 /* Stores one block of voxels: the channels of each tile side by side, in the texture's format. */
-static void put_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
+static void store_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
 {
     float quad[4 * GLS_FIELD_BLOCK];
     uint16_t half[4 * GLS_FIELD_BLOCK];
@@ -261,7 +261,7 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
                    count = slab_voxels - at < GLS_FIELD_BLOCK ? slab_voxels - at : GLS_FIELD_BLOCK;
             if (!rows) continue;
             w->source->block(w->source->user, first + at, count, rows, rows + n_values);
-            put_block(w, rows, at, count, slab_voxels / w->nx);
+            store_block(w, rows, at, count, slab_voxels / w->nx);
         }
         free(rows);
     }

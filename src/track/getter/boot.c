@@ -140,7 +140,7 @@ static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, con
 
 /* --- The matrices as rows of source, for one invocation for each streamline. */
 
-static void put(gls_text *out, const char *macro, size_t index, double value)
+static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
     char text[40];
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
@@ -152,7 +152,7 @@ static void put(gls_text *out, const char *macro, size_t index, double value)
 #define BLOCK 8
 
 /* Rows of one block of measurements from `first` on: the hat fit, then the model fit. */
-static void put_block(gls_text *out, const gls_qball *qball, size_t first)
+static void append_block(gls_text *out, const gls_qball *qball, size_t first)
 {
     size_t n = qball->n - first < BLOCK ? qball->n - first : BLOCK;
     char text[40];
@@ -186,7 +186,7 @@ static void boot_rows_resample(gls_text *out, const gls_qball *qball)
                 gls_text_puts(out, "SECOND\n");
             gls_text_printf(out, "RESAMPLED(%zu)\n", i - first);
         }
-        put_block(out, qball, first);
+        append_block(out, qball, first);
     }
 }
 
@@ -212,7 +212,7 @@ static void boot_measured_weights(const gls_qball *qball, double *mean_weight, d
 static void boot_rows_mean(gls_text *out, const gls_qball *qball)
 {
     double sum = sum_of_weights(qball);
-    for (size_t i = 0; i < qball->n; i++) put(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
+    for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
@@ -223,7 +223,7 @@ static void boot_rows_measured(gls_text *out, const gls_qball *qball)
         for (size_t i = first; i < first + BLOCK && i < qball->n; i++)
             gls_text_printf(out, "MEASURED(%zu, %zu, %s)\n", i - first, i,
                             gls_glsl_float(1 / qball->leverage_scale[i], text));
-        put_block(out, qball, first);
+        append_block(out, qball, first);
     }
 }
 
@@ -234,7 +234,7 @@ static void boot_rows_scale(gls_text *out, const gls_qball *qball)
         if (j == 0 && qball->options.model == GLS_QBALL_CSA)
             gls_text_puts(out, "FIXED(0, 0.28209479177)\n");
         else
-            put(out, "SCALE", j, qball->fit_scale[j]);
+            append_call(out, "SCALE", j, qball->fit_scale[j]);
     }
 }
 

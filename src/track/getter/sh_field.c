@@ -7,7 +7,7 @@
 #include "track/field/field.h"
 #include "util/status.h"
 
-static void put(gls_text *out, const char *macro, const double *value, int n)
+static void append_call(gls_text *out, const char *macro, const double *value, int n)
 {
     char text[40];
     gls_text_printf(out, "%s(", macro);
@@ -23,10 +23,10 @@ static double factor(int l, int m)
 }
 
 /* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
-static void put_order(gls_text *out, int order, int m, double first)
+static void append_order(gls_text *out, int order, int m, double first)
 {
     int l = m + m % 2;
-    put(out, l == m ? "SH_FIRST" : "SH_FIRST_Z", &(double){l == m ? first : first * sqrt(2 * m + 3)}, 1);
+    append_call(out, l == m ? "SH_FIRST" : "SH_FIRST_Z", &(double){l == m ? first : first * sqrt(2 * m + 3)}, 1);
     for (; l <= order; l += 2) {
         int j = l * (l + 1) / 2;
         if (m == 0)
@@ -35,7 +35,7 @@ static void put_order(gls_text *out, int order, int m, double first)
             gls_text_printf(out, "SH_PAIR(%d, %d)\n", j - m, j + m);
         double a = factor(l + 1, m), b = l > 0 ? factor(l, m) : 0, f = 1 / (factor(l + 2, m) * a),
                c = l > m ? factor(l - 1, m) : 0;
-        if (l + 2 <= order) put(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);
+        if (l + 2 <= order) append_call(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);
     }
     if (m > 0) gls_text_puts(out, "SH_ORDER_END\n");
 }
@@ -50,7 +50,7 @@ static char *rows_of(int order)
             gls_text_puts(&out, "SH_TURN\n");
             first *= -sqrt((2.0 * m + 1) / (2.0 * m)) * (m == 1 ? sqrt(2) : 1);
         }
-        put_order(&out, order, m, first);
+        append_order(&out, order, m, first);
     }
     return gls_text_take(&out);
 }

@@ -56,7 +56,7 @@ static void take_logarithms(const signal_fill *f, const float *rows, double *y)
     }
 }
 
-static void put_residuals(const signal_fill *f, float *rows, double *y)
+static void store_residuals(const signal_fill *f, float *rows, double *y)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
     double beta[P][GLS_FIELD_BLOCK] = {{0}};
@@ -93,7 +93,7 @@ static void signal_block(const void *user, size_t at, size_t count, float *rows,
             any[i] = to[i] != 0 ? 1 : any[i];
         }
     }
-    if (f->fit) put_residuals(f, rows, (double *)scratch);
+    if (f->fit) store_residuals(f, rows, (double *)scratch);
 }
 
 static float largest_signal(const gls_image *dwi)

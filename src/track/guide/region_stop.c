@@ -117,7 +117,7 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
     return !status ? gls_guide_regions_create(guide, device, input) : status;
 }
 
-static void put_map(gls_text *out, const float map[3][4])
+static void append_map(gls_text *out, const float map[3][4])
 {
     for (int a = 0; a < 3; a++) {
         char text[4][40];
@@ -132,7 +132,7 @@ static char *rows_of(const gls_regions *r)
     for (size_t i = 0; i < r->n_groups; i++) {
         const gls_region_group *g = &r->group[i];
         gls_text_puts(&out, "GROUP(");
-        put_map(&out, (const float(*)[4])g->map);
+        append_map(&out, (const float(*)[4])g->map);
         gls_text_printf(&out, "ivec3(%d, %d, %d), %zu)\n", g->size[0], g->size[1], g->size[2], g->first);
     }
     for (size_t i = 0; i < r->n_spheres; i++) {
@@ -141,7 +141,7 @@ static char *rows_of(const gls_regions *r)
         for (int a = 0; a < 3; a++) gls_glsl_float((float)s->centre[a], text[a]);
         gls_glsl_float((float)fmin(s->radius * s->radius, FLT_MAX), text[3]);
         gls_text_puts(&out, "SPHERE(");
-        put_map(&out, (const float(*)[4])r->world);
+        append_map(&out, (const float(*)[4])r->world);
         gls_text_printf(&out, "vec3(%s, %s, %s), %s, %uu)\n", text[0], text[1], text[2], text[3], s->bits);
     }
     return gls_text_take(&out);

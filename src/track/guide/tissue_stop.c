@@ -82,7 +82,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
 
 /* The texel of a voxel. ACT: cortical grey, deep grey, white matter, CSF. Other rules: maps of good and of bad ends,
  * where a voxel without any tissue is a good end. */
-static void put_texel(const gls_tissue *t, size_t voxel, float out[4])
+static void store_texel(const gls_tissue *t, size_t voxel, float out[4])
 {
     const float *v = t->value[voxel];
     if (t->rule == GLS_TISSUE_RULE_ACT) {
@@ -108,7 +108,7 @@ static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t 
         if (path)
             texel[v] = t->value[v][GLS_TISSUE_PATH];
         else
-            put_texel(t, v, texel + 4 * v);
+            store_texel(t, v, texel + 4 * v);
     }
     gls_status status = gls_texture_create(device, format, size, path ? "pathology" : "tissue", &guide->texture[unit]);
     if (!status) status = gls_texture_write(guide->texture[unit], origin, size, texel);

@@ -92,7 +92,7 @@ static void insert(gls_queue *q, gls_seed_range range)
     }
 }
 
-void gls_queue_put(gls_queue *q, gls_seed_range rest)
+void gls_queue_give_back(gls_queue *q, gls_seed_range rest)
 {
     pthread_mutex_lock(&q->lock);
     if (rest.first < rest.end) insert(q, rest);

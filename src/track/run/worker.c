@@ -267,7 +267,7 @@ void gls_worker_work(gls_worker *w)
     while (!status && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
         if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
-        gls_queue_put(&w->run->queue, range);
+        gls_queue_give_back(&w->run->queue, range);
     }
     release(w);
     w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));

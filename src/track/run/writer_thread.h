@@ -39,7 +39,7 @@ void gls_queue_finish(gls_queue *queue);
  * back. Returns false when all seeds are done or the queue is stopped. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_seed_range *range);
 /* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty. */
-void gls_queue_put(gls_queue *queue, gls_seed_range rest);
+void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
 /* Makes all later calls of gls_queue_take() return false. */
 void gls_queue_stop(gls_queue *queue);
 bool gls_queue_is_stopped(gls_queue *queue);

@@ -8,7 +8,7 @@
 
 #include "util/status.h"
 
-static void put(gls_text *out, const char *macro, size_t index, double value)
+static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
     char text[40];
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
@@ -20,7 +20,7 @@ static bool same(double a, double b)
 }
 
 /* Appends the terms of one orbit, sorted into classes by the signs of a basis function under x -> -x and y -> -y. */
-static void put_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t size)
+static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t size)
 {
     static const char *const classes[2][2] = {{"PP", "PM"}, {"MP", "MM"}};
     gls_text_puts(out, "ORBIT\n");
@@ -30,7 +30,7 @@ static void put_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t
         bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value),
              minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
         bool minus = size == 2 && !same(y[(v + 1) * k + j], value);
-        put(out, size == 2 ? (minus ? "MM" : "PP") : classes[minus_x][minus_y], j, value);
+        append_call(out, size == 2 ? (minus ? "MM" : "PP") : classes[minus_x][minus_y], j, value);
     }
     gls_text_printf(out, "ORBIT_END%zu(%zu)\n", size, v);
 }
@@ -44,10 +44,10 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order)
         gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y);
     size_t v = 0;
     for (size_t o = 0; !status && o < sphere->n_orbits; o++) {
-        put_orbit(out, y, k, v, sphere->orbit_size[o]);
+        append_orbit(out, y, k, v, sphere->orbit_size[o]);
         v += sphere->orbit_size[o];
     }
-    for (; !status && v < sphere->n; v++) put_orbit(out, y, k, v, 1);
+    for (; !status && v < sphere->n; v++) append_orbit(out, y, k, v, 1);
     free(y);
     return status;
 }

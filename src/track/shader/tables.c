@@ -41,7 +41,7 @@ uint32_t *gls_table_quads(gls_tables *s, gls_define_list *defines, const char *n
     return table_words(s, 4 * n);
 }
 
-static void put_float(uint32_t *word, double value)
+static void store_float(uint32_t *word, double value)
 {
     float f = (float)value;
     memcpy(word, &f, sizeof f);
@@ -50,7 +50,7 @@ static void put_float(uint32_t *word, double value)
 void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t n)
 {
     uint32_t *word = gls_table_add(s, defines, name, n);
-    for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
+    for (size_t i = 0; word && i < n; i++) store_float(&word[i], value[i]);
 }
 
 void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *grid, const double world[3])
@@ -82,7 +82,7 @@ void gls_table_matrix(gls_tables *s, gls_define_list *defines, const char *name,
 {
     uint32_t *word = gls_table_quads(s, defines, name, (columns + 3) / 4 * rows);
     for (size_t i = 0; word && i < rows; i++)
-        for (size_t j = 0; j < columns; j++) put_float(&word[(j / 4 * rows + i) * 4 + j % 4], value[i * columns + j]);
+        for (size_t j = 0; j < columns; j++) store_float(&word[(j / 4 * rows + i) * 4 + j % 4], value[i * columns + j]);
 }
 
 void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, bool neighbours)
@@ -114,7 +114,7 @@ static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_s
                                                   (const double(*)[3])sphere->vertex, sphere->n, y)
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     for (size_t j = 0; !status && j < k; j++)
-        for (size_t v = 0; v < sphere->n; v++) put_float(&word[j * sphere->n + v], y[v * k + j]);
+        for (size_t v = 0; v < sphere->n; v++) store_float(&word[j * sphere->n + v], y[v * k + j]);
     free(y);
     return status;
 }

@@ -53,7 +53,7 @@ static gls_status write_fixels(gls_tract_job *job, const gls_fixels *fixels, con
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status = gls_fixels_put(fixels, directory, values, 2, job->run.force, &job->run.group);
+    gls_status status = gls_fixels_write_grouped(fixels, directory, values, 2, job->run.force, &job->run.group);
     free(value);
     return status;
 }
