@@ -1,4 +1,4 @@
-/* Fixel directories: what MRtrix3 reads as fixel images. */
+/* Writes fixel directories, which MRtrix3 reads as fixel images. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
     return status;
 }
 
-/* A list of n rows: an image of n x columns x 1 voxels. */
+/* Grid of a list of n rows: an image of n x columns x 1 voxels. */
 static gls_status list_grid(size_t n, int columns, gls_grid *grid)
 {
     static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -62,7 +62,7 @@ gls_status gls_fixels_write_grouped(const gls_fixels *f, const char *directory, 
     for (size_t i = 0; i < n && !status; i++)
         status = write_one(directory, values[i].name, overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, values[i].value);
     if (!status) status = write_directions(f, directory, overwrite, group);
-    /* last, since it makes the directory a fixel image */
+    /* write the index last: it makes the directory a fixel image */
     return status ? status : write_index(f, directory, overwrite, group);
 }
 

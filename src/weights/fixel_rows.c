@@ -1,3 +1,4 @@
+/* Maps streamlines to fixels on the CPU, and stores the sparse matrix of lengths in chunks. */
 #include "weights/fixel_rows.h"
 
 #include <inttypes.h>
@@ -10,27 +11,27 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-#define GROUP 32 /* streamlines that a thread takes at once */
+#define GROUP 32 /* streamlines that a thread takes at a time */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
 
-/* Length in one direction of one voxel. */
+/* Length of a streamline in one voxel along one direction. */
 typedef struct portion {
     uint64_t key; /* voxel << 11 | direction */
     uint32_t order;
     double length;
 } portion;
 
-/* What a thread works with, and what it has made of the streamlines of a map_task. */
+/* Work space and results of a thread. */
 typedef struct row_thread {
     gls_walk walk;
     portion *portion;
     size_t portion_capacity;
     uint32_t *entry;
-    uint8_t *high_bits; /* where entries are wide */
+    uint8_t *high_bits; /* further bits of fixels, if entries are wide */
     size_t n, capacity, high_capacity;
-    uint64_t n_without_points, n_outside; /* of a map_task */
-    size_t bad;                           /* of its streamlines, the first with a point that cannot be mapped */
-    double low[3], high[3];               /* of all points */
+    uint64_t n_without_points, n_outside; /* counts of the current call */
+    size_t bad;             /* index of the first streamline whose points cannot be mapped; SIZE_MAX: none */
+    double low[3], high[3]; /* bounding box of all points, mm */
     bool failed;
 } row_thread;
 
@@ -111,7 +112,7 @@ static void sort_portions(portion *p, size_t n)
     }
 }
 
-/* Lengths by voxel and direction, in ascending order. */
+/* Sums the visits of the walk by voxel and direction, in ascending order. Returns the number of portions. */
 static size_t join_visits(row_thread *t)
 {
     const size_t n = t->walk.n;
@@ -137,8 +138,8 @@ static size_t join_visits(row_thread *t)
     return kept;
 }
 
-/* Adds a length to the entry of its fixel among those from `first` on, of the same voxel; one that would pass the
- * largest length opens another. */
+/* Adds a length to the entry of its fixel among the entries from `first` on, which belong to the same voxel. Starts
+ * another entry if the sum would exceed GLS_ROW_MAX_LENGTH. */
 static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_t fixel, uint32_t length)
 {
     const uint32_t low = rows->wide ? fixel & ((UINT32_C(1) << rows->low_bits) - 1) : fixel;
@@ -158,7 +159,8 @@ static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_
     t->entry[t->n++] = low << GLS_ROW_LENGTH_BITS | length;
 }
 
-/* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
+/* Makes the row of the visits in t->walk and appends it to the thread's entries. Returns the streamline's contribution,
+ * mm. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
     const double per_mm = rows->grid.block.unit[0], least = rows->grid.block.unit[1];
@@ -178,19 +180,19 @@ static float make_row(const gls_rows *rows, row_thread *t)
     return (float)contribution;
 }
 
-/* What the threads do with a map_task. */
+/* One call for all threads. */
 typedef struct map_task {
     gls_rows *rows;
     const gls_streamlines *s;
-    float (*copy)[3]; /* not NULL: they look at the points and copy them, without mapping */
+    float (*copy)[3]; /* not NULL: only check the points and copy them here */
     gls_placed *place;
     float *contribution;
 } map_task;
 
-/* Whether a streamline of n points, one at least, can be mapped. Widens the thread's box if so. */
+/* Whether n >= 1 points can be mapped. If so, extends the bounding box of the thread. */
 static bool look_at_points(row_thread *t, const float *x, size_t n)
 {
-    enum { LANES = 12 }; /* four points side by side */
+    enum { LANES = 12 }; /* four points at a time */
     float low[LANES], high[LANES];
     bool bad = !isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]);
     for (size_t i = 3; i < 3 * n; i++) bad |= !(fabs((double)x[i] - (double)x[i - 3]) <= GLS_WALK_MAX_STEP);
@@ -247,7 +249,7 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
     return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
-/* Room for one more row of n entries. */
+/* Makes room for one more row of n entries. */
 static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
 {
     if (c->n + 1 >= c->n_capacity) {
@@ -282,7 +284,7 @@ static void add_row(gls_chunk *c, const uint32_t *entry, const uint8_t *high, si
     c->n++;
 }
 
-/* A new chunk, which takes over the rows of the last one that make no whole group. */
+/* Begins a chunk, and moves to it the rows of the last chunk that do not fill a group. */
 static gls_chunk *begin_chunk(gls_rows *rows)
 {
     gls_chunk *chunk = realloc(rows->chunk, (rows->n_chunks + 1) * sizeof *chunk);
@@ -301,7 +303,7 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     return to;
 }
 
-/* The chunk that has room for one more row of n entries. */
+/* The chunk to which a row of n entries goes. */
 static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 {
     gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
@@ -333,7 +335,7 @@ gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float
     return GLS_OK;
 }
 
-/* What the threads have found. */
+/* Collects counts, bounding boxes and failures of the threads. */
 static gls_status end_threads(const map_task *p)
 {
     gls_rows *rows = p->rows;
@@ -343,7 +345,7 @@ static gls_status end_threads(const map_task *p)
         row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
-        if (!p->copy) { /* else a device counts them, in a thread of its own */
+        if (!p->copy) { /* a device counts copied streamlines later, on its own thread */
             rows->n_without_points += t->n_without_points;
             rows->n_outside += t->n_outside;
         }

@@ -1,4 +1,4 @@
-/* Which streamline passes through which fixels, and for how long. */
+/* Maps streamlines to fixels: which streamline passes through which fixels, and over which length. */
 #ifndef GLS_WEIGHTS_FIXEL_ROWS_H
 #define GLS_WEIGHTS_FIXEL_ROWS_H
 
@@ -10,35 +10,36 @@
 
 #include "weights/fixel_parts.h"
 
-/* --- The voxels through which a streamline passes, with length and direction inside each. */
+/* --- The walk: the voxels that a streamline passes, with length and direction in each. */
 
 #define GLS_WALK_MAX_RATIO 32
-#define GLS_WALK_MAX_STEP 1e5 /* mm between two points */
+#define GLS_WALK_MAX_STEP 1e5 /* largest distance between two points, mm */
 
-/* A passage through a voxel of the grid. */
+/* The passage of a streamline through one voxel. */
 typedef struct gls_visit {
     size_t voxel;
-    uint32_t direction; /* of the sphere of lobes */
+    uint32_t direction; /* index of the nearest direction of gls_lobe_sphere */
     double length;      /* along the curve, mm */
 } gls_visit;
 
-/* The grid as walks need it; the kernel reads the same block (glsl/weights/map.comp). */
+/* The grid as the walk uses it. The kernel glsl/weights/map.comp reads the same block. */
 typedef struct gls_walk_block {
     double to_grid[3][4], axis[3][4];
-    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz of squared lengths, mm2; square of the precision; 1 / ratio */
-    double shape[3][4];  /* of each coefficient of a curve: of the ways to the point before, the next, the one behind */
-    int32_t size[4];     /* voxels; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
-    double unit[2];      /* units of length in a mm; mm: sums of this or less make no entry */
+    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz: squared lengths, mm2; squared precision, mm2; 1 / ratio */
+    double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
+                            next, and to the one after it */
+    int32_t size[4];     /* voxels along each axis; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
+    double unit[2];      /* units of length in a mm; lengths up to this, mm, make no entry */
 } gls_walk_block;
 
 typedef struct gls_walk_grid {
     gls_walk_block block;
     const gls_lobe_sphere *sphere;
 } gls_walk_grid;
-/* unit: of lengths, mm */
+/* ratio: pieces of each segment. straight: straight segments instead of a cubic curve. unit: unit of length, mm. */
 void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit);
 
-/* Room for one streamline; all zero at first. */
+/* Visits of one streamline. All zero: empty. */
 typedef struct gls_walk {
     size_t n, capacity;
     gls_visit *visit;
@@ -46,27 +47,27 @@ typedef struct gls_walk {
 } gls_walk;
 void gls_walk_finish(gls_walk *walk);
 
-/* The visits of n points (any number; one or none has no visits), in order; what lies outside the grid is left out.
- * Points are finite and at most GLS_WALK_MAX_STEP apart. */
+/* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are
+ * none. Points must be finite and at most GLS_WALK_MAX_STEP apart. */
 void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*point)[3], size_t n);
 
-/* --- Which streamline passes through which fixels for how long: a sparse matrix of 4 bytes an entry, 5 for more than
- * 2^24 fixels, in chunks of streamlines. */
+/* --- The rows: a sparse matrix of lengths, one row for each streamline, in chunks. An entry takes 4 bytes, or 5 with
+ * more than 2^24 fixels. */
 
 #define GLS_ROW_LENGTH_BITS 8
 #define GLS_ROW_FIXEL_BITS 24
-#define GLS_ROW_GROUP 64       /* costs are summed over this many streamlines: chunks are multiples of it */
-#define GLS_ROW_MAX_LENGTH 255 /* units of the diagonal of a voxel / 255 */
+#define GLS_ROW_GROUP 64       /* costs are summed over groups of this many streamlines; chunks hold whole groups */
+#define GLS_ROW_MAX_LENGTH 255 /* largest length of an entry; the unit is the diagonal of a voxel / 255 */
 
-/* Consecutive streamlines. */
+/* The rows of consecutive streamlines. */
 typedef struct gls_chunk {
-    size_t first, n; /* streamlines */
-    uint32_t *start; /* n + 1: first entry of each */
+    size_t first, n; /* first streamline, number of streamlines */
+    uint32_t *start; /* n + 1 values: first entry of each streamline */
     uint32_t *entry; /* low bits of the fixel << 8 | length in units */
-    uint8_t *high;   /* the other bits of each fixel; NULL: there are none */
+    uint8_t *high;   /* remaining bits of each fixel; NULL: none */
     unsigned low_bits;
-    size_t n_capacity; /* of streamlines */
-    size_t capacity;   /* of entries */
+    size_t n_capacity; /* allocated rows */
+    size_t capacity;   /* allocated entries */
 } gls_chunk;
 
 /* The fixel of entry i. */
@@ -77,96 +78,100 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
 
 typedef struct gls_rows {
     const gls_fixels *fixels;
-    const float *mask;  /* of each voxel: what the lengths inside it count; NULL: 1 */
-    const float *scale; /* of each voxel: a factor of the densities; NULL: 1 */
+    const float *mask;  /* for each voxel, a factor of the lengths inside it; NULL: 1 */
+    const float *scale; /* for each voxel, a factor of the FOD's density; NULL: 1 */
     gls_walk_grid grid;
-    unsigned low_bits; /* of fixels in words; wide: each entry has a byte for the others */
+    unsigned low_bits; /* bits of a fixel in the word of an entry; wide: each entry has a byte for further bits */
     bool wide;
-    size_t chunk_entries; /* a chunk has no more, unless its first group has */
+    size_t chunk_entries; /* largest number of entries in a chunk, unless its first group has more */
     size_t n_chunks;
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
-    float *contribution;  /* of each: mm in fixels, times mask, not rounded */
+    float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
-    double low[3], high[3]; /* of all points */
+    double low[3], high[3]; /* bounding box of all points, mm */
     struct row_thread *thread;
     int n_threads;
-    size_t n_taken; /* streamlines that came; those that wait for a device have no rows yet */
+    size_t n_taken; /* streamlines received; those that wait for a device have no row yet */
 } gls_rows;
 
-/* unit of lengths in mm */
+/* Unit of lengths, mm. */
 double gls_rows_unit(const gls_rows *rows);
+/* chunk_entries: see the member. mask is borrowed and may be NULL. Call gls_rows_finish() even after a failure. */
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
-/* Bits of fixels in the words of entries, before the first comes: GLS_ROW_FIXEL_BITS, or fewer for tests. */
+/* Sets the number of bits of a fixel in an entry's word. Call before the first streamline. Tests set less than
+ * GLS_ROW_FIXEL_BITS. */
 void gls_rows_set_width(gls_rows *rows, unsigned low_bits);
-/* How streamlines are walked, before the first comes. */
+/* Sets how streamlines are walked, see gls_walk_grid_init(). Call before the first streamline. */
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
-/* Adds the rows of these streamlines; threads share them. */
+/* Maps streamlines on several threads and appends their rows. GLS_ERR_INPUT for points that cannot be mapped. */
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
 void gls_rows_finish(gls_rows *rows);
 
-/* Where the entries of a streamline lie before they are put in order. */
+/* Entries of a streamline before they are appended to a chunk. */
 typedef struct gls_placed {
     uint32_t *const *entry;
-    uint8_t *const *high; /* where entries are wide */
+    uint8_t *const *high; /* further bits, if entries are wide; else NULL */
     size_t first;
     uint32_t n;
 } gls_placed;
-/* Puts them behind those that are there. */
+/* Appends n rows. */
 gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n);
-/* Looks at the points of streamlines and copies them; GLS_ERR_INPUT as gls_rows_append(). */
+/* Checks points and copies them to `to`. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
-/* By threads, streamlines that were taken already. */
+/* Maps streamlines that were already received by gls_rows_copy(), on several threads. */
 gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
-/* --- Streamlines mapped to fixels by a device: the same bytes as on the CPU. */
+/* --- Mapping by a device, with the same bytes as on the CPU. */
 
-#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* of a run, unless one streamline has more */
+#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* points of a run, unless one streamline has more */
 
 typedef struct gls_mapper gls_mapper;
 
-/* What a streamline has become, as the kernel writes it; its entries begin at first of those of the run. */
+/* What the kernel writes for a streamline: n entries from `first` on among the entries of the run. */
 typedef struct gls_mapped {
     uint32_t first, n;
     double contribution;
     uint32_t visits, unused;
 } gls_mapped;
 
-/* What it maps to, and how; all stays the caller's. */
+/* What the mapper works with. The caller keeps ownership. */
 typedef struct gls_mapper_source {
     gls_device *device;
-    uint64_t device_bytes; /* of its memory that may be used; 0: all */
+    uint64_t device_bytes; /* device memory that may be used; 0: all */
     const gls_fixels *fixels;
-    const float *mask; /* of each voxel; NULL: 1 */
+    const float *mask; /* for each voxel; NULL: 1 */
     const gls_walk_grid *grid;
 } gls_mapper_source;
 
-/* GLS_ERR_DEVICE_MEMORY: there is no room for the lobes of all voxels. GLS_ERR_UNSUPPORTED: no double precision. */
+/* GLS_ERR_DEVICE_MEMORY if the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED without double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
-/* What a run has made; borrowed until the second run behind it ends. */
+/* Result of a run. Valid until the run after the next ends. */
 typedef struct gls_mapper_result {
     size_t n;                 /* streamlines */
-    const gls_mapped *mapped; /* of each */
+    const gls_mapped *mapped; /* one for each streamline */
     uint32_t *const *entries;
 } gls_mapper_result;
-/* Begins a run: streamlines first .. first + *n - 1 of s, of which *n may become fewer. The device works on. */
+/* Starts a run for streamlines first .. first + *n - 1 of s. Lowers *n to the streamlines that fit. The device works on
+ * after the call. */
 gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
-/* Waits for the run that was begun last. */
+/* Waits for the run that was started last. */
 gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
+/* Accepts NULL. */
 void gls_mapper_destroy(gls_mapper *mapper);
 
-/* --- Streamlines that wait for the device that maps them: while it maps one parcel the next comes. */
+/* --- The queue in front of the mapper: collects streamlines while the device maps earlier ones. */
 
 typedef struct gls_row_queue gls_row_queue;
 
 #define GLS_QUEUE_POINTS ((size_t)1 << 22)
 
-/* Maps by the device, of whose memory device_bytes may be used (0: all), as soon as so many points wait; where it
- * fails, threads go on. The bytes are the same. Both are borrowed. */
+/* Maps on the device as soon as `points` points wait, with at most device_bytes of its memory (0: all). If the device
+ * fails, threads on the CPU continue, with the same bytes. rows and device are borrowed. */
 gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
                                 gls_row_queue **queue);
 gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
-/* All have come: maps those that wait. */
+/* Call after the last streamline: maps those that still wait. */
 gls_status gls_row_queue_end(gls_row_queue *queue);
 /* Accepts NULL. */
 void gls_row_queue_destroy(gls_row_queue *queue);

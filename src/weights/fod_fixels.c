@@ -1,4 +1,4 @@
-/* All voxels of an image: threads segment blocks of them, and fixels are numbered when all are known. */
+/* Segments the FODs of an image into fixels: threads segment blocks of voxels, then all fixels are numbered. */
 #include "weights/fixel_parts.h"
 
 #include <inttypes.h>
@@ -13,13 +13,13 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* --- FODs sampled at the directions of gls_lobe_sphere. ------------------ */
+/* --- Samples of FODs at the directions of gls_lobe_sphere. */
 
-#define GLS_AMPLITUDE_STRIDE 1288 /* directions in whole vectors */
-#define GLS_AMPLITUDE_VOXELS 4    /* that are sampled together */
+#define GLS_AMPLITUDE_STRIDE 1288 /* number of directions, padded to whole vectors */
+#define GLS_AMPLITUDE_VOXELS 4    /* voxels sampled together */
 
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc does not fuse in ISO mode */
+#pragma STDC FP_CONTRACT OFF /* gcc does not fuse operations in ISO mode */
 #endif
 
 typedef float lane8 __attribute__((vector_size(32), may_alias));
@@ -51,15 +51,16 @@ static void sample_plain(const float *rows, size_t n, const float *sh, float *ou
 }
 
 #if GLS_CPU_HAS_LEVELS
-/* without FMA, which would round otherwise */
+/* no FMA, which would round differently */
 __attribute__((target("avx2"))) static void sample_avx2(const float *rows, size_t n, const float *sh, float *out)
 {
     sample(rows, n, sh, out);
 }
 #endif
 
-/* out[v * GLS_AMPLITUDE_STRIDE + i] of GLS_AMPLITUDE_VOXELS voxels, whose n coefficients lie at sh[v * n]. Rounds after
- * every operation, in the order of coefficients: the same on all processors. out is aligned to 32 bytes. */
+/* Samples GLS_AMPLITUDE_VOXELS voxels: out[v * GLS_AMPLITUDE_STRIDE + i] is voxel v at direction i, from its n
+ * coefficients at sh[v * n]. Rounds after every operation in the order of coefficients, so all processors give the same
+ * bits. out: aligned to 32 bytes. */
 static void amplitudes_sample(const float *rows, size_t n, const float *sh, float *out)
 {
 #if GLS_CPU_HAS_LEVELS
@@ -71,7 +72,8 @@ static void amplitudes_sample(const float *rows, size_t n, const float *sh, floa
     sample_plain(rows, n, sh, out);
 }
 
-/* rows[j * GLS_AMPLITUDE_STRIDE + i]: coefficient j of tournier07 at direction i; from aligned_alloc, 32 bytes. */
+/* Makes the matrix: rows[j * GLS_AMPLITUDE_STRIDE + i] is basis function j of tournier07 at direction i. The caller
+ * frees *out, which is aligned to 32 bytes. */
 static gls_status amplitudes_matrix(int order, float **out)
 {
     const gls_lobe_sphere *sphere = gls_lobe_sphere_get();
@@ -94,7 +96,7 @@ static gls_status amplitudes_matrix(int order, float **out)
     return status;
 }
 
-#define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is none */
+#define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is no index */
 
 typedef struct block {
     gls_fixel *fixel;
@@ -137,7 +139,7 @@ static void add_voxel(const segmentation *s, block *b, size_t voxel, const gls_l
     b->n_dropped += (size_t)lobes->dropped;
 }
 
-/* Voxels of a block that have an FOD; their coefficients go to sh. */
+/* Lists the voxels of a block that have an FOD, and copies their coefficients to sh. Returns their number. */
 static size_t gather(const segmentation *s, size_t number, block *b, size_t voxel[GLS_FIXEL_BLOCK], float *sh)
 {
     const size_t n_voxels = gls_grid_voxels(&s->sh->grid), first = number * GLS_FIXEL_BLOCK;
@@ -178,11 +180,11 @@ static void segment_block(const segmentation *s, size_t number, block *b)
     }
 }
 
-/* Numbers the fixels of all blocks. */
+/* Numbers the fixels of all blocks, and reports dropped and invalid ones. */
 static gls_status number_fixels(const segmentation *s, const block *blocks, const char *name)
 {
     gls_fixels *f = s->fixels;
-    /* without a threshold noise has lobes */
+    /* only a note without a threshold, where noise has many lobes */
     const gls_log_level dropped_level = s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO;
     size_t dropped = 0, not_finite = 0;
     for (size_t i = 0; i < f->n_blocks; i++) {

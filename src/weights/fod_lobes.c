@@ -1,4 +1,5 @@
-/* Segmentation of an FOD into lobes after Smith et al. 2013 (FMLS): samples join lobes in falling order. */
+/* Segments an FOD into lobes (FMLS, Smith et al. 2013): visits samples in falling order, and joins each to the lobe of
+ * its neighbours. */
 #include "weights/fixel_parts.h"
 
 #include <float.h>
@@ -11,20 +12,21 @@
 
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
-/* Below it no share of an amplitude can be computed. */
+/* Smaller amplitudes are not sorted: their quotient by BUCKETS would underflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
-/* What a sample has become: the seed of its lobe; on a ridge between lobes, that of the one with the larger seed. */
+/* Label of a sample: the seed of its lobe. RIDGE marks samples between lobes, which carry the lobe with the larger
+ * seed. */
 #define OPEN 0xffff
 #define RIDGE 0x8000
 
 typedef struct work {
     const gls_lobe_sphere *sphere;
     const float *v;
-    uint16_t order[N]; /* positive samples in falling order; of equal ones the first */
+    uint16_t order[N]; /* positive samples in falling order; equal ones in the order of directions */
     int n;
     uint16_t own[N];
-    uint16_t seed[N]; /* of lobes, in falling order */
+    uint16_t seed[N]; /* seeds of lobes, in falling order */
     int n_seeds;
 } work;
 
@@ -33,7 +35,7 @@ static inline bool precedes(const float *v, unsigned a, unsigned b)
     return v[a] > v[b] || (v[a] == v[b] && a < b);
 }
 
-/* By buckets, then by insertion; most: the largest sample. */
+/* Sorts samples into buckets, then by insertion. most: the largest sample. */
 static void sort_samples(work *w, float most)
 {
     const float *v = w->v, scale = (float)(BUCKETS - 1) / most;
@@ -42,7 +44,7 @@ static void sort_samples(work *w, float most)
     for (unsigned i = 0; i < N; i++) {
         int b = v[i] > 0 ? (int)(v[i] * scale) : -1;
         b = b >= BUCKETS ? BUCKETS - 1 : b;
-        bucket[i] = (uint16_t)(BUCKETS - 1 - b); /* BUCKETS: not positive */
+        bucket[i] = (uint16_t)(BUCKETS - 1 - b); /* bucket BUCKETS holds samples that are not positive */
         start[bucket[i]]++;
     }
     unsigned at = 0;
@@ -62,7 +64,8 @@ static void sort_samples(work *w, float most)
     }
 }
 
-/* A sample joins the lobe of its labelled neighbours, founds one, or lies on a ridge, which labels nobody. */
+/* Labels each sample: with the lobe of its labelled neighbours, as a new lobe, or as a ridge. Ridges do not label
+ * others. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
@@ -72,7 +75,7 @@ static void label(work *w)
         unsigned lobe = OPEN, ridge = 0;
         for (int k = 0; k < K; k++) {
             unsigned own = w->own[near[k]];
-            if ((own & RIDGE) || own == lobe) continue; /* OPEN has that bit, too */
+            if ((own & RIDGE) || own == lobe) continue; /* OPEN includes the bit of RIDGE */
             ridge = lobe == OPEN ? 0 : RIDGE;
             if (lobe == OPEN || precedes(w->v, own, lobe)) lobe = own;
         }
@@ -81,7 +84,8 @@ static void label(work *w)
     }
 }
 
-/* The maximum near the seed, if it lies in the lobe. */
+/* Climbs from the seed to a maximum of the FOD. Returns its amplitude if it lies in the lobe of the seed, else the
+ * sample's. */
 static double refine(const work *w, int order, const double *sh, uint16_t seed)
 {
     double coefficient[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2], u[3];
@@ -93,7 +97,7 @@ static double refine(const work *w, int order, const double *sh, uint16_t seed)
     return isfinite(peak) && own != OPEN && (own & ~RIDGE) == seed ? peak : (double)w->v[seed];
 }
 
-/* Integrals and directions of all lobes; place: of a lobe by its seed. */
+/* Sums the integrals and mean directions of all lobes. place: index of a lobe by its seed. */
 static void integrate(const work *w, uint16_t place[N], double fd[N], double mean[N][3])
 {
     for (int s = 0; s < w->n_seeds; s++) {
@@ -111,8 +115,8 @@ static void integrate(const work *w, uint16_t place[N], double fd[N], double mea
     }
 }
 
-/* Ring by ring, a direction without a lobe joins the largest one among its neighbours. lobe: of each direction, 0 for
- * the largest, GLS_NO_LOBE for none. */
+/* Gives directions without a lobe, ring by ring, the largest lobe among their neighbours. lobe: for each direction 0
+ * for the largest lobe and so on; GLS_NO_LOBE for none. */
 static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
 {
     uint16_t ring[2][N];
@@ -151,7 +155,7 @@ static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
     }
 }
 
-/* Places of the lobes by falling size, and back. */
+/* rank: position of each lobe by falling integral; of_rank: the inverse. */
 static void rank_lobes(const gls_lobes *lobes, uint8_t rank[GLS_NO_LOBE + 1], uint8_t of_rank[GLS_NO_LOBE + 1])
 {
     rank[GLS_NO_LOBE] = of_rank[GLS_NO_LOBE] = GLS_NO_LOBE;
@@ -164,7 +168,7 @@ static void rank_lobes(const gls_lobes *lobes, uint8_t rank[GLS_NO_LOBE + 1], ui
     }
 }
 
-/* The lobes that are kept, and the place of each seed among them in slot. */
+/* Selects the lobes to keep. slot: index among the kept lobes for each seed, or GLS_NO_LOBE. */
 static void select_lobes(const work *w, const gls_fixel_options *o, int order, const double *sh, const double fd[N],
                          const double mean[N][3], uint8_t slot[N], gls_lobes *out)
 {
@@ -176,7 +180,7 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
         if (o->refine || (peak < o->peak && peak > 0.8 * o->peak)) peak = refine(w, order, sh, seed);
         if (peak < o->peak) continue;
         int at = out->n;
-        if (out->n == GLS_MAX_LOBES) { /* the smallest makes room */
+        if (out->n == GLS_MAX_LOBES) { /* replace the smallest lobe */
             at = 0;
             for (int k = 1; k < out->n; k++)
                 if (out->lobe[k].fd < out->lobe[at].fd) at = k;
@@ -220,7 +224,8 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     label(&w);
     integrate(&w, place, fd, mean);
     select_lobes(&w, o, order, sh, fd, (const double(*)[3])mean, slot, out);
-    for (int k = 0; k < out->n; k++) out->too_large |= out->lobe[k].fd > FLT_MAX; /* the sum of amplitudes that fit */
+    for (int k = 0; k < out->n; k++)
+        out->too_large |= out->lobe[k].fd > FLT_MAX; /* amplitudes may fit a float while their sum does not */
     if (out->too_large) out->n = 0;
     if (out->n == 0) return;
     rank_lobes(out, rank, of_rank);

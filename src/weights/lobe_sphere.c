@@ -1,4 +1,5 @@
-/* An icosahedron whose triangles are split in four, four times: the directions of MRtrix3, without its rounding. */
+/* Makes the sphere of samples: an icosahedron whose triangles are split in four, four times. These are the directions
+ * of MRtrix3 without its rounding. */
 #include "weights/fixel_parts.h"
 
 #include <math.h>
@@ -8,9 +9,9 @@
 
 enum { N_CORNERS = 12, N_VERTICES = 2562, N_TRIANGLES = 20 * 256, PARTS = 16 };
 
-/* Weights of a quadrature that is exact for all even harmonics up to order 50: of all such the one with the smallest
- * sum of squares. It has the symmetry of the icosahedron, so that a vertex with the barycentric coordinates
- * (PARTS - b - c, b, c) / PARTS, in descending order, of its triangle has the weight rule[b][c]. */
+/* Weights of a quadrature that is exact for all even harmonics up to order 50, with the smallest sum of squares. They
+ * have the symmetry of the icosahedron: a vertex with barycentric coordinates (PARTS - b - c, b, c) / PARTS, in
+ * descending order, has the weight rule[b][c]. */
 static const double rule[9][6] = {
     {0.01029550943399376},
     {0.008473519809810986, 0.009420964752422132},
@@ -24,16 +25,17 @@ static const double rule[9][6] = {
     {0.009852354748989496},
 };
 
-/* The whole sphere in the making. */
+/* The whole sphere while it is made. */
 typedef struct mesh {
     int n, n_triangles;
     double vertex[N_VERTICES][3];
-    uint8_t part[N_VERTICES][N_CORNERS]; /* barycentric: share of each corner of the icosahedron */
+    uint8_t part[N_VERTICES]
+                [N_CORNERS]; /* barycentric coordinates, times PARTS: share of each corner of the icosahedron */
     uint16_t triangle[N_TRIANGLES][3];
     struct {
         uint16_t other[12], middle[12];
         int n;
-    } edge[N_VERTICES]; /* split edges of a vertex with later ones */
+    } edge[N_VERTICES]; /* split edges from a vertex to later ones, with the middle of each */
 } mesh;
 
 static void normalise(double v[3])
@@ -106,7 +108,7 @@ static void split(mesh *m)
     }
 }
 
-/* One of each antipodal pair: z > 0, or on the equator y > 0, or x. */
+/* Whether to keep this one of two antipodes: z > 0; if z = 0, y > 0; if both are 0, x > 0. */
 static bool upper(const double v[3])
 {
     for (int a = 2; a >= 0; a--)
@@ -162,7 +164,8 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
         for (int k = count[i]; k < GLS_LOBE_NEIGHBOURS; k++) s->neighbour[i][k] = s->neighbour[i][k - 1];
 }
 
-/* From a direction along the mesh for as long as a neighbour is nearer: the mesh is a Delaunay one. */
+/* Walks along the mesh from a direction to the nearest one: because the mesh is a Delaunay triangulation, it is enough
+ * to move to a nearer neighbour while there is one. */
 static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
 {
     double best = -1;

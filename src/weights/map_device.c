@@ -1,4 +1,5 @@
-/* The kernel that maps streamlines to fixels: what it reads of a grid, and one run after the other. */
+/* Maps streamlines to fixels with a kernel: uploads the lobes of all voxels once, then runs one batch of streamlines
+ * after the other. */
 #include "weights/fixel_rows.h"
 
 #include <stdlib.h>
@@ -10,20 +11,20 @@
 #define MAX_GROUPS_X 32768u
 #define GROUP 64
 #define NOTHING UINT32_MAX
-/* words of the lobes, as in map.comp */
+/* offsets of words in the buffer of lobes, as in map.comp */
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
 
-#define ROW_HEADER 8 /* bytes before what streamlines have become: counts of visits and entries */
+#define ROW_HEADER 8 /* bytes in front of the mapped streamlines: counts of visits and of entries */
 #define VISIT_BYTES 16
 
-/* A buffer that grows. */
+/* A device buffer that grows. */
 typedef struct grown_buffer {
     gls_buffer *buffer;
     size_t bytes;
 } grown_buffer;
 
-/* What the device has sent back. */
+/* Host copies of what a run returned. */
 typedef struct answer {
     uint8_t *row;
     uint32_t *entry;
@@ -35,12 +36,12 @@ struct gls_mapper {
     gls_kernel *kernel;
     gls_buffer *grid, *lobes;
     grown_buffer starts, points, visits, rows, entries;
-    size_t n_visits; /* for which there is room */
+    size_t n_visits; /* capacity of the buffer of visits */
     uint32_t *start;
     size_t start_capacity;
-    size_t n; /* streamlines of the run */
+    size_t n; /* streamlines of the current run */
     answer answer[2];
-    unsigned which; /* answer of the run */
+    unsigned which; /* index of the answer of the current run */
 };
 
 static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, grown_buffer *r)
@@ -54,7 +55,7 @@ static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, gro
     return status;
 }
 
-/* Room for n elements of a list of the host: &list. */
+/* Grows a host list to at least n elements. list: address of the pointer. */
 static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
 {
     void *old, *to;
@@ -144,7 +145,7 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Streamlines that go into one run, and their points. */
+/* Number of streamlines of one run; *points: their points. */
 static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     size_t k = 0;
@@ -179,7 +180,7 @@ static gls_status reserve_visits(gls_mapper *m, size_t visits)
     return status;
 }
 
-/* Lets the device begin. */
+/* Starts the kernel. */
 static gls_status run(const gls_mapper *m)
 {
     const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((m->n + GROUP - 1) / GROUP);
@@ -212,7 +213,8 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     return status ? status : run(m);
 }
 
-/* The rows of the run; counts: the visits that there are, for which there may be no room, and entries. */
+/* Reads what the run wrote for each streamline. counts: number of visits, which may exceed the capacity, and of
+ * entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);

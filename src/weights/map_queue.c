@@ -1,3 +1,5 @@
+/* Collects streamlines in two buffers: a thread maps one on the device while the other is filled. Falls back to the CPU
+ * if the device fails. */
 #include "weights/fixel_rows.h"
 
 #include <pthread.h>
@@ -8,29 +10,30 @@
 #include "gpu/objects.h"
 #include "util/status.h"
 
-/* Streamlines that are mapped in one run. */
+/* Streamlines of one run of the device. */
 typedef struct line_buffer {
     size_t n, capacity, point_capacity;
-    uint64_t *offset; /* n + 1 */
+    uint64_t *offset; /* n + 1 values */
     float (*point)[3];
 } line_buffer;
 
 struct gls_row_queue {
     gls_rows *rows;
-    gls_device *device, *kept; /* the same; device is NULL once it has failed */
+    gls_device *device, *kept; /* both name the same device; `device` is NULL once it has failed */
     uint64_t device_bytes;
-    size_t points; /* of a parcel */
+    size_t points; /* a buffer is mapped when it has this many points */
     gls_mapper *mapper;
     line_buffer buffer[2];
-    int filling; /* the other one is the thread's, while it is busy */
+    int filling; /* index of the buffer that is filled; the thread owns the other while busy */
     bool running, busy, ends;
     pthread_t thread;
-    pthread_mutex_t lock; /* of busy and ends */
+    pthread_mutex_t lock; /* guards busy and ends */
     pthread_cond_t changed;
-    gls_status status; /* of the thread, with its message, and the streamlines that the device has mapped */
+    gls_status
+        status; /* result of the thread, with its message; done: streamlines of the buffer that the device has mapped */
     char message[512];
     size_t done;
-    gls_mapper_result mapped; /* of the last run: its rows are put in order while the device works on the next */
+    gls_mapper_result mapped; /* the last run, whose rows are collected while the device works on the next */
 };
 
 static gls_streamlines view(const line_buffer *p)
@@ -50,7 +53,7 @@ static gls_status create_mapper(gls_row_queue *q)
     return gls_mapper_create(&source, &q->mapper);
 }
 
-/* The rows of the last run. */
+/* Appends the rows of the last run. */
 static gls_status collect(gls_row_queue *q)
 {
     const gls_mapper_result r = q->mapped;
@@ -79,7 +82,7 @@ static void count(const gls_row_queue *q, const gls_streamlines *s)
     }
 }
 
-/* Maps the parcel that does not fill. */
+/* Maps the buffer that is not being filled. */
 static void map_lines(gls_row_queue *q)
 {
     const gls_streamlines s = view(&q->buffer[1 - q->filling]);
@@ -98,8 +101,8 @@ static void map_lines(gls_row_queue *q)
     if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
 }
 
-/* One thread for all parcels, on which the device is current as long as it works on one: with some drivers a thread's
- * first call takes long, and to give a device up waits for its work. */
+/* The thread. It keeps the device current while it maps one buffer: in some drivers a thread's first call is slow, and
+ * releasing a device waits for its work. */
 static void *work(void *user)
 {
     gls_row_queue *q = user;
@@ -122,7 +125,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Gives the other parcel to the thread. */
+/* Lets the thread map the buffer that is not being filled. */
 static void begin(gls_row_queue *q)
 {
     if (!q->running) q->running = pthread_create(&q->thread, NULL, work, q) == 0;
@@ -155,7 +158,8 @@ static void stop(gls_row_queue *q)
     q->running = q->ends = false;
 }
 
-/* Until the device has mapped its parcel; what it does not do, threads do. The rows of its last run may be left. */
+/* Waits until the device has mapped its buffer. If the device failed, maps the rest on the CPU. The rows of the last
+ * run may still have to be collected. */
 static gls_status wait_for_device(gls_row_queue *q)
 {
     wait(q);
@@ -175,7 +179,7 @@ static gls_status wait_for_device(gls_row_queue *q)
     return rest.n > 0 ? gls_rows_map(q->rows, &rest) : GLS_OK;
 }
 
-/* Those that wait go to the device, or where that has failed to threads. */
+/* Hands the filled buffer to the device, or maps it on the CPU if the device has failed. */
 static gls_status flush(gls_row_queue *q)
 {
     gls_status status = wait_for_device(q);
@@ -191,7 +195,7 @@ static gls_status flush(gls_row_queue *q)
     return GLS_OK;
 }
 
-/* Behind those that wait. */
+/* Appends streamlines to the buffer that is being filled. */
 static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
 {
     line_buffer *p = &q->buffer[q->filling];

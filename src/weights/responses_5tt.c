@@ -1,5 +1,5 @@
-/* Responses of the voxels that an image of five tissues gives to one tissue alone (Jeurissen et al. 2014), by the steps
- * of MRtrix3's dwi2response msmt_5tt. */
+/* Responses of three tissues from voxels that an image of five tissues assigns to one tissue alone (Jeurissen et al.
+ * 2014), by the steps of MRtrix3's dwi2response msmt_5tt. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,18 +12,18 @@
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
-#define MAX_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
+#define MAX_PLACES 64 /* samples along an axis of a voxel; more mean that the images have different units */
 
 typedef struct estimation {
     const gls_image *dwi, *mask;
     const gls_gradients *gradients;
     const gls_responses_options *options;
-    gls_image *tissue[N_TISSUES]; /* 1 in its voxels, on the grid of the series */
-    gls_image *single;            /* the voxels of white matter with one bundle */
+    gls_image *tissue[N_TISSUES]; /* masks on the grid of the series, 0 or 1 */
+    gls_image *single;            /* voxels of white matter with one bundle */
     size_t n[N_TISSUES];
 } estimation;
 
-/* From voxels of the series to those of the image of tissues, and the places within a voxel along each axis. */
+/* Map from voxels of the series to voxels of the tissue image; places: samples within a voxel along each axis. */
 typedef struct map {
     double row[3][4];
     int places[3];
@@ -41,13 +41,13 @@ static map make_map(const gls_grid *from, const gls_grid *to)
         }
     for (int c = 0; c < 3; c++) {
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
-        /* rounding of affines adds no place */
+        /* do not add a sample because of rounded affines */
         m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_PLACES + 1);
     }
     return m;
 }
 
-/* A fraction between the voxels of the image; 0 outside. */
+/* Interpolates a fraction linearly between voxels; 0 outside the image. */
 static double interpolate(const gls_image *five, size_t volume, const double at[3])
 {
     const int32_t *dim = five->grid.dim;
@@ -71,7 +71,7 @@ static double interpolate(const gls_image *five, size_t volume, const double at[
     return sum;
 }
 
-/* The mean over a voxel of the series. */
+/* Mean fraction over a voxel of the series. */
 static float fraction(const map *m, const gls_image *five, size_t volume, const int32_t voxel[3])
 {
     const int *n = m->places;
@@ -89,7 +89,7 @@ static float fraction(const map *m, const gls_image *five, size_t volume, const 
     return (float)(sum / (n[0] * n[1] * n[2]));
 }
 
-/* The voxels of the mask with more than the fraction of a tissue; of all but white matter those without direction. */
+/* Marks the voxels of the mask with more than `pvf` of a tissue; for grey matter and CSF only voxels with low FA. */
 static gls_status mark_tissues(estimation *s, const gls_image *five, const char *name, const float *fa)
 {
     static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
@@ -134,7 +134,7 @@ static gls_status find_tissues(estimation *s, const gls_image *five, const char 
     return status;
 }
 
-/* The single bundles of the white matter, by the response of one shell that is not kept. */
+/* Finds single bundles in white matter; the response of one shell made on the way is dropped. */
 static gls_status find_single(estimation *s)
 {
     gls_responses_options options = *s->options;
@@ -147,7 +147,7 @@ static gls_status find_single(estimation *s)
     return status;
 }
 
-/* The response of all voxels of a set. */
+/* Makes the response from all voxels of a set. */
 static gls_status respond(const estimation *s, const gls_image *set, gls_tissue_response **response)
 {
     size_t n = 0, all = gls_grid_voxels(&set->grid), *voxel = malloc(all * sizeof *voxel);

@@ -1,5 +1,5 @@
-/* The iterations of SIFT2. The total variation of coefficients is known one pass after them, since that pass reads all
- * entries anyway; the surplus coefficients of the last one are dropped. */
+/* The iterations of SIFT2. A pass over the streamlines also gives the total variation of the coefficients it starts
+ * from, since it reads all entries anyway; the coefficients of the last pass are therefore dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "weights/weight_model.h"
 
-/* What one pass after the other fills in. */
+/* State of the iterations. */
 typedef struct run {
     gls_weights *w;
     const gls_weights_options *o;
@@ -17,7 +17,7 @@ typedef struct run {
     gls_weights_iteration *list;
     size_t n, capacity;
     float *before, *now; /* coefficients, for statistics */
-    bool diverged;       /* the cost rose, or was not finite: all is done again as far as iteration `end` */
+    bool diverged;       /* the cost rose, or was not finite: everything is repeated up to iteration `end` */
     size_t end;
 } run;
 
@@ -52,7 +52,7 @@ static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
     return s;
 }
 
-/* Of the coefficients that iteration i has made. */
+/* Statistics of the coefficients that iteration i made. */
 static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
 {
     const size_t n = r->w->rows.n;
@@ -69,7 +69,7 @@ static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
     return GLS_OK;
 }
 
-/* Whether the cost rose in each of the last three iterations up to i, by more than single precision explains. */
+/* Whether the cost rose in each of the last three iterations up to i, and by more than single precision explains. */
 static bool rises(const run *r, size_t i)
 {
     for (size_t k = 0; k < 3; k++)
@@ -77,7 +77,7 @@ static bool rises(const run *r, size_t i)
     return total(&r->list[i]) > (1 + 1e-6) * total(&r->list[i - 3]);
 }
 
-/* The iteration of least cost. */
+/* The iteration with the lowest cost. */
 static size_t find_best(const run *r)
 {
     size_t best = 0;
@@ -86,7 +86,7 @@ static size_t find_best(const run *r)
     return best;
 }
 
-/* Whether iteration number i, whose costs are complete, is the last. */
+/* Whether iteration i, whose costs are complete, is the last. */
 static bool is_last(const run *r, size_t i)
 {
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
@@ -95,7 +95,7 @@ static bool is_last(const run *r, size_t i)
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
 }
 
-/* The last iterations were in vain: what the best of them had is found by doing it again. */
+/* Ends a run that diverged; it is repeated up to its best iteration. */
 static gls_status give_up(run *r)
 {
     r->diverged = true;
@@ -168,7 +168,7 @@ static gls_status take_result(run *r, int which)
     return status;
 }
 
-/* On devices, or with n = 0 on the CPU. */
+/* Runs on n devices, or on the CPU if n = 0. */
 static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weights_progress progress, void *user)
 {
     int which = 0;
@@ -177,7 +177,7 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
     r->n = 0;
     if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
     const double start = gls_clock_seconds();
-    if (n == 1) gls_device_hold(devices[0]); /* with some drivers to give a device up waits for its work */
+    if (n == 1) gls_device_hold(devices[0]); /* hold the device once: in some drivers releasing it waits for its work */
     gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
                               : gls_host_solver_create(&w->model, r->o, &r->solver);
     (void)gls_trace_phase("prepare weighing", start, 0);

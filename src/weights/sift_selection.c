@@ -1,4 +1,4 @@
-/* SIFT: streamlines go, best first, for as long as that brings the densities nearer to those of the FODs. */
+/* SIFT: removes streamlines, best first, as long as this brings their densities closer to those of the FODs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
-/* A streamline that may go: the change of the cost, and that for each mm. */
+/* A streamline that may be removed: the change of the cost, and the change for each mm. */
 typedef struct candidate {
     double gradient, key;
     uint32_t streamline;
@@ -18,14 +18,14 @@ typedef struct sift {
     const gls_rows *rows;
     const gls_weight_model *m;
     double *density;    /* TD of each fixel, mm */
-    double density_sum; /* of the FODs */
-    double length;      /* contributing length that is left, mm; mu is the ratio of the two */
+    double density_sum; /* sum over fixels of mask times the FOD's density */
+    double length;      /* contributing length of the remaining streamlines, mm; mu = density_sum / length */
     double first_length;
     candidate *candidate;
-    uint32_t *idle; /* streamlines that contribute nothing, in the order in which they go */
+    uint32_t *idle; /* streamlines that contribute nothing, in the order of their removal */
     size_t n_idle, idle_gone;
     uint64_t left;
-    bool quantised; /* a removal has to bring more than rounding may */
+    bool quantised; /* a removal must gain more than the rounding of lengths */
 } sift;
 
 static double cost(const sift *s)
@@ -47,7 +47,8 @@ static double cost_slope(const sift *s)
     return sum;
 }
 
-/* The change of the cost if a streamline goes; *quantum: what rounding its lengths may be worth. */
+/* Change of the cost if streamline i of the chunk is removed. *quantum: cost that the rounding of its lengths may
+ * explain. */
 static double change(const sift *s, double slope, const gls_chunk *c, size_t i, double *quantum)
 {
     double length = (double)s->rows->contribution[c->first + i], mu = s->density_sum / s->length,
@@ -79,7 +80,7 @@ static const gls_chunk *chunk_of(const gls_rows *rows, uint32_t s, size_t *at)
     return &rows->chunk[c];
 }
 
-/* All that would lower the cost, the best first; returns how many. */
+/* Ranks all streamlines whose removal would lower the cost, best first. Returns their number. */
 static size_t rank(sift *s)
 {
     const double slope = cost_slope(s);
@@ -111,7 +112,7 @@ static void take_out(sift *s, const gls_chunk *c, size_t i)
     s->left--;
 }
 
-/* Idle streamlines go as the others do, by share. */
+/* Removes idle streamlines in proportion to the length removed so far. */
 static void take_out_idle(sift *s, uint64_t target)
 {
     while (s->idle_gone < s->n_idle && s->left > target &&
@@ -121,7 +122,7 @@ static void take_out_idle(sift *s, uint64_t target)
     }
 }
 
-/* One ranking, and removals until one is not worth while. *done: nothing is left to do. */
+/* Ranks once, then removes streamlines until a removal no longer pays. *done: SIFT is finished. */
 static void filter(sift *s, bool *done)
 {
     const gls_weights_options *o = &s->w->options;

@@ -1,5 +1,5 @@
-/* The passes of SIFT2 as kernels. Chunks of streamlines are shared among devices; those whose entries do not fit on
- * their device come to it again in each iteration. Sums are whole numbers, so that none of this shows in the result. */
+/* The passes of SIFT2 as kernels. Devices share the chunks of streamlines. Entries that do not fit on a device are sent
+ * in each iteration. Sums are whole numbers, so the result does not depend on any of this. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +8,24 @@
 #include "weights/weight_model.h"
 
 #define MAX_GROUPS_X 32768u
-/* Streamlines of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
+/* Streamlines of a dispatch: far less than a second of work on any GPU, so that no watchdog stops it. */
 #define SLICE ((uint32_t)1 << 20)
 #define N_STAGES 2
 
 /* A chunk on its device. */
 typedef struct device_chunk {
     size_t device;
-    gls_buffer *streamlines; /* rows, coefficients and costs, as rows.comp has them */
-    gls_buffer *entries;     /* NULL: they come when they are needed */
+    gls_buffer *streamlines; /* rows, coefficients and costs, in the layout of rows.comp */
+    gls_buffer *entries;     /* NULL: sent in each iteration */
 } device_chunk;
 
 typedef struct part {
     gls_device *device;
     gls_kernel *rows, *fixels;
-    gls_buffer *fixel, *sums; /* as fixels.comp has them */
+    gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
     unsigned next_stage;
-    uint64_t room; /* bytes for entries */
+    uint64_t room; /* bytes left for entries */
 } part;
 
 typedef struct device_solver {
@@ -33,9 +33,9 @@ typedef struct device_solver {
     size_t n_parts;
     part *part;
     device_chunk *chunk;
-    float (*cost)[2]; /* of work groups, on their way */
+    float (*cost)[2]; /* costs of work groups, read back */
     uint32_t *sum, *more;
-    bool summed; /* the devices have the same sums */
+    bool summed; /* all devices have the same sums */
 } device_solver;
 
 static size_t groups_of(size_t n)
@@ -56,7 +56,7 @@ static float within_range(double x)
     return (float)fmin(fmax(x, -3e38), 3e38);
 }
 
-/* --- building ------------------------------------------------------------- */
+/* --- Building. */
 
 static gls_status fill(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
 {
@@ -107,7 +107,7 @@ static gls_status build_part(const device_solver *d, part *p)
     return status ? status : gls_buffer_write(p->sums, 0, 5 * m->n * sizeof *d->sum, d->sum);
 }
 
-/* Places in the words of a chunk's streamlines. */
+/* Offsets of coefficients and costs, in words, in a chunk's buffer of streamlines. */
 static size_t coefficients_of(const gls_chunk *chunk, int which)
 {
     return 2 * (chunk->n + 1) + (which ? chunk->n : 0);
@@ -117,10 +117,10 @@ static size_t costs_of(const gls_chunk *chunk)
     return 2 * (chunk->n + 1) + 2 * chunk->n;
 }
 
-/* Where each row begins, and the factor of its variation. */
+/* Fills the buffer of streamlines: the first entry of each row and the factor of its variation. */
 static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from, part *p, device_chunk *to)
 {
-    /* begins, coefficients of 0 twice, costs */
+    /* starts of rows, two arrays of coefficients of 0, costs */
     const size_t n = costs_of(from) + 2 * groups_of(from->n);
     uint32_t *word = calloc(n, sizeof *word);
     if (!word) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", from->n);
@@ -134,7 +134,7 @@ static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from
     return status;
 }
 
-/* Words of the entries, and behind them bytes of wide ones. At least one, since a buffer has no size of 0. */
+/* Bytes of the entries, and of their further bits behind them. At least one word, since buffers cannot be empty. */
 static size_t entry_bytes(const gls_chunk *chunk)
 {
     const size_t n = chunk->start[chunk->n] > 0 ? chunk->start[chunk->n] : 1;
@@ -157,7 +157,7 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "entries", &to->entries);
     if (!status) status = write_entries(from, to->entries);
     if (status == GLS_ERR_DEVICE_MEMORY) {
-        /* sent in each iteration instead; a buffer that was not filled is none */
+        /* send the entries in each iteration; drop the buffer, which was not filled */
         gls_buffer_destroy(to->entries);
         to->entries = NULL;
         p->room = 0;
@@ -193,7 +193,7 @@ static gls_status build_chunks(device_solver *d)
     return status;
 }
 
-/* --- passes --------------------------------------------------------------- */
+/* --- Passes. */
 
 static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **entries)
 {
@@ -259,7 +259,7 @@ static gls_status device_rows(gls_solver *solver, int from, gls_row_costs *costs
     return status;
 }
 
-/* Adds those of one device to d->sum. */
+/* Adds the sums of one device, in d->more, to d->sum. */
 static void add_sums(device_solver *d)
 {
     const size_t n = d->base.model->n;
@@ -271,7 +271,7 @@ static void add_sums(device_solver *d)
     for (size_t k = 0; k < n; k++) d->sum[4 * n + k] |= d->more[4 * n + k];
 }
 
-/* The sums of all devices to each of them. */
+/* Sums up over all devices and writes the result to each. */
 static gls_status exchange_sums(device_solver *d)
 {
     const size_t bytes = 5 * d->base.model->n * sizeof *d->sum;

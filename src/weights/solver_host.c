@@ -1,5 +1,5 @@
-/* The passes of SIFT2 on the CPU: the arithmetic of the kernels, streamlines shared among threads. Each thread sums up
- * in whole numbers of its own, so that the order leaves no trace. */
+/* The passes of SIFT2 on the CPU, with the arithmetic of the kernels. Threads share streamlines; each sums up whole
+ * numbers of its own, so the result does not depend on the order. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -19,17 +19,17 @@ typedef struct Step Step;
 
 #define MAX_THREADS 64
 
-/* What the rows read of a fixel: one line of the cache for two. */
+/* Values of a fixel that rows read; two fixels fill a cache line. */
 typedef struct host_fixel {
     float excess, density, share, unit, m, em, unused[2]; /* as in gls_model_state and gls_model_mean */
 } host_fixel;
 
-/* The entries of a row, a list of each number, so that loops over them are done in vectors; sums are made in the order
- * of the entries, as the kernels do it. */
+/* Lists of numbers, one value for each entry of a row, so that loops are vectorised. Sums run in the order of entries,
+ * as in the kernels. */
 enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
 typedef struct host_thread {
-    int64_t *sum; /* two for each fixel */
+    int64_t *sum; /* two sums for each fixel */
     uint8_t *mark;
     float *list[N_LISTS];
     bool marked;
@@ -39,7 +39,7 @@ typedef struct host_solver {
     gls_solver base;
     host_fixel *fixel;
     float *coefficient[2];
-    float (*part)[2]; /* of each group of streamlines */
+    float (*part)[2]; /* partial costs of each group of streamlines */
     int n_threads;
     host_thread *thread;
 } host_solver;
@@ -77,7 +77,7 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
     return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
 }
 
-/* In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most, which is
+/* Replaces a coefficient above the maximum by the mean of the fixels without the one that demands most, which is
  * marked. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
@@ -127,7 +127,7 @@ static float search_change(const Search *search, Moments m, host_thread *t, uint
     return at.x;
 }
 
-/* Reads the fixels of a row; what excluded ones would add to sums is 0. */
+/* Reads the fixels of a row. Excluded fixels contribute 0 to all sums. */
 static void gather_row(const host_solver *h, host_thread *t, const row *r)
 {
     float *const *list = t->list;
@@ -145,7 +145,7 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     }
 }
 
-/* Sums over the entries of a row, of what add_moments() adds and of the total variation. */
+/* Sums over the entries of a row what add_moments() adds, and the total variation. */
 static Moments sum_row(const host_solver *h, host_thread *t, const Search *search, uint32_t n, float *tv)
 {
     float *const *list = t->list;
@@ -178,7 +178,7 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
     return sum;
 }
 
-/* One streamline; returns its part of the costs. */
+/* Computes the new coefficient of one streamline. part: its share of the costs. */
 static void improve(const host_solver *h, host_thread *t, const row *r, float variation_factor, const float *from,
                     float *to, float part[2])
 {
@@ -205,7 +205,7 @@ static void improve(const host_solver *h, host_thread *t, const row *r, float va
     part[1] = search.c * search.c;
 }
 
-/* The sum of a group as a work group makes it; part[0]. */
+/* Sums a group in the order of a work group; the result is part[0]. */
 static void sum_group(float part[GLS_SOLVER_GROUP][2])
 {
     for (int n = GLS_SOLVER_GROUP / 2; n > 0; n /= 2)
@@ -255,7 +255,7 @@ static gls_status host_rows(gls_solver *solver, int from, gls_row_costs *costs)
     return GLS_OK;
 }
 
-/* The sums of all threads, which begin anew. */
+/* Sums up over all threads and sets their sums to 0. */
 static void gather_sums(host_solver *h, size_t k, int64_t sum[2], bool *marked)
 {
     sum[0] = sum[1] = 0;
@@ -393,7 +393,7 @@ gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weigh
         const gls_model_state *f = &model->state[k];
         h->fixel[k] = (host_fixel){f->excess, f->density, f->share, f->unit, 0, 1, {0, 0}};
     }
-    /* weights of 1 */
+    /* sums for weights of 1 */
     for (size_t k = 0; k < model->n; k++) h->thread[0].sum[2 * k] = (int64_t)(model->length[k] << 24);
     *solver = &h->base;
     return GLS_OK;

@@ -1,3 +1,4 @@
+/* Samples an image of five tissues in the voxels of FODs, and turns it into mask and scale. */
 #include "weights/tissue_mask.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 #define SIDE 10 /* points along each axis of a voxel */
 #define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 
-/* Trilinear; points beyond the outer centres take the nearest values. */
+/* Interpolates linearly; points beyond the outer voxel centres take the nearest values. */
 static void interpolate(const gls_image *image, const double p[3], double value[N_TISSUES])
 {
     const int32_t *dim = image->grid.dim;
@@ -33,7 +34,7 @@ static void interpolate(const gls_image *image, const double p[3], double value[
     }
 }
 
-/* The tissue of which there is most; equal ones in the order of MRtrix3. N_TISSUES: none. */
+/* The tissue with the largest fraction; ties are resolved as in MRtrix3. N_TISSUES: none. */
 static int winner(const double v[N_TISSUES])
 {
     const double cg = v[CORTICAL], sg = v[SUBCORTICAL], wm = v[WHITE], csf = v[CSF], path = v[PATHOLOGY];
@@ -45,7 +46,7 @@ static int winner(const double v[N_TISSUES])
     return N_TISSUES;
 }
 
-/* Clamped to 0 .. 1; false where there is no tissue. */
+/* Clamps values to 0 .. 1. Returns false if the voxel has no tissue. */
 static bool clamp_tissues(double value[N_TISSUES])
 {
     double sum = 0;
@@ -57,7 +58,7 @@ static bool clamp_tissues(double value[N_TISSUES])
     return sum >= 0.5;
 }
 
-/* Shares of the points of a voxel; all 0 where fewer than half of them have a tissue. */
+/* Share of each tissue among sample points of a voxel; all 0 if at most half of the points have a tissue. */
 static void sample_voxel(const gls_image *tissue, const double map[3][4], const int32_t voxel[3],
                          double share[N_TISSUES])
 {

@@ -1,5 +1,5 @@
-/* Voxels of single bundles as those whose deconvolved FOD has the most outstanding lobe, found in turns with the
- * response that follows from them (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
+/* Finds voxels of single bundles as those whose deconvolved FOD has the most dominant lobe, and their response, in
+ * alternation (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,19 @@
 
 enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 
-/* What the passes share. */
+/* State of the passes. */
 typedef struct passes {
     const gls_image *dwi;
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     const gls_responses_options *options;
-    const gls_sphere *constraint; /* NULL: directions are given */
+    const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
     gls_image *region;
     gls_candidates c;
 } passes;
 
-/* By the amplitudes of the two lobes whose samples are largest, in single precision as MRtrix3's images are; axis: the
- * mean direction of the first. False: no lobe. */
+/* Scores a voxel by the amplitudes of its two largest lobes, in single precision as MRtrix3's images are. axis: mean
+ * direction of the largest. Returns false without a lobe. */
 static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, double axis[3])
 {
     uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
@@ -39,7 +39,7 @@ static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, d
     return isfinite(*score);
 }
 
-/* FODs of the region with a response, for MRtrix3's lobes: its basis along the scanner axes. */
+/* Deconvolves the region with a response; gives SH in MRtrix3's basis along the scanner axes. */
 static gls_status deconvolve(const passes *p, const gls_response *response, int order, gls_image **sh)
 {
     gls_image *own = NULL;
@@ -57,7 +57,7 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     return status;
 }
 
-/* Scores and axes of the region's voxels. */
+/* Scores and axes of all voxels of the region. */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
     gls_image *sh = NULL;
@@ -87,7 +87,7 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     return status;
 }
 
-/* The next region: what lies within a voxel of the n best, in the mask. */
+/* Sets the next region: voxels of the mask within one voxel of the n best. */
 static gls_status shrink(passes *p, const gls_image *mask, size_t n)
 {
     size_t all = gls_grid_voxels(&mask->grid);
@@ -100,7 +100,7 @@ static gls_status shrink(passes *p, const gls_image *mask, size_t n)
     return status;
 }
 
-/* Whether the n best are those of the last pass, which they replace. */
+/* Whether the n best are the same as in the last pass; stores them in `last`. */
 static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 {
     size_t same = 0;

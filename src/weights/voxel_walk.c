@@ -1,4 +1,4 @@
-/* Streamlines on the CPU: the text of the kernel that maps them. */
+/* Walks streamlines through voxels on the CPU, with the same text (glsl/weights/walk.glsl) as the kernel. */
 #include "weights/fixel_rows.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct Cell Cell;
 typedef struct Curve Curve;
 typedef struct Exit Exit;
 
-/* What the walk is given, and how it names that. */
+/* Names that the shared text uses. */
 #define GRID_PARAMETER const gls_walk_grid *grid,
 #define GRID grid,
 #define WALK_PARAMETERS gls_walk *walk, const gls_walk_grid *grid, const float(*point)[3],
@@ -50,7 +50,7 @@ static void add_visit(gls_walk *walk, const gls_walk_grid *grid, Cell at, Spot e
 #undef uint
 #undef abs
 
-/* d' M d = |A d|^2 */
+/* Sets the metric M with d' M d = |A d|^2, where A is the affine of the grid. */
 static void set_metric(const gls_grid *grid, double metric[2][4])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -63,7 +63,7 @@ static void set_metric(const gls_grid *grid, double metric[2][4])
 
 void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit)
 {
-    /* a Hermite cubic of tension 0.1, and a straight line */
+    /* cubic: Hermite spline of tension 0.1; line: straight */
     static const double cubic[3][4] = {{-0.45, 0.45, 0}, {0.9, 2.1, -0.45}, {-0.45, -1.55, 0.45}},
                         line[3][4] = {{0, 1, 0}};
     const double *side = grid->voxel_size, precision = 0.005 * fmin(side[0], fmin(side[1], side[2]));

@@ -1,3 +1,4 @@
+/* Builds the model of streamline weights from the rows: lengths in fixels, mu, excluded fixels, regularisation. */
 #include "weights/weight_model.h"
 
 #include <omp.h>
@@ -7,7 +8,7 @@
 #include "util/status.h"
 
 #define MAX_PARTS 64
-#define MAX_PART_BYTES ((size_t)64 << 20) /* of the sums that threads have beside those of the model */
+#define MAX_PART_BYTES ((size_t)64 << 20) /* memory for the sums of all threads but the first */
 
 void gls_weight_model_finish(gls_weight_model *m)
 {
@@ -19,7 +20,7 @@ void gls_weight_model_finish(gls_weight_model *m)
     *m = (gls_weight_model){0};
 }
 
-/* What one thread has found of each fixel. */
+/* What one thread has summed up for each fixel. */
 typedef struct entry_sums {
     uint64_t *length;
     uint32_t *count;
@@ -41,7 +42,7 @@ static void count_entries(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* By as many threads as have room for sums of their own. */
+/* Sums up entries on as many threads as have memory for their own sums. */
 static gls_status sum_entries(gls_weight_model *m)
 {
     entry_counter c = {.part = {{m->length, m->count}}};
@@ -68,14 +69,14 @@ static gls_status sum_entries(gls_weight_model *m)
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
 }
 
-/* Fixels that take no part: their mask is 0. */
+/* Whether a fixel takes no part: its mask becomes 0. */
 static bool is_removed(const gls_weight_model *m, const gls_weights_options *o, size_t k)
 {
     if (o->remove_untracked && m->length[k] == 0) return true;
     return o->fd_threshold > 0 && (double)m->constant[k].fd <= o->fd_threshold;
 }
 
-/* Lengths of the streamlines in the fixels that are left, mm times mask. */
+/* Sum over the remaining fixels of the lengths of streamlines, mm times mask. */
 static double sum_lengths(const gls_weight_model *m)
 {
     double sum = 0;
@@ -134,7 +135,7 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
                     m->n_excluded);
 }
 
-/* lambda' / contribution of each streamline. */
+/* Sets lambda' / contribution of each streamline. */
 static void set_variation(gls_weight_model *m, const gls_weights_options *o)
 {
     const gls_rows *rows = m->rows;

@@ -1,3 +1,5 @@
+/* Weights of streamlines: maps streamlines, builds the model, runs SIFT2, SIFT or the linear approximation, and gives
+ * out results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,8 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
-/* --- The linear approximation: each streamline gets the mean, by length, of what its fixels would ask of all of
- * theirs. */
+/* --- The linear approximation: a streamline's weight is the mean, by length, of what each of its fixels would demand
+ * of all its streamlines. */
 
 static gls_status weights_run_linear(gls_weights *w)
 {
@@ -63,7 +65,7 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
     gls_weights *w = calloc(1, sizeof *w);
     if (!w) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     w->options = o;
-    /* the option is of entries of 4 bytes */
+    /* the option counts entries of 4 bytes */
     const bool wide = gls_fixels_count(fixels) > (size_t)1 << GLS_ROW_FIXEL_BITS;
     const size_t chunk_entries = wide && o.chunk_entries >= 5 ? o.chunk_entries / 5 * 4 : o.chunk_entries;
     gls_status status = gls_rows_init(&w->rows, fixels, NULL, chunk_entries);
@@ -127,8 +129,8 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
-/* Whether double precision is in its hardware: other drivers emulate it, slower than the CPU, and software renderers
- * are the CPU by a longer way. */
+/* Whether the hardware has double precision. Other drivers emulate doubles, slower than the CPU; software renderers run
+ * on the CPU anyway. */
 static bool has_doubles(const gls_device_info *info)
 {
     static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
@@ -160,7 +162,7 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
-    /* the lobes may take half of the memory; a point with its visits and entries has about 40 bytes */
+    /* lobes may take half of the memory; a point with its visits and entries takes about 40 bytes, counted as 64 */
     const uint64_t bytes = w->options.device_bytes, points = bytes / 2 / 64;
     return gls_row_queue_create(&w->rows, device, bytes,
                                 bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);
@@ -180,7 +182,7 @@ gls_sink gls_weights_sink(gls_weights *weights)
     return (gls_sink){.append = append, .user = weights};
 }
 
-/* All streamlines lie outside the grid: where both are, in mm. */
+/* Error if all streamlines lie outside the grid: gives the extents of both, mm. */
 static gls_status fail_apart(const gls_rows *rows)
 {
     const gls_grid *grid = &rows->fixels->grid;
@@ -201,7 +203,7 @@ static gls_status fail_apart(const gls_rows *rows)
                     low[1], low[2], high[0], high[1], high[2]);
 }
 
-/* What is known before the first iteration. */
+/* Fills in what is known before the first iteration, and makes the model. */
 static gls_status prepare(gls_weights *w)
 {
     const gls_rows *rows = &w->rows;
@@ -226,7 +228,7 @@ static gls_status prepare(gls_weights *w)
     return status;
 }
 
-/* Streamlines that touch no fixel. */
+/* Weights streamlines that touch no fixel. */
 static void weight_unmapped(gls_weights *w)
 {
     for (size_t i = 0; i < w->rows.n_chunks; i++) {
@@ -286,7 +288,7 @@ const char *gls_weights_values_name(gls_weights_values kind)
     return kind < GLS_WEIGHTS_N_VALUES ? names[kind] : "";
 }
 
-/* mm of weighted streamlines in each fixel. */
+/* Length of weighted streamlines in each fixel, mm. */
 static gls_status sum_weighted(const gls_weights *w, float *out)
 {
     double *sum = calloc(w->model.n, sizeof *sum);
