@@ -22,14 +22,14 @@ typedef struct candidate {
     int32_t v[3];
 } candidate;
 
-typedef struct hunt {
+typedef struct forward_search {
     const gls_grid *grid;
     double from[3], direction[3], reach;
     int sign[3];
     size_t n, n_seen;
     candidate queue[MAX_SEEN];
     int32_t seen[MAX_SEEN][3];
-} hunt;
+} forward_search;
 
 static double norm(const double v[3])
 {
@@ -55,7 +55,7 @@ static void find_direction(const float (*point)[3], size_t n, bool backwards, do
     for (int r = 0; r < 3 && length > 0; r++) out[r] /= length;
 }
 
-static bool was_seen(const hunt *h, const int32_t v[3])
+static bool was_seen(const forward_search *h, const int32_t v[3])
 {
     for (size_t i = 0; i < h->n_seen; i++)
         if (memcmp(h->seen[i], v, sizeof h->seen[i]) == 0) return true;
@@ -63,7 +63,7 @@ static bool was_seen(const hunt *h, const int32_t v[3])
 }
 
 /* What a voxel costs; false: it is not to be looked at. */
-static bool find_cost(const hunt *h, const int32_t v[3], double *cost)
+static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
 {
     const double centre[3] = {v[0], v[1], v[2]};
     double d[3], dot = 0;
@@ -81,7 +81,7 @@ static bool find_cost(const hunt *h, const int32_t v[3], double *cost)
     return true;
 }
 
-static void spread(hunt *h, const int32_t from[3])
+static void spread(forward_search *h, const int32_t from[3])
 {
     for (int k = 0; k < 27; k++) {
         const int32_t v[3] = {from[0] + (k % 3 - 1) * h->sign[0], from[1] + (k / 3 % 3 - 1) * h->sign[1],
@@ -94,7 +94,7 @@ static void spread(hunt *h, const int32_t from[3])
 }
 
 /* Takes the cheapest one out. */
-static candidate take(hunt *h)
+static candidate take(forward_search *h)
 {
     size_t best = 0;
     for (size_t i = 1; i < h->n; i++)
@@ -116,7 +116,7 @@ static bool is_inside(const gls_grid *grid, const int32_t v[3])
 static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4], const int32_t *node, double reach,
                           const float (*point)[3], size_t n, bool backwards)
 {
-    hunt h;
+    forward_search h;
     double voxel[3];
     const float *end = point[backwards ? n - 1 : 0];
     candidate at = {0};

@@ -8,7 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define MAX_TURNS 10
+#define MAX_ROUNDS 10
 /* With fewer streamlines a covariance says little: pyAFQ weighs them alike. */
 #define MIN_WEIGHTED 15
 
@@ -58,7 +58,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         return;
     }
     memcpy(standard, gls_bundle_nodes(b, find_median(b), nodes), nodes * sizeof *standard);
-    for (int round = 0; round < MAX_TURNS; round++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
         for (size_t i = 0; i < b->n; i++) {
             if (!gls_nodes_are_backwards(gls_bundle_nodes(b, i, nodes), (const float(*)[3])standard, nodes)) continue;
@@ -78,14 +78,14 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
 }
 
 /* Per streamline the largest distance among the nodes from first to last, and the sum. */
-static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *room,
+static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *scratch,
                            double *largest, double *sum)
 {
     for (size_t i = 0; i < b->n; i++) largest[i] = sum[i] = 0;
     for (uint32_t k = first; k < last; k++) {
-        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, room);
+        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, scratch);
         for (size_t i = 0; i < b->n; i++) {
-            double d = spread ? room[i] : (double)b->n;
+            double d = spread ? scratch[i] : (double)b->n;
             largest[i] = fmax(largest[i], d);
             sum[i] += d;
         }
@@ -126,14 +126,14 @@ static double value_of(const gls_member *m, bool by_points)
 }
 
 /* One round; false: nothing is left to do. */
-static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *room, bool *stays)
+static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     double edge = (1 - o->core) / 2, mean = 0, square = 0;
     uint32_t first = o->core > 0 ? (uint32_t)((double)nodes * edge) : 0,
              last = o->core > 0 ? (uint32_t)((double)nodes * (1 - edge)) : nodes;
-    double *largest = room + b->n, *sum = room + 2 * b->n;
+    double *largest = scratch + b->n, *sum = scratch + 2 * b->n;
     size_t kept = 0;
-    find_distances(b, nodes, first, last, room, largest, sum);
+    find_distances(b, nodes, first, last, scratch, largest, sum);
     for (size_t i = 0; i < b->n; i++) mean += value_of(&b->member[i], o->by_points) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) square += pow(value_of(&b->member[i], o->by_points) - mean, 2) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) {
@@ -151,12 +151,12 @@ static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o
 gls_status gls_bundle_clean(gls_bundle *b, uint32_t nodes, const gls_clean_options *o)
 {
     if (b->n < (size_t)o->min || b->n == 0) return GLS_OK;
-    double *room = malloc(3 * b->n * sizeof *room);
+    double *scratch = malloc(3 * b->n * sizeof *scratch);
     bool *stays = malloc(b->n * sizeof *stays);
-    if (room && stays)
-        for (int round = 0; round < o->rounds && clean_once(b, nodes, o, room, stays);) round++;
-    bool done = room && stays;
-    free(room);
+    if (scratch && stays)
+        for (int round = 0; round < o->rounds && clean_once(b, nodes, o, scratch, stays);) round++;
+    bool done = scratch && stays;
+    free(scratch);
     free(stays);
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a bundle");
 }

@@ -89,7 +89,7 @@ struct gls_bundles {
     uint64_t streamlines;
     int n_threads;
     gls_roi_hits *hits;
-    size_t room; /* verdicts: a row of bundles for each streamline of a parcel */
+    size_t verdict_capacity; /* verdicts: a row of bundles for each streamline of a parcel */
     uint8_t *verdict, *direction;
     float standard[12][3];
 };

@@ -292,12 +292,12 @@ static gls_status append(void *user, const gls_streamlines *in)
     gls_streamlines s = *in;
     gls_column *groups = NULL;
     gls_status status = GLS_OK;
-    if (in->n * m > b->room) {
+    if (in->n * m > b->verdict_capacity) {
         uint8_t *verdict = realloc(b->verdict, in->n * m), *direction = realloc(b->direction, in->n * m);
         if (verdict) b->verdict = verdict;
         if (direction) b->direction = direction;
         if (!verdict || !direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
-        b->room = in->n * m;
+        b->verdict_capacity = in->n * m;
     }
     const gls_column *weights = b->options.weights ? gls_column_find(in->dps, in->n_dps, b->options.weights) : NULL;
     if (b->options.weights && (!weights || weights->components != 1))
@@ -408,7 +408,7 @@ static void discard(void *user)
     free(f);
 }
 
-static gls_status make_room(filter *f, const gls_streamlines *in)
+static gls_status reserve_groups(filter *f, const gls_streamlines *in)
 {
     const size_t m = f->bundles->rules.n;
     if (in->n > f->capacity || !f->column) {
@@ -435,7 +435,7 @@ static gls_status send(void *user, const gls_streamlines *in)
     const size_t m = b->rules.n;
     gls_streamlines s = *in;
     size_t n_old = 0;
-    gls_status status = make_room(f, in);
+    gls_status status = reserve_groups(f, in);
     if (status) return status;
     for (size_t k = 0; k < in->n_groups; k++) {
         bool replaced = false;

@@ -120,7 +120,7 @@ static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, dou
     for (size_t i = 0; i < n; i++) c->ends[node[i]]++;
 }
 
-static gls_status tell(const gls_connectome *c, const int32_t *node, size_t n)
+static gls_status report_labels(const gls_connectome *c, const int32_t *node, size_t n)
 {
     int32_t few[64] = {0}, *label = n <= 64 ? few : malloc(n * sizeof *label);
     if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
@@ -235,7 +235,7 @@ static gls_status append(void *user, const gls_streamlines *s)
             double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
             add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
         }
-        if (c->options.assigned) status = tell(c, node, n_nodes);
+        if (c->options.assigned) status = report_labels(c, node, n_nodes);
     }
     return status;
 }
@@ -352,7 +352,7 @@ gls_status gls_connectome_write(const gls_connectome *connectome, const char *pa
 }
 
 /* The names of the columns, with an empty one over those of the rows. */
-static void put_header(const gls_connectome *c, const char *const *names, char separator, gls_text *row)
+static void append_header(const gls_connectome *c, const char *const *names, char separator, gls_text *row)
 {
     for (size_t k = 0; k < gls_connectome_size(c); k++) {
         gls_text_append(row, &separator, 1);
@@ -373,7 +373,7 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
     char number[40];
     gls_status status = gls_output_create(path, overwrite, &output);
     output.group = group;
-    if (names) put_header(c, names, separator, &row);
+    if (names) append_header(c, names, separator, &row);
     for (size_t i = 0; i < n && !status; i++) {
         if (names) gls_field_append(&row, names[i], separator);
         for (size_t k = 0; k < n; k++) {

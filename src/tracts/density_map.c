@@ -191,7 +191,7 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
 
-/* Columns of a parcel that a map needs. */
+/* Columns of a task that a map needs. */
 typedef struct columns {
     const gls_column *weights, *value;
     const gls_column **group;
@@ -321,15 +321,15 @@ static const gls_visited *find_visited(const gls_density *d, const gls_streamlin
     return v && v->valid && v->n == s->n && gls_density_takes_visited(d, &v->grid) ? v : NULL;
 }
 
-static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)
+static gls_status add_streamlines(gls_density *d, const columns *c, const gls_streamlines *s)
 {
     bool failed = false;
-    const addition parcel = {d, c, s, find_visited(d, s)};
-    if (!parcel.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
+    const addition task = {d, c, s, find_visited(d, s)};
+    if (!task.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the map is not that of which the device counted the voxels");
-    gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&parcel);
-    if (parcel.visited) d->counts.places += parcel.visited->n_points;
-    if (parcel.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&parcel);
+    gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&task);
+    if (task.visited) d->counts.places += task.visited->n_points;
+    if (task.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&task);
     for (int t = 0; t < d->n_threads; t++) {
         d->counts.partial += d->sums[t].partial;
         d->counts.places += d->sums[t].places;
@@ -366,7 +366,7 @@ static gls_status append(void *user, const gls_streamlines *s)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
         }
     }
-    if (!status) status = add_parcel(d, &c, s);
+    if (!status) status = add_streamlines(d, &c, s);
     free(c.group);
     return status;
 }

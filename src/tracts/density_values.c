@@ -37,7 +37,7 @@ typedef struct values {
     void *out;
 } values;
 
-static void put(const values *to, size_t i, double value)
+static void store(const values *to, size_t i, double value)
 {
     if (to->type == GLS_TYPE_INT32)
         ((int32_t *)to->out)[i] = (int32_t)value;
@@ -54,14 +54,14 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (size_t v = from; v < until; v++) {
         if (!d->options.directions) {
-            put(of, v, value_at(d, v));
+            store(of, v, value_at(d, v));
             continue;
         }
         double x = wide_at(d, 4 * v), y = wide_at(d, 4 * v + 1), z = wide_at(d, 4 * v + 2);
         double length = sqrt(x * x + y * y + z * z), size = wide_at(d, 4 * v + 3);
         const double part[3] = {x, y, z};
         for (size_t r = 0; r < 3; r++)
-            put(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
+            store(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
     }
 }
 

@@ -147,7 +147,7 @@ static bool mark(gls_rois *r, place *p, const gls_region_area *area, roi *roi)
     return done;
 }
 
-static bool put(gls_rois *r, const gls_region_area *area, roi *roi)
+static bool add_to_place(gls_rois *r, const gls_region_area *area, roi *roi)
 {
     if (area->inside) {
         place *p = place_of(r, &area->grid, &roi->place);
@@ -190,7 +190,7 @@ gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *tex
     roi *list = status ? NULL : realloc(r->roi, (r->n + 1) * sizeof *list);
     if (list) r->roi = list;
     one.text = gls_text_copy(text);
-    if (list && one.text && put(r, area, &one)) {
+    if (list && one.text && add_to_place(r, area, &one)) {
         list[r->n++] = one;
         return GLS_OK;
     }

@@ -73,7 +73,7 @@ static bool sample_linear(const gls_image *image, const double v[3], bool zero_e
 }
 
 /* Values that are not finite become NaN unless they are kept. True if there is one. */
-static bool mend_values(double *value, size_t n, bool keep)
+static bool replace_not_finite(double *value, size_t n, bool keep)
 {
     bool found = false;
     for (size_t t = 0; t < n; t++) {
@@ -94,7 +94,8 @@ static int sample(const gls_image *image, const double inverse[3][4], const gls_
     gls_affine_apply(inverse, p, v);
     const bool inside = o->nearest ? sample_nearest(image, v, out)
                                    : sample_linear(image, v, o->edge == GLS_EDGE_ZERO, o->keep_not_finite, out);
-    if (inside) return mend_values(out, image->n_volumes, o->keep_not_finite) ? SAMPLE_NOT_FINITE : SAMPLE_FINITE;
+    if (inside)
+        return replace_not_finite(out, image->n_volumes, o->keep_not_finite) ? SAMPLE_NOT_FINITE : SAMPLE_FINITE;
     fill(out, image->n_volumes, o->outside_zero ? 0 : NAN);
     return SAMPLE_OUTSIDE;
 }
@@ -114,14 +115,14 @@ typedef struct place {
 } place;
 
 /* Room of one thread: values of one streamline, n of them for each volume, and their weights. */
-typedef struct room {
+typedef struct scratch {
     size_t capacity;
     double *value, *weight;
     place *sorted;
     gls_visits visits;
     uint64_t points, outside, not_finite, without;
     bool failed;
-} room;
+} scratch;
 
 typedef struct sampler {
     gls_sink next;
@@ -132,14 +133,14 @@ typedef struct sampler {
     double (*inverse)[3][4]; /* for each column */
     gls_visit_grid *grid;
     void **data;          /* of each column */
-    size_t lines, points; /* for which there is room */
+    size_t lines, points; /* for which there is scratch */
     gls_column *list;     /* what is handed on */
     size_t list_capacity;
     int n_threads;
-    room *room;
+    scratch *scratch;
 } sampler;
 
-static bool reserve(room *r, size_t values, size_t n)
+static bool reserve(scratch *r, size_t values, size_t n)
 {
     if (values <= r->capacity && n <= r->capacity && r->value) return true;
     size_t capacity = (values > n ? values : n) * 2;
@@ -160,7 +161,7 @@ static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
 }
 
 /* The values of the voxels that a streamline passes, and the mm inside them. Returns how many there are. */
-static size_t collect_voxels(const sampler *s, room *r, size_t k, const float (*point)[3], size_t n)
+static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_image *image = s->column[k].image;
     const size_t volumes = image->n_volumes, voxels = gls_grid_voxels(&image->grid);
@@ -176,14 +177,14 @@ static size_t collect_voxels(const sampler *s, room *r, size_t k, const float (*
         const double mm = r->visits.mm[i], share = s->o.total ? mm / s->o.total[voxel] : 1;
         r->weight[i] = mm;
         for (size_t t = 0; t < volumes; t++) r->value[i * volumes + t] = image->data[t * voxels + voxel] * share;
-        r->not_finite += mend_values(r->value + i * volumes, volumes, s->o.keep_not_finite);
+        r->not_finite += replace_not_finite(r->value + i * volumes, volumes, s->o.keep_not_finite);
     }
     r->points += r->visits.n;
     return r->visits.n;
 }
 
 /* Values and weights of a streamline of n points: value[k * volumes + t]. Returns how many there are. */
-static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[3], size_t n)
+static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];
     const size_t volumes = c->image->n_volumes;
@@ -241,7 +242,7 @@ typedef struct sums {
     double total, weighted, plain;
 } sums;
 
-static sums add_up(const room *r, size_t n, size_t volumes, size_t t, bool all)
+static sums add_up(const scratch *r, size_t n, size_t volumes, size_t t, bool all)
 {
     sums s = {0};
     for (size_t i = 0; i < n; i++) {
@@ -256,7 +257,7 @@ static sums add_up(const room *r, size_t n, size_t volumes, size_t t, bool all)
     return s;
 }
 
-static double extreme_of(const room *r, size_t n, size_t volumes, size_t t, bool least)
+static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, bool least)
 {
     double found = NAN;
     for (size_t i = 0; i < n; i++) {
@@ -282,7 +283,7 @@ static double weighted_median(const place *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-static double median_of(const sampler *s, room *r, size_t n, size_t volumes, size_t t, bool upper)
+static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
@@ -295,7 +296,7 @@ static double median_of(const sampler *s, room *r, size_t n, size_t volumes, siz
     return gls_quantile_between(&at, r->sorted[at.lower].value, r->sorted[at.upper].value);
 }
 
-static double statistic(const sampler *sampler, room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
+static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
 {
     const bool keep = sampler->o.keep_not_finite;
     if (n > 0 && stat == GLS_TRACK_ENDS_CORR) return correlate(r->value, r->value + (n - 1) * volumes, volumes);
@@ -328,7 +329,7 @@ static bool has_same_values(const sampler *s, size_t k)
            is_by_voxel(s, &s->column[k - 1]) == is_by_voxel(s, &s->column[k]);
 }
 
-static void sample_line(const sampler *s, room *r, const gls_streamlines *in, size_t i)
+static void sample_line(const sampler *s, scratch *r, const gls_streamlines *in, size_t i)
 {
     const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
     size_t m = 0;
@@ -353,7 +354,7 @@ static void sample_line(const sampler *s, room *r, const gls_streamlines *in, si
     r->without += without;
 }
 
-static gls_status make_room(sampler *s, const gls_streamlines *in)
+static gls_status reserve_columns(sampler *s, const gls_streamlines *in)
 {
     const size_t points = (size_t)in->offset[in->n], n = s->n + in->n_dps + in->n_dpv;
     for (size_t k = 0; k < s->n; k++) {
@@ -398,18 +399,18 @@ typedef struct sampling {
 static void sample_some(void *user, int thread, size_t from, size_t until)
 {
     const sampling *s = user;
-    for (size_t i = from; i < until; i++) sample_line(s->sampler, &s->sampler->room[thread], s->in, i);
+    for (size_t i = from; i < until; i++) sample_line(s->sampler, &s->sampler->scratch[thread], s->in, i);
 }
 
 static gls_status append(void *user, const gls_streamlines *in)
 {
     sampler *s = user;
-    gls_status status = make_room(s, in);
+    gls_status status = reserve_columns(s, in);
     if (status) return status;
     gls_parallel(in->n, 64, s->n_threads, sample_some, &(sampling){s, in});
     s->counts->streamlines += in->n;
     for (int i = 0; i < s->n_threads; i++) {
-        room *r = &s->room[i];
+        scratch *r = &s->scratch[i];
         if (r->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the values of a streamline");
         s->counts->points += r->points;
         s->counts->outside += r->outside;
@@ -429,14 +430,14 @@ static void discard(void *user)
 {
     sampler *s = user;
     gls_sink_abort(&s->next);
-    for (int i = 0; s->room && i < s->n_threads; i++) {
-        free(s->room[i].value);
-        free(s->room[i].weight);
-        free(s->room[i].sorted);
-        gls_visits_finish(&s->room[i].visits);
+    for (int i = 0; s->scratch && i < s->n_threads; i++) {
+        free(s->scratch[i].value);
+        free(s->scratch[i].weight);
+        free(s->scratch[i].sorted);
+        gls_visits_finish(&s->scratch[i].visits);
     }
     for (size_t k = 0; s->data && k < s->n; k++) free(s->data[k]);
-    free(s->room);
+    free(s->scratch);
     free(s->data);
     free(s->column);
     free(s->inverse);
@@ -468,12 +469,12 @@ gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n, 
     *s->counts = (gls_sample_counts){0};
     s->n = n;
     s->n_threads = omp_get_max_threads();
-    s->room = calloc((size_t)s->n_threads, sizeof *s->room);
+    s->scratch = calloc((size_t)s->n_threads, sizeof *s->scratch);
     s->column = malloc(n * sizeof *s->column);
     s->inverse = malloc(n * sizeof *s->inverse);
     s->grid = malloc(n * sizeof *s->grid);
     s->data = calloc(n, sizeof *s->data);
-    if (!s->room || !s->column || !s->inverse || !s->grid || !s->data) {
+    if (!s->scratch || !s->column || !s->inverse || !s->grid || !s->data) {
         discard(s);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     }

@@ -36,7 +36,7 @@ struct gls_bundle_stats {
     uint8_t *mask[N_MASKS]; /* a bit a voxel */
     double sum_length, sum_span, sum_curvature;
     uint64_t n_curvature;
-    size_t room;
+    size_t resampled_capacity;
     float (*resampled)[3];
 };
 
@@ -123,11 +123,11 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
 {
     size_t m = (size_t)fmin(rint(length), 1e6) + 1;
     if (m < 3) return GLS_OK;
-    if (m > s->room) {
+    if (m > s->resampled_capacity) {
         float(*more)[3] = realloc(s->resampled, m * sizeof *more);
         if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
         s->resampled = more;
-        s->room = m;
+        s->resampled_capacity = m;
     }
     gls_line_resample(point, n, m, s->resampled);
     for (size_t k = 1; k + 1 < m; k++) {

@@ -99,7 +99,7 @@ static gls_spread spread_get(spread *s)
     return r;
 }
 
-static gls_status define(gls_summary *m, const gls_streamlines *s)
+static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
 {
     const struct {
         const gls_column *column;
@@ -183,7 +183,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_summary *m = user;
     gls_summary_result *r = &m->result;
-    gls_status status = m->defined ? GLS_OK : define(m, s);
+    gls_status status = m->defined ? GLS_OK : define_columns(m, s);
     if (status) return status;
     if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups)
         return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");

@@ -104,7 +104,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
-static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
+static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel = 0;
     s->places++;
@@ -163,7 +163,7 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         else
             mu = leave(&u, g, k, mu, here, last, exit, next);
         mm += distance(last, exit);
-        if (distance(exit, entry) > 0) put(s, g, here, mm);
+        if (distance(exit, entry) > 0) add_visit(s, g, here, mm);
     }
     free(u.p);
 }
@@ -274,15 +274,15 @@ void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[
 
 /* The points of a streamline as the mappings of points see them, one after the other. With directions a point has that
  * from the one before it to the one after it, so it waits until that comes. */
-typedef struct train {
+typedef struct point_stream {
     gls_visits *visits;
     const gls_visit_grid *grid;
     bool turned; /* voxels as MRtrix3 finds them, else floor(v + 0.5) */
     int n;       /* points so far, 2 at most */
     float before[3], last[3];
-} train;
+} point_stream;
 
-static void visit_from(train *t, const float p[3])
+static void visit_from(point_stream *t, const float p[3])
 {
     double v[3];
     if (t->turned) {
@@ -295,7 +295,7 @@ static void visit_from(train *t, const float p[3])
 }
 
 /* p, whose neighbours are `from` and `to`. */
-static void visit_directed(train *t, const float p[3], const float from[3], const float to[3])
+static void visit_directed(point_stream *t, const float p[3], const float from[3], const float to[3])
 {
     double d[3], length = 0;
     for (int r = 0; r < 3; r++) {
@@ -308,7 +308,7 @@ static void visit_directed(train *t, const float p[3], const float from[3], cons
     visit_from(t, p);
 }
 
-static void take_point(train *t, const float p[3])
+static void take_point(point_stream *t, const float p[3])
 {
     if (!t->visits->directed) {
         visit_from(t, p);
@@ -320,7 +320,7 @@ static void take_point(train *t, const float p[3])
     t->n = t->n < 2 ? t->n + 1 : 2;
 }
 
-static void end_train(train *t)
+static void end_stream(point_stream *t)
 {
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
 }
@@ -337,7 +337,7 @@ static void extend_ends(const float (*p)[3], size_t n, float before[3], float af
 static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, uint32_t ratio, const float (*p)[3],
                          size_t n)
 {
-    train t = {.visits = s, .grid = g, .turned = turned};
+    point_stream t = {.visits = s, .grid = g, .turned = turned};
     float before[3] = {0}, after[3] = {0}, q[3];
     if (n > 1) extend_ends(p, n, before, after);
     for (size_t i = 0; i + 1 < n; i++) {
@@ -349,7 +349,7 @@ static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, ui
         }
     }
     take_point(&t, p[n - 1]);
-    end_train(&t);
+    end_stream(&t);
 }
 
 static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)
