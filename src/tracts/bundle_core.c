@@ -1,4 +1,4 @@
-/* Bundles as a whole: one way for all streamlines, outliers, profiles. */
+/* Operations on whole bundles: turning all streamlines one way, removing outliers, core lines, profiles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/status.h"
 
 #define MAX_ROUNDS 10
-/* With fewer streamlines a covariance says little: pyAFQ weighs them alike. */
+/* With fewer streamlines a covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
 
 const float (*gls_bundle_nodes(const gls_bundle *b, size_t i, uint32_t nodes))[3]
@@ -39,7 +39,7 @@ static int by_length(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The streamline of median length, the first of equal ones. */
+/* The streamline of median length; the first of equal ones. */
 static size_t find_median(const gls_bundle *b)
 {
     const gls_member **order = malloc(b->n * sizeof *order);
@@ -77,7 +77,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
     free(standard);
 }
 
-/* Per streamline the largest distance among the nodes from first to last, and the sum. */
+/* For each streamline, the largest distance among nodes first .. last - 1, and the sum of distances. */
 static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *scratch,
                            double *largest, double *sum)
 {
@@ -108,7 +108,7 @@ static void keep(gls_bundle *b, uint32_t nodes, const bool *stays)
     b->n = kept;
 }
 
-/* Marks the `min` streamlines with the smallest sums. */
+/* Keeps the `min` streamlines with the smallest sums. */
 static void keep_smallest(const double *sum, size_t n, size_t min, bool *stays)
 {
     memset(stays, 0, n * sizeof *stays);
@@ -125,7 +125,7 @@ static double value_of(const gls_member *m, bool by_points)
     return by_points ? (double)m->points : m->length;
 }
 
-/* One round; false: nothing is left to do. */
+/* One round of cleaning. Returns false if no further round is needed. */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     double edge = (1 - o->core) / 2, mean = 0, square = 0;
@@ -173,8 +173,8 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
         }
 }
 
-/* The weighted mean of finite values and their spread; the median with its plain spread. all: NaN with a value that is
- * not finite. */
+/* Weighted mean and spread of the finite values, or their median with the same spread. all: NaN if any value is not
+ * finite. */
 static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median, bool all)
 {
     gls_profile_node out = {NAN, NAN, 0};
@@ -199,7 +199,7 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     return out;
 }
 
-/* Weights that sum up to 1. Streamlines that run through the core itself share all weight. */
+/* Weights with a sum of 1. If streamlines coincide with the core, only these get weight. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;

@@ -1,3 +1,5 @@
+/* Collects streamlines into bundles: tests each streamline against all rules, keeps the members, and in a second pass
+ * filters and turns streamlines by bundle. */
 #include "tracts/bundle_parts.h"
 
 #include <math.h>
@@ -13,15 +15,15 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* --- Which one of several bundles a streamline belongs to, where it may belong to one only: the nearest. */
+/* --- The choice of the nearest bundle for streamlines that may belong to only one. */
 
-/* Distances that differ by less are equal: 1e-4 mm. */
+/* Distances are rounded to 1e-4 mm, so that smaller differences count as equal. */
 #define STEPS_OF_MM 1e4
 
-/* How far a streamline is from what a bundle asks for, in steps. */
+/* Distances of a streamline from the regions of a bundle, in these steps. */
 typedef struct nearness {
-    double from_regions; /* sum over its include, start and end regions as they are drawn */
-    double from_centres; /* mean over the centres of the same */
+    double from_regions; /* sum over include, start and end regions before widening */
+    double from_centres; /* mean over the centres of these regions */
 } nearness;
 
 static nearness add(nearness sum, const gls_roi_distance *d, const float (*point)[3], size_t n)
@@ -31,7 +33,7 @@ static nearness add(nearness sum, const gls_roi_distance *d, const float (*point
     return sum;
 }
 
-/* A streamline whose rule does not say which end is the start: the better way round. */
+/* Measures the distances. If the direction is unknown, takes the better one for the ends. */
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {
@@ -79,7 +81,7 @@ gls_bundles_options gls_bundles_options_default(void)
                                  .cleaning = {.distance = 4, .length_z = 4, .rounds = 5, .min = 20, .core = 0.6}};
 }
 
-/* Takes over the rules. */
+/* Creates the bundles and takes ownership of the rules, also if it fails. */
 static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *options, gls_bundles **out)
 {
     gls_bundles_options o = options ? *options : gls_bundles_options_default();
@@ -178,7 +180,7 @@ static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], si
     return back < there;
 }
 
-/* Fills in the row of verdicts of one streamline. */
+/* Fills in the verdicts and directions of streamline i for all bundles. */
 static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, size_t i)
 {
     const float(*point)[3] = s->point + s->offset[i];
@@ -219,7 +221,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) judge(t->bundles, &t->bundles->hits[thread], t->lines, i);
 }
 
-/* Nodes of the part between the first and the last include region, as gls_bundles_options says. */
+/* Nodes of the part between the first and the last include region, see gls_bundles_options.clip. */
 static gls_status make_clipped(gls_bundles *b, size_t k, const float (*point)[3], size_t n, float (*node)[3])
 {
     const gls_bundle_rule *r = &b->rules.rule[k];
@@ -274,7 +276,7 @@ static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s,
     return GLS_OK;
 }
 
-/* The groups of a parcel in the order of the bundles. */
+/* Lists the groups of the streamlines in the order of the bundles. */
 static gls_status order_groups(const gls_bundles *b, const gls_streamlines *s, gls_column *groups)
 {
     for (size_t k = 0; k < b->rules.n; k++) {
@@ -383,17 +385,17 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
     return info;
 }
 
-/* --- the second pass ------------------------------------------------------------------------------------------- */
+/* --- The second pass: filter and turn. */
 
 typedef struct filter {
     const gls_bundles *bundles;
     gls_builder builder;
     bool all;
     uint64_t at;
-    size_t *next; /* member of each bundle that comes next */
+    size_t *next; /* for each bundle, the member expected next */
     size_t capacity;
-    uint8_t **in;       /* membership of a parcel */
-    gls_column *column; /* groups that came, and those of the bundles */
+    uint8_t **in;       /* for each bundle, membership of the current streamlines */
+    gls_column *column; /* input groups, then those of the bundles */
 } filter;
 
 static void discard(void *user)

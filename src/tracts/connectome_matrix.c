@@ -1,4 +1,5 @@
-/* Connectomes: threads find the regions of each streamline, and one adds them up in order. */
+/* Builds connectomes: threads find the regions of each streamline, then one thread adds them up in order, so the result
+ * does not depend on the number of threads. */
 #include <glslines/connectome.h>
 
 #include <math.h>
@@ -17,20 +18,20 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define FORWARD_SIDES 12 /* of a voxel: the largest reach of the search ahead */
+#define FORWARD_SIDES 12 /* largest reach of the forward search, in voxel sides */
 
-/* What gls_connectome_get_edge() tells. */
+/* The values of gls_connectome_get_edge(). */
 typedef struct edge {
     double count, weight, sum, length, min, max;
 } edge;
 
-/* With GLS_ASSIGN_ALL: where the regions of a streamline of the parcel stand. */
+/* GLS_ASSIGN_ALL: where the regions of a streamline are in the list of a thread. */
 typedef struct stretch {
     int thread;
     size_t first, n;
 } stretch;
 
-/* What a thread found for a parcel with GLS_ASSIGN_ALL. */
+/* GLS_ASSIGN_ALL: regions that a thread found in one call. */
 typedef struct finder {
     gls_assign_scratch scratch;
     size_t n, capacity;
@@ -41,13 +42,13 @@ struct gls_connectome {
     gls_connectome_options options;
     gls_nodes nodes;
     gls_assigner *assigner;
-    uint64_t *ends;         /* of each region, from 1 */
-    double *value, *weight; /* (n + 1)^2, upper triangle */
-    edge *edge;             /* the same; NULL: not wanted */
+    uint64_t *ends;         /* ends in each region, from 1 */
+    double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
+    edge *edge;             /* as value; NULL: not wanted */
     gls_connectome_counts counts;
-    size_t capacity;    /* of a parcel */
-    int32_t (*pair)[2]; /* regions of its streamlines */
-    stretch *stretch;   /* the same with GLS_ASSIGN_ALL */
+    size_t capacity;    /* allocated elements of pair and stretch */
+    int32_t (*pair)[2]; /* regions of the ends of each streamline */
+    stretch *stretch;   /* GLS_ASSIGN_ALL: regions of each streamline */
     int n_threads;
     finder *finder; /* one for each thread */
 };
@@ -58,7 +59,7 @@ gls_connectome_options gls_connectome_options_default(void)
         .size = sizeof(gls_connectome_options), .assignment = GLS_ASSIGN_RADIAL, .radius = 4};
 }
 
-/* What streamlines bring to a cell, but for what depends on its regions. */
+/* Factor of a streamline's value, without the factors that depend on its regions. */
 static double scale_of(const gls_connectome *c, double length)
 {
     double value = 1;
@@ -100,7 +101,7 @@ static void add(gls_connectome *c, int32_t one, int32_t other, double value, dou
     e->length += length * weight;
 }
 
-/* One streamline: pairs of its ends, or of all its regions. */
+/* Adds one streamline: the pair of its ends, or all pairs of its regions. */
 static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, double value, double weight, double length)
 {
     const bool all = c->options.assignment == GLS_ASSIGN_ALL;
@@ -150,7 +151,7 @@ static gls_status reserve(gls_connectome *c, size_t n)
     return GLS_OK;
 }
 
-/* Keeps what the room of a thread holds. */
+/* Appends the regions of one streamline to the list of its thread. */
 static void keep(finder *f, stretch *s, int thread)
 {
     if (f->n + f->scratch.n > f->capacity) {
@@ -312,7 +313,7 @@ gls_connectome_node gls_connectome_get_node(const gls_connectome *c, size_t i)
     const double n = (double)nodes->volume[i + 1];
     gls_connectome_node node = {
         nodes->label[i], nodes->volume[i + 1], c->ends[i + 1], n * gls_nodes_voxel_volume(nodes), {0}};
-    for (int a = 0; a < 3; a++) node.centroid[a] = nodes->centre[i + 1][a] / n; /* NaN without voxels */
+    for (int a = 0; a < 3; a++) node.centroid[a] = nodes->centre[i + 1][a] / n; /* NaN if the region has no voxels */
     gls_affine_apply(nodes->grid.affine, node.centroid, node.centroid);
     return node;
 }
@@ -351,7 +352,7 @@ gls_status gls_connectome_write(const gls_connectome *connectome, const char *pa
     return gls_connectome_write_grouped(connectome, path, existing == GLS_EXISTING_REPLACE, NULL, NULL, "nan");
 }
 
-/* The names of the columns, with an empty one over those of the rows. */
+/* Appends the header: an empty cell above the names of rows, then the names of columns. */
 static void append_header(const gls_connectome *c, const char *const *names, char separator, gls_text *row)
 {
     for (size_t k = 0; k < gls_connectome_size(c); k++) {

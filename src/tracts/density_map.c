@@ -1,5 +1,5 @@
-/* Track density: whole streamlines are shared among threads, which add whole numbers, so that the order in which they
- * do it leaves no trace. Each thread has a map of its own where that takes little memory; their sum is the map. */
+/* Track density maps. Threads share streamlines and add whole numbers, so the order does not matter. Each thread has
+ * its own map if that takes little memory; the result is their sum. */
 #include <glslines/density.h>
 
 #include <math.h>
@@ -13,14 +13,14 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Fixed point of mm without weights: sums up to 1e9 mm. */
+/* Bits behind the point for mm without weights: room for sums up to 1e9 mm. */
 #define LENGTH_BITS 32
-/* With weights, mm of one streamline in one voxel that the fixed point has room for. */
+/* With weights: mm in one voxel that one streamline may have at most. */
 #define LENGTH_ROOM 8192.0
 #define LARGEST 4.0e18
-/* Memory of the maps of all threads; with more, they share one. */
+/* Largest memory of the maps of all threads together; beyond it all threads share one map. */
 #define COPIES_BYTES ((size_t)64 << 20)
-/* Visits between what is asked for from memory and what is added to. */
+/* How many visits ahead memory is prefetched. */
 #define AHEAD 8
 
 gls_density_options gls_density_options_default(void)
@@ -53,7 +53,8 @@ static gls_status check_options(const gls_density_options *o)
 static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;
-    if (d->n_voxels > SIZE_MAX / (4 * sizeof **d->wide) / d->n_maps) return false; /* no memory is as large as that */
+    if (d->n_voxels > SIZE_MAX / (4 * sizeof **d->wide) / d->n_maps)
+        return false; /* the size in bytes would overflow */
     const size_t n = d->n_voxels * d->n_maps,
                  bytes = d->kind == NARROW ? n * sizeof **d->sum : n * d->n_planes * sizeof **d->wide;
     d->n_copies = bytes <= COPIES_BYTES / (size_t)d->n_threads ? d->n_threads : 1;
@@ -131,12 +132,12 @@ static void widen(double *extreme, double value, bool is_min)
     }
 }
 
-/* What one streamline brings: its value and weight. */
+/* Value and weight of one streamline. */
 typedef struct share {
     double value, weight;
 } share;
 
-/* Adds what a streamline with the value f and the weight w brings to a voxel, in planes of its own. */
+/* Adds value and weight of a streamline to the planes of a voxel. */
 static void add_planes(const gls_density *d, gls_wide *to, double value, double weight)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -144,7 +145,7 @@ static void add_planes(const gls_density *d, gls_wide *to, double value, double 
     if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
 }
 
-/* The same with directions; each voxel is a line of the cache, which is asked for in advance. */
+/* As add_planes(), with directions. A voxel fills half a cache line, which is prefetched. */
 static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -163,7 +164,8 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
     return 2;
 }
 
-/* Adds the visits to one map of a thread; returns what they add at most to one voxel, see `total`. */
+/* Adds the visits to one map of a thread. Returns the largest addition to one voxel, in the unit of gls_density.total.
+ */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
     const bool mm = gls_density_is_in_mm(&d->options), shared = d->n_copies < d->n_threads;
@@ -191,7 +193,7 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
 
-/* Columns of a task that a map needs. */
+/* The columns that the map needs. */
 typedef struct columns {
     const gls_column *weights, *value;
     const gls_column **group;
@@ -240,7 +242,7 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
 
 enum { UNUSED, USED, ZERO };
 
-/* One streamline; returns as add_visits(). */
+/* Adds one streamline. Returns the sum's bound as add_visits(). */
 static double add_one(gls_density *d, int thread, const columns *c, const gls_streamlines *s, size_t i)
 {
     gls_visits *v = &d->visits[thread];
@@ -266,7 +268,7 @@ typedef struct addition {
     gls_density *density;
     const columns *columns;
     const gls_streamlines *lines;
-    const gls_visited *visited; /* NULL: nothing is known of them */
+    const gls_visited *visited; /* NULL: the device counted nothing */
 } addition;
 
 static void add_some(void *user, int thread, size_t from, size_t until)
@@ -314,7 +316,7 @@ bool gls_density_takes_visited(const gls_density *d, const gls_grid *grid)
            is_same_grid(grid, &d->grid);
 }
 
-/* What a device knows of these streamlines, if it is what the map is made of. */
+/* The device's counts for these streamlines if the map can use them, else NULL. */
 static const gls_visited *find_visited(const gls_density *d, const gls_streamlines *s)
 {
     const gls_visited *v = d->visited ? *d->visited : NULL;

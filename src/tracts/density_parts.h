@@ -1,4 +1,4 @@
-/* A density map in memory while streamlines are added. */
+/* The struct behind gls_density, and sums in 128 bits. */
 #ifndef GLS_TRACTS_DENSITY_PARTS_H
 #define GLS_TRACTS_DENSITY_PARTS_H
 
@@ -10,15 +10,16 @@
 #include "track/engine/visited.h"
 #include "tracts/visits.h"
 
-/* --- Sums with 64 bits before and behind the point. The order of additions leaves no trace: they are whole numbers,
- * and a carry goes up whenever one occurs. */
+/* --- Fixed-point sums with 64 bits on each side of the point. Since all values are whole numbers of the last bit, the
+ * order of additions does not matter. */
 
 typedef struct gls_wide {
     uint64_t low;
     int64_t high;
 } gls_wide;
 
-/* Adds a value below 2^63 in size, of which 63 bits behind the point count; shared: other threads add to it, too. */
+/* Adds a value whose magnitude is below 2^63; keeps 63 bits behind the point. shared: other threads add to *to as well.
+ */
 static inline void gls_wide_add(gls_wide *to, double value, bool shared)
 {
     int64_t high = 0;
@@ -29,7 +30,7 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         high = (int64_t)value;
         high -= value < (double)high;
         double rest = value - (double)high;
-        high += rest >= 1; /* less than nothing by less than the last bit */
+        high += rest >= 1; /* a negative value closer to 0 than the last bit */
         low = rest < 1 ? (uint64_t)(int64_t)(rest * 0x1p63) << 1 : 0;
     }
     if (!shared) {
@@ -60,12 +61,13 @@ static inline double gls_wide_value(const gls_wide *sum)
     return (double)sum->high + (double)sum->low * 0x1p-64;
 }
 
-/* --- A map of density while it is made. */
+/* --- A map while streamlines are added. */
 
-/* What a voxel has. Narrow: sums of counts, mm or weights in one fixed point. Wide: sums of any values. */
+/* What a voxel holds. NARROW: sums of counts, mm or weights in 64-bit fixed point. WIDE: sums of any values. EXTREME:
+ * the smallest or largest value. */
 typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
 
-/* Of a parcel, by one thread. */
+/* Counts of one thread in one call. */
 typedef struct gls_density_sums {
     uint64_t partial, places, places_outside;
     double total;
@@ -76,22 +78,24 @@ struct gls_density {
     gls_visit_grid visit_grid;
     gls_density_options options;
     gls_density_kind kind;
-    int bits; /* NARROW: of fixed point behind the point */
+    int bits; /* NARROW: bits behind the point */
     size_t n_voxels, n_maps, n_planes;
-    double unit;     /* 2 to the power of bits */
-    int n_copies;    /* of the next two: one a thread, or one for all threads */
-    int64_t **sum;   /* NARROW: for each map */
-    gls_wide **wide; /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
-    double *extreme; /* EXTREME: for each map; +-INFINITY without visits */
-    double total;    /* an upper bound of all that was added, in units of the last bit, WIDE: of 1 */
+    double unit;     /* 2^bits */
+    int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
+    int64_t **sum;   /* NARROW: n_maps x n_voxels for each copy */
+    gls_wide **wide; /* WIDE: for each copy and map, n_planes values a voxel: sum of w f; with means also of w; with
+                      * directions of x, y, z and w
+                      * f */
+    double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
+    double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
     double scale;
     gls_density_counts counts;
-    size_t capacity; /* of a parcel */
+    size_t capacity; /* allocated elements of `used` */
     uint8_t *used;
     int n_threads;
     gls_visits *visits;          /* one for each thread */
-    gls_density_sums *sums;      /* the same */
-    const gls_visited **visited; /* what a device knows of the streamlines that come; NULL: nothing */
+    gls_density_sums *sums;      /* one for each thread */
+    const gls_visited **visited; /* counts by a device for the streamlines that are appended; NULL: none */
 };
 
 static inline bool gls_density_is_in_mm(const gls_density_options *o)

@@ -1,4 +1,4 @@
-/* What a map of density holds in the end, as numbers and as a file. */
+/* The final values of a density map, as numbers and as a file. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static double wide_at(const gls_density *d, size_t i)
     return gls_wide_value(&sum);
 }
 
-/* i counts voxels of all maps. */
+/* Value at index i of all maps' voxels. */
 static double value_at(const gls_density *d, size_t i)
 {
     if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);

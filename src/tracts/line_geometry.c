@@ -1,3 +1,4 @@
+/* Geometry of single streamlines in double precision. */
 #include "tracts/line_geometry.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Filters that cut streamlines at regions and turn them round. */
+/* Filters that crop streamlines at regions, turn them one way, or keep what is inside a grid. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -15,29 +15,29 @@ typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
-    /* crop */
+    /* for crop() */
     gls_rois *rois;
     gls_roi_hits hits;
     gls_crop_options cropping;
-    /* orientation */
+    /* for turn() */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];
     uint64_t *n_turned, own;
-    /* inside */
+    /* for keep_inside() */
     bool has_grid, whole;
     gls_grid grid;
     double inverse[3][4];
     gls_filter_counts *counts, own_counts;
 };
 
-/* A position on a streamline: between points `point` and point + 1. */
+/* A position on a streamline: share of the way from point `point` to the next. */
 typedef struct position {
     uint64_t point;
     double share;
 } position;
 
-/* The position at mm from the start, going on from one before it. */
+/* Moves on from a position to `mm` from the start. *at: distance of the position's point from the start. */
 static position move_on(const gls_streamlines *s, size_t i, position from, double *at, double mm)
 {
     const uint64_t last = s->offset[i + 1] - 1;

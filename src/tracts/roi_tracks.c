@@ -1,4 +1,4 @@
-/* Tractograms as regions: the voxels that their streamlines pass through. */
+/* Regions from tractograms: the voxels that their streamlines pass. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Sampling of images along streamlines. */
+/* The filter that samples images along streamlines and adds the values or their statistics as columns. */
 #include <glslines/sample.h>
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-#define SAME_WEIGHT 1e-9 /* of the whole: half of the weight lies on each side of a value's edge */
+#define SAME_WEIGHT 1e-9 /* relative tolerance of "half of the weight" */
 
 gls_sample_options gls_sample_options_default(void)
 {
@@ -32,7 +32,7 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* v: voxel coordinates. False outside the image, where out stays. */
+/* Nearest voxel. v: voxel coordinates. Returns false outside the image and leaves `out`. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -45,7 +45,7 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* The same. all: a voxel without weight counts, too, where it is not finite, as in MRtrix3 and DIPY. */
+/* As sample_nearest(), linear. all: voxels without weight count if they are not finite, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -72,7 +72,7 @@ static bool sample_linear(const gls_image *image, const double v[3], bool zero_e
     return true;
 }
 
-/* Values that are not finite become NaN unless they are kept. True if there is one. */
+/* Replaces values that are not finite by NaN, unless `keep`. Returns true if there was one. */
 static bool replace_not_finite(double *value, size_t n, bool keep)
 {
     bool found = false;
@@ -109,12 +109,12 @@ void gls_sample_at(const gls_image *image, const gls_sample_options *options, co
     sample(image, (const double(*)[4])inverse, options ? options : &defaults, point, out);
 }
 
-/* A value in the order of values. */
+/* A value with its weight, for sorting. */
 typedef struct place {
     double value, weight;
 } place;
 
-/* Room of one thread: values of one streamline, n of them for each volume, and their weights. */
+/* Work space of one thread: for one streamline n values of each volume, and n weights. */
 typedef struct scratch {
     size_t capacity;
     double *value, *weight;
@@ -130,11 +130,11 @@ typedef struct sampler {
     gls_sample_counts *counts, own;
     size_t n;
     gls_sample_column *column;
-    double (*inverse)[3][4]; /* for each column */
+    double (*inverse)[3][4]; /* one for each column */
     gls_visit_grid *grid;
-    void **data;          /* of each column */
-    size_t lines, points; /* for which there is scratch */
-    gls_column *list;     /* what is handed on */
+    void **data;          /* values of each column */
+    size_t lines, points; /* allocated streamlines and points */
+    gls_column *list;     /* columns passed to the next sink */
     size_t list_capacity;
     int n_threads;
     scratch *scratch;
@@ -160,7 +160,7 @@ static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
 }
 
-/* The values of the voxels that a streamline passes, and the mm inside them. Returns how many there are. */
+/* Values of the voxels that a streamline passes, weighted by the mm inside. Returns their number. */
 static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_image *image = s->column[k].image;
@@ -183,7 +183,7 @@ static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float
     return r->visits.n;
 }
 
-/* Values and weights of a streamline of n points: value[k * volumes + t]. Returns how many there are. */
+/* Values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns their number. */
 static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];
@@ -220,7 +220,7 @@ static double of_ends(gls_track_stat stat, double first, double last)
     }
 }
 
-/* Of the series at both ends; NaN where one of them does not vary. */
+/* Correlation of the series at both ends; NaN if one of them is constant. */
 static double correlate(const double *a, const double *b, size_t n)
 {
     double mean_a = 0, mean_b = 0, aa = 0, bb = 0, ab = 0;
@@ -236,7 +236,7 @@ static double correlate(const double *a, const double *b, size_t n)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Sums of the values of one streamline in one volume, over the finite values or over all. */
+/* Sums over the values of one streamline in one volume: over finite values or over all. */
 typedef struct sums {
     size_t m, nonzero;
     double total, weighted, plain;
@@ -267,8 +267,8 @@ static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, b
     return found;
 }
 
-/* Where half of the weight lies below; between two values their mean. below: as tcksample -precise, the value before
- * the one with which more than half is reached. */
+/* Value at which half of the weight is reached; the mean of two values at a tie. below: the value before it, as
+ * tcksample -precise. */
 static double weighted_median(const place *sorted, size_t n, bool below)
 {
     double total = 0, sum = 0;
@@ -322,7 +322,7 @@ static size_t components_of(const gls_sample_column *c)
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;
 }
 
-/* Whether a column has the values of the one before. */
+/* Whether column k samples the same values as the column before. */
 static bool has_same_values(const sampler *s, size_t k)
 {
     return k > 0 && s->column[k - 1].image == s->column[k].image &&
@@ -377,7 +377,7 @@ static gls_status reserve_columns(sampler *s, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The new columns of one kind, then the old ones that none of them replaces. */
+/* Lists the new columns of one kind, then the old ones with other names. */
 static size_t list_columns(const sampler *s, bool per_vertex, const gls_column *old, size_t n_old, gls_column *list)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* Summaries of tractograms of any size in constant memory: quartiles come from the values themselves, of which some are
- * kept, or, once there are more, from histograms over the leading bits of float32 values, which grow with them. */
+/* Summarises tractograms of any size in constant memory. Quartiles are exact while few values are kept; with more they
+ * come from histograms over the leading bits of float32 values. */
 #include <glslines/summary.h>
 
 #include <math.h>
@@ -9,17 +9,17 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */
+/* Values in one bin agree in sign, exponent and 14 bits of the mantissa. */
 #define BIN_SHIFT 9
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
 #define MAX_KEPT ((size_t)1 << 16)
 
 typedef struct spread {
     uint64_t n;
-    double mean, m2, min, max; /* m2: sum of squared deviations from the mean, by Welford's method */
+    double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
     uint32_t *bin;
-    double *kept; /* the first MAX_KEPT */
-    bool sorted;  /* they are */
+    double *kept; /* the first MAX_KEPT values */
+    bool sorted;  /* `kept` is sorted */
 } spread;
 
 struct gls_summary {
@@ -67,7 +67,7 @@ static void spread_add(spread *s, double value)
     s->sorted = false;
 }
 
-/* The value of this rank, counted from 0, or, where not all are kept, the middle of its bin. */
+/* The value of a rank, from 0; the middle of its bin if not all values are kept. */
 static double value_of_rank(const spread *s, uint64_t rank)
 {
     uint64_t before = 0;

@@ -1,5 +1,5 @@
-/* Scores against known bundles. Sets of bundles are words of bits, one for each voxel and kind of region: what
- * a streamline may belong to is then the intersection along its way. */
+/* Scores against known bundles (Tractometer). A set of bundles is a word of bits, and each kind of region has such a
+ * word for each voxel: the bundles that a streamline may belong to are the intersection along its way. */
 #include <glslines/score.h>
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define MAX_DISTANCE 16
 #define NO_VOXEL SIZE_MAX
-#define FAR_AWAY 1000.0 /* voxels outside the grid, through which nobody walks */
+#define FAR_AWAY 1000.0 /* voxels outside the grid beyond which lines are cut off */
 
 typedef uint64_t bundle_set;
 
@@ -22,13 +22,15 @@ struct gls_score {
     int32_t dim[3];
     double world_to_voxel[3][4];
     size_t n_voxels;
-    bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through */
+    bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through
+                                the voxel */
     bool any_route, ends_are_beyond;
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
     gls_score_result result;
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
-    uint8_t *joined; /* pairs of end regions, 2 bundle + end each, that an invalid connection joins */
+    uint8_t
+        *joined; /* for each pair of end regions (numbers 2 bundle + end) whether an invalid connection joins them */
 };
 
 gls_score_options gls_score_options_default(void)
@@ -42,7 +44,7 @@ static void mark(bundle_set *map, const uint8_t *inside, size_t n, bundle_set bi
         if (inside[v]) map[v] |= bit;
 }
 
-/* Spreads every bit by distance voxels along one axis. line has room for dim[axis] words. */
+/* Spreads every bit by `distance` voxels along one axis. line: room for dim[axis] words. */
 static void spread_axis(const gls_score *s, bundle_set *map, int axis, int distance, bundle_set *line)
 {
     const size_t stride[3] = {1, (size_t)s->dim[0], (size_t)s->dim[0] * (size_t)s->dim[1]};
@@ -174,7 +176,7 @@ void gls_score_destroy(gls_score *s)
     free(s);
 }
 
-/* Voxel coordinates with voxel CORNERS at whole numbers, so that floor() gives the voxel. */
+/* Voxel coordinates with voxel corners at whole numbers, so that floor() gives the voxel. */
 static void to_corner(const gls_score *s, const float point[3], double p[3])
 {
     double world[3] = {point[0], point[1], point[2]};
@@ -198,7 +200,7 @@ static size_t voxel_of(const gls_score *s, const float point[3])
     return voxel_at(s, (const int64_t[3]){(int64_t)p[0], (int64_t)p[1], (int64_t)p[2]});
 }
 
-/* Cuts off what lies farther than FAR_AWAY voxels beyond the grid; false: all of it. */
+/* Cuts off what lies more than FAR_AWAY voxels outside the grid. Returns false if nothing remains. */
 static bool cut_far(const gls_score *s, double p[3], double q[3])
 {
     double from = 0, until = 1, d[3];
@@ -209,7 +211,7 @@ static bool cut_far(const gls_score *s, double p[3], double q[3])
         if (p[a] < low || p[a] > high) from = fmax(from, ((p[a] < low ? low : high) - p[a]) / d[a]);
         if (q[a] < low || q[a] > high) until = fmin(until, ((q[a] < low ? low : high) - p[a]) / d[a]);
     }
-    for (int a = 0; a < 3; a++) { /* of numbers that large even the sum is far off */
+    for (int a = 0; a < 3; a++) { /* clamp: with such large numbers even the sum is inexact */
         const double low = -FAR_AWAY, high = s->dim[a] + FAR_AWAY;
         if (until < 1) q[a] = fmin(fmax(p[a] + until * d[a], low), high);
         if (from > 0) p[a] = fmin(fmax(p[a] + from * d[a], low), high);
@@ -217,8 +219,7 @@ static bool cut_far(const gls_score *s, double p[3], double q[3])
     return from <= until;
 }
 
-/* Marks the voxels through which a segment passes (Amanatides and Woo 1987): always across the face that is met first.
- */
+/* Marks the voxels that a segment passes (Amanatides and Woo 1987): always crosses the nearest face next. */
 static void visit_segment(gls_score *s, const float from[3], const float to[3], bundle_set bit)
 {
     double p[3], q[3], next[3], pitch[3];
@@ -268,7 +269,7 @@ static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_se
     for (size_t i = 0; i + 1 < n; i++) visit_segment(s, point[i], point[i + 1], (bundle_set)1 << best);
 }
 
-/* End regions of a point, those that hold it before those that are near: numbers 2 bundle + end. */
+/* Lists the end regions of a voxel as 2 bundle + end: those that contain it, then those near it. */
 static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
 {
     size_t n = 0;
@@ -281,7 +282,7 @@ static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
     return n;
 }
 
-/* For ends that no bundle joins: an invalid connection if they are in different regions. */
+/* For ends that no bundle joins: an invalid connection if they lie in different regions. */
 static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
@@ -303,7 +304,7 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
 {
     s->result.streamlines++;
     size_t first = n > 1 ? voxel_of(s, point[0]) : NO_VOXEL,
-           last = n > 1 ? voxel_of(s, point[n - 1]) : NO_VOXEL; /* a point joins nothing */
+           last = n > 1 ? voxel_of(s, point[n - 1]) : NO_VOXEL; /* a single point connects nothing */
     if (first == NO_VOXEL || last == NO_VOXEL) {
         s->result.no_connection++;
         return;
