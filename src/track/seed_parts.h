@@ -1,11 +1,10 @@
 /* The struct behind <glslines/seeds.h>. */
-#ifndef GLS_TRACK_SEEDS_H
-#define GLS_TRACK_SEEDS_H
+#ifndef GLS_TRACK_SEED_PARTS_H
+#define GLS_TRACK_SEED_PARTS_H
 
 #include <glslines/seeds.h>
 
-#define GLS_SEED_FAR_AWAY \
-    1e30f /* voxel coordinate outside any grid that is still a float: stands for "no place found" */
+#define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no place found" */
 
 struct gls_seeds {
     uint64_t first, count;
@@ -13,9 +12,8 @@ struct gls_seeds {
     /* computes drawn seed i, in voxel coordinates */
     void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
     uint64_t rng_seed;
-    gls_grid grid; /* grid of tracking */
-    uint32_t
-        *voxel; /* indices of the voxels that get seeds; in random order, or, with weights, in the order of the image */
+    gls_grid grid;   /* grid of tracking */
+    uint32_t *voxel; /* voxels that get seeds: shuffled, or with weights in image order */
     uint64_t n_voxels;
     uint32_t dim[2], side; /* side: seeds along each axis of a voxel, for seeds on a grid */
     double sphere[4];      /* centre and radius, mm (world) */

@@ -65,6 +65,7 @@ double gls_getter_act_cutoff(gls_direction_getter dg);
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 /* Writes the names of the getters that use these parameters, "boot, prob, det", into text and returns text. */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
+/* "result", "resource", "path" or "output". */
 const char *gls_param_role_text(gls_param_role role);
 
 /* --- Checks before a tracker is made. */

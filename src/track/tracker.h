@@ -12,10 +12,9 @@ struct gls_tracker {
     gls_result_store results;
     size_t n;
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
-    gls_engine *engine[GLS_TRACKER_MAX_DEVICES]; /* NULL: the device failed */
-    bool failed[GLS_TRACKER_MAX_DEVICES];        /* the device failed while its engine was made */
-    gls_mapping
-        mapping[GLS_TRACKER_MAX_DEVICES]; /* as asked for, or the replacement of a mapping that did not compile */
+    gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: the device failed */
+    bool failed[GLS_TRACKER_MAX_DEVICES];         /* the device failed while its engine was made */
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* as asked for, or a replacement that compiles */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* of the current run, as of the last call of progress */
     gls_track_params params;              /* as given, but with the precision that memory allowed */

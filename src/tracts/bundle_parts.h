@@ -43,6 +43,7 @@ gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls
                                  gls_bundle_rules *rules);
 /* Makes n bundles with these names and no test. */
 gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
+/* Frees all rules and regions. */
 void gls_bundle_rules_finish(gls_bundle_rules *rules);
 
 /* Which way a streamline runs in its bundle. */
@@ -103,6 +104,7 @@ const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
 /* Turns all members of a bundle the same way. gls_bundle_clean() removes outliers. nodes: points of each streamline. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
+/* The nodes of member i, `nodes` points. Owned by the bundle. */
 const float (*gls_bundle_nodes(const gls_bundle *bundle, size_t i, uint32_t nodes))[3];
 
 /* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */

@@ -20,6 +20,7 @@ typedef struct gls_nodes {
 /* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
  * messages. Call gls_nodes_finish() even after a failure. */
 gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw);
+/* Frees the arrays. */
 void gls_nodes_finish(gls_nodes *nodes);
 /* Volume of a voxel, mm3. */
 double gls_nodes_voxel_volume(const gls_nodes *nodes);
@@ -46,6 +47,7 @@ typedef struct gls_assign_scratch {
 } gls_assign_scratch;
 /* For GLS_ASSIGN_ALL: stores all regions that the streamline meets, ascending, in scratch->node. */
 void gls_assign_all(const gls_assigner *assigner, gls_assign_scratch *scratch, const float (*point)[3], size_t n);
+/* Frees the arrays. */
 void gls_assign_scratch_finish(gls_assign_scratch *scratch);
 
 #endif

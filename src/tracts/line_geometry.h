@@ -1,6 +1,6 @@
 /* Geometry of single streamlines: length, resampling, parts, direction. */
-#ifndef GLS_TRACTS_LINES_H
-#define GLS_TRACTS_LINES_H
+#ifndef GLS_TRACTS_LINE_GEOMETRY_H
+#define GLS_TRACTS_LINE_GEOMETRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +20,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
 bool gls_line_is_backwards(const float (*point)[3], size_t n, const float (*standard)[3]);
 /* As gls_line_is_backwards(), for lines that have m points already. */
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m);
+/* Reverses the order of n points. */
 void gls_line_reverse(float (*point)[3], size_t n);
 
 #endif

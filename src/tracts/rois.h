@@ -33,11 +33,14 @@ double gls_roi_distance_of_centre(const gls_roi_distance *distance, const float 
 
 typedef struct gls_rois gls_rois;
 
+/* test: whether segments or only points are tested. GLS_ERR_MEMORY. */
 gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
+/* Accepts NULL. */
 void gls_rois_destroy(gls_rois *rois);
 /* Regions added after this call keep what gls_rois_distance() needs: 4 bytes for each voxel of the box of a widened
  * region. */
 void gls_rois_keep_distances(gls_rois *rois);
+/* Distances from a region added after gls_rois_keep_distances(). Owned by `rois`. */
 const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
 /* Adds a region, widened by mm. option: its name in messages. *index: its index from 0; a region with the same text and
  * width is added only once. */
@@ -51,6 +54,7 @@ gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
  * one further left, back or down along the axis that separates them most. GLS_ERR_INPUT if there is only one blob. */
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
+/* Number of regions. */
 size_t gls_rois_count(const gls_rois *rois);
 /* Text of a region, owned by `rois`; and its box, world mm. */
 const char *gls_rois_text(const gls_rois *rois, size_t index);
@@ -79,6 +83,7 @@ typedef struct gls_roi_hits {
 
 /* Finds what n >= 1 points meet, and fills in *hits. */
 void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
+/* Frees the arrays. */
 void gls_roi_hits_finish(gls_roi_hits *hits);
 /* Where the streamline first meets the region (INFINITY: nowhere), and where it last leaves it (-INFINITY: nowhere). */
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);

@@ -29,7 +29,9 @@ typedef struct gls_visits {
     bool failed;                     /* memory ran out */
 } gls_visits;
 
+/* Fills in *to for a grid. */
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);
+/* Frees the arrays; keeps `directed`. */
 void gls_visits_finish(gls_visits *visits);
 /* Finds the visits of n >= 1 points. Only mappings of lengths set mm. A voxel with both ends occurs twice for
  * GLS_DENSITY_ENDS. */

@@ -45,6 +45,7 @@ typedef struct gls_walk {
     gls_visit *visit;
     bool failed; /* memory ran out */
 } gls_walk;
+/* Frees the visits. */
 void gls_walk_finish(gls_walk *walk);
 
 /* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are
@@ -106,6 +107,7 @@ void gls_rows_set_width(gls_rows *rows, unsigned low_bits);
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
 /* Maps streamlines on several threads and appends their rows. GLS_ERR_INPUT for points that cannot be mapped. */
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
+/* Frees all chunks and work space. */
 void gls_rows_finish(gls_rows *rows);
 
 /* Entries of a streamline before they are appended to a chunk. */
@@ -170,6 +172,7 @@ typedef struct gls_row_queue gls_row_queue;
  * fails, threads on the CPU continue, with the same bytes. rows and device are borrowed. */
 gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
                                 gls_row_queue **queue);
+/* Copies the streamlines. May wait for the device. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
 /* Call after the last streamline: maps those that still wait. */
 gls_status gls_row_queue_end(gls_row_queue *queue);

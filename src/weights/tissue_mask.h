@@ -1,6 +1,6 @@
 /* Turns an image of five tissues into the mask and scale of voxels in the model of streamline weights. */
-#ifndef GLS_WEIGHTS_TISSUE_H
-#define GLS_WEIGHTS_TISSUE_H
+#ifndef GLS_WEIGHTS_TISSUE_MASK_H
+#define GLS_WEIGHTS_TISSUE_MASK_H
 
 #include <glslines/image.h>
 

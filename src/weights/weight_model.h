@@ -39,6 +39,8 @@ typedef struct gls_weight_model {
     size_t n_untracked, n_excluded, n_removed;
 } gls_weight_model;
 
+/* rows is borrowed. GLS_ERR_EMPTY if no fixel or streamline can be used. Call gls_weight_model_finish() even after a
+ * failure. */
 gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_options *options, gls_weight_model *model);
 void gls_weight_model_finish(gls_weight_model *model);
 
@@ -80,6 +82,7 @@ struct gls_solver {
 /* Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
 gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                   gls_solver **solver);
+/* Shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY if the fixels do not fit. */
 gls_status gls_device_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                     gls_device *const *devices, size_t n, gls_solver **solver);
 
@@ -108,6 +111,8 @@ struct gls_weights {
 /* Loads the kernels of the method, and with `maps` that of the mapper, into the device's cache. Ignores failures: they
  * show when the kernels are used. */
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
+/* Run one method on the model. devices: n of them; 0: the CPU. progress may be NULL. GLS_ERR_CANCELLED if it asks to
+ * stop. */
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
 gls_status gls_weights_run_sift(gls_weights *weights, gls_weights_progress progress, void *user);

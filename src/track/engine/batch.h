@@ -28,6 +28,7 @@ typedef struct gls_retries {
     float (*found)[3]; /* points of all kept streamlines, in the order in which they were found */
     uint64_t n_found, found_capacity;
 } gls_retries;
+/* Frees the arrays; the struct may be used again. */
 void gls_retries_finish(gls_retries *retries);
 
 /* --- State of the batches of one engine. The batch reaches the run (progress, results, counts) only through
@@ -99,9 +100,8 @@ typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
-    gls_batch_host
-        host; /* all callbacks but poll() may be NULL when a test runs one pass alone; poll() may always be NULL */
-    bool counts_visits; /* results carry the voxels that their streamlines visit */
+    gls_batch_host host; /* poll() may be NULL; the others too if a pass runs alone */
+    bool counts_visits;  /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
     gls_seed_batch seed_batch[GLS_SEED_BATCHES];
@@ -121,13 +121,12 @@ typedef struct gls_batch {
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
     gls_outcomes outcomes;    /* of the current round */
-    gls_batch_result scratch; /* holds the points of a round without a sink if a verdict depends on the points */
+    gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
     gls_retries retries;
     uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
-    gls_pace
-        track_pace; /* limits a dispatch of pass 2: streamlines, or in staged plans half-streamlines times iterations */
+    gls_pace track_pace;    /* limits pass 2: streamlines; staged: halves x iterations */
 } gls_batch;
 
 /* Bytes on the host of all arrays of a batch for this plan. */
@@ -135,6 +134,7 @@ uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_p
 /* Allocates the arrays for the plan of batch->engine and frees earlier ones. On failure call gls_batch_free_arrays().
  */
 gls_status gls_batch_make_arrays(gls_batch *batch);
+/* Frees all arrays of the batch. They may be missing. */
 void gls_batch_free_arrays(gls_batch *batch);
 
 /* --- The loop over batches and rounds. */
@@ -153,6 +153,7 @@ gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t 
  * starts to transfer the first n_points points; then gls_gather_end() waits for the points and stores them in
  * result->point. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
+/* result must have room for the n_points points. */
 gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 
 /* --- From the initial directions of seeds to streamlines: which seeds may start streamlines, and in which sense. */
@@ -196,12 +197,14 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
 /* Pass 1 in two steps, so that the device can get more work between them. */
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
+/* Waits for pass 1 and validates what it found. GLS_ERR_DEVICE if the device left garbage. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
 /* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
  * half-streamline. */
 gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
 /* Pass 2 in two steps. */
 gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
+/* Waits for pass 2. */
 gls_status gls_pass_track_end(gls_batch *batch);
 
 /* Fourth word of the random counter of one direction of a seed, see glsl/base/common.glsl. The direction takes five

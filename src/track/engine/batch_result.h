@@ -33,6 +33,7 @@ typedef struct gls_batch_result {
 } gls_batch_result;
 /* Makes room for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY. */
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
+/* Frees all arrays. */
 void gls_batch_result_finish(gls_batch_result *result);
 /* Bytes of the points and streamlines in use. */
 uint64_t gls_batch_result_bytes(const gls_batch_result *result);
@@ -46,6 +47,7 @@ typedef struct gls_result_store {
 } gls_result_store;
 /* Returns n free results, which stay the store's; NULL if memory ran out. */
 gls_batch_result *gls_result_store_lend(gls_result_store *store, size_t n);
+/* Frees all results. */
 void gls_result_store_finish(gls_result_store *store);
 
 /* --- Refinement on the host after the points have arrived: ends cropped at the border of grey matter, regions that

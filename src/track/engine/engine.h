@@ -14,9 +14,11 @@
  * gls_model_plan_finish() even after a failure. */
 gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
                                const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
+/* Frees tables and definitions. The plan may be zeroed. */
 void gls_model_plan_finish(gls_model_plan *plan);
 /* Creates the field, without values, and the model buffer; frees the tables of the plan. */
 gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model *model);
+/* Frees field and buffer. The model may be zeroed. */
 void gls_model_finish(gls_model *model);
 
 /* --- Kernels: their definitions and shader slots, and how they are loaded. */
@@ -37,6 +39,7 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
 /* Loads the announced kernels that the plan needs. Call gls_kernels_destroy() even after a failure. */
 gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
                             gls_model_plan *model, gls_kernels *kernels);
+/* Destroys the kernels that are loaded. */
 void gls_kernels_destroy(gls_kernels *kernels);
 
 /* --- Kernel times by the device's clock, for the benchmark. */

@@ -21,6 +21,7 @@ typedef struct gls_track_stats {
     uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
     gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
 } gls_track_stats;
+/* max_steps: of a streamline. parts: see gls_track_stats.each. GLS_ERR_MEMORY. */
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
 /* Adds `from` to `stats` and sets `from` to 0. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
@@ -28,6 +29,7 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
 void gls_track_stats_drop(gls_track_stats *stats);
 /* Fills in means, medians and extremes from the histograms. step_size: mm. */
 void gls_track_stats_complete(gls_track_stats *stats, double step_size);
+/* Frees the histograms. */
 void gls_track_stats_finish(gls_track_stats *stats);
 
 /* --- The outcomes of the streamlines of some seeds, in the order of seeds. Usually they are counted when the batch
@@ -42,8 +44,7 @@ typedef struct gls_outcome {
     uint8_t verdict;            /* a gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and of the forward half */
     bool truncated;
-    bool
-        met_counts; /* include `met` in the counts of regions: no reason unrelated to regions rejected the streamline */
+    bool met_counts; /* count `met`: the streamline was not rejected for other reasons */
 } gls_outcome;
 
 /* In place of a number of streamlines: the guide rejected the seed. */
@@ -57,7 +58,9 @@ typedef struct gls_outcomes {
 } gls_outcomes;
 /* Makes room for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
+/* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);
+/* Frees the arrays and empties the outcomes. */
 void gls_outcomes_finish(gls_outcomes *outcomes);
 /* Whether outcomes that were read from a file can be counted into stats: all values are in range and
  * gls_outcomes_count() would return n. */

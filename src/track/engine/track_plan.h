@@ -70,6 +70,7 @@ typedef struct gls_track_plan {
     bool ordered;         /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;
 
+/* params and input must have been checked. GLS_ERR_UNSUPPORTED if one seed's streamlines exceed the device's limits. */
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan);
 
@@ -120,6 +121,7 @@ typedef enum gls_track_fetch {
 /* Successive rounds of pass 2 use the copies of a buffer in rotation: the host fills the next while one is in use and
  * the previous is packed. gls_track_buffer_copies() tells the number of copies, which divides GLS_TRACK_BUFFER_SETS. */
 #define GLS_TRACK_BUFFER_SETS 6
+/* Number of copies of a buffer, and of a fetch: more than 1 only with rounds in flight. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);
 unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch);
 /* bytes[i]: host memory that the device can write, for each copy; 0 without rounds in flight. Returns the sum over all

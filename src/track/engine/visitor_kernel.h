@@ -24,6 +24,7 @@ void gls_visitor_announce(gls_device *device, const gls_grid *grid);
  * or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the device works on. */
 void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid *grid, uint32_t n_lines,
                         bool in_flight);
+/* Destroys what the visitor has. */
 void gls_visitor_finish(gls_visitor *visitor);
 /* The kernel and its parameters. Bindings: 0 gls_placed_record, 1 points, 2 words, see visit.comp. room: number of
  * points that the words can hold for streamlines left to the host; 0: send no points. */

@@ -96,6 +96,7 @@ gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_
  * failure. */
 gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
                             const gls_track_input *input, gls_guide *guide);
+/* Destroys the textures. The guide may be zeroed. */
 void gls_guide_finish(gls_guide *guide);
 /* Adds the guide's definitions and fills its slot. */
 void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
@@ -109,11 +110,16 @@ size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
 
 /* Adds the texture and the words of memory for the input's regions to the plan. */
 gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan);
+/* Creates and fills the texture of regions, guide->texture[1]. */
 gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+/* Adds the definitions and rows of the input's regions. */
 void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                               gls_define_list *defines);
+/* Fills the slots of regions with nothing, for an input without regions. */
 void gls_guide_regions_define_none(gls_define_list *defines);
+/* See gls_guide_kind.admits. */
 bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3]);
+/* See gls_guide_kind.judge. */
 gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met);
 /* See gls_guide_kind.includes. */
 bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
@@ -126,7 +132,9 @@ bool gls_guide_regions_gave(gls_verdict verdict);
 
 /* --- The stop map, for all guides. It is in the first texture. */
 
+/* Creates and fills guide->texture[0] with the stop map. */
 gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+/* Sets the threshold of the stop map. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 
 #endif

@@ -56,6 +56,7 @@ typedef struct gls_worker {
 
 /* Initialises the worker at index `place` of the run for engine `index`. The struct must not be moved afterwards. */
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
+/* Frees the worker's arrays; its engine stays the tracker's. */
 void gls_worker_finish(gls_worker *worker);
 /* Tracks ranges until the queue has none. A worker whose device fails leaves its seeds to the other workers; the run
  * fails if it was the last. */

@@ -32,6 +32,7 @@ typedef struct gls_queue {
     bool satisfied; /* stopped because the sink has all streamlines that were asked for */
 } gls_queue;
 
+/* Begins with the seeds first .. end - 1. Call gls_queue_finish() at the end. */
 void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
 void gls_queue_finish(gls_queue *queue);
 
@@ -42,6 +43,7 @@ bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_seed_range *range);
 void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
 /* Makes all later calls of gls_queue_take() return false. */
 void gls_queue_stop(gls_queue *queue);
+/* Both take the lock. */
 bool gls_queue_is_stopped(gls_queue *queue);
 bool gls_queue_is_satisfied(gls_queue *queue);
 /* Whether all seeds were tracked. */

@@ -21,6 +21,7 @@ typedef struct gls_define_list {
     bool failed; /* memory ran out, or the list is full */
 } gls_define_list;
 
+/* Define `name` as a number; the list keeps `name` and `reason` as pointers. */
 void gls_define_int(gls_define_list *list, const char *name, int64_t value, const char *reason);
 void gls_define_float(gls_define_list *list, const char *name, double value, const char *reason);
 /* Defines `name` as this text. Takes ownership of `text`, which comes from malloc; NULL sets `failed`. */
@@ -34,6 +35,7 @@ void gls_define_file(gls_define_list *list, const char *name, const char *file, 
 void gls_define_loops(gls_define_list *list, const char *name, const char *base, bool looped);
 /* Removes all but the first n definitions. */
 void gls_define_cut(gls_define_list *list, size_t n);
+/* Frees the texts and empties the list. */
 void gls_define_finish(gls_define_list *list);
 
 /* Formats a GLSL float literal, with a point or an exponent in any locale. Returns text. */
@@ -104,6 +106,7 @@ void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_gri
 void gls_tables_fill_block(gls_tables *tables);
 /* Creates *buffer with the words, and frees the tables. */
 gls_status gls_tables_upload(gls_tables *tables, gls_device *device, gls_buffer **buffer);
+/* Frees the words and empties the tables. */
 void gls_tables_finish(gls_tables *tables);
 
 #endif
