@@ -248,7 +248,7 @@ static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
     c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, seed_batch->first);
     if (!c->engine->plan.staged)
         gls_pace_guess(&c->track_pace, &c->initial_pace,
-                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost * filter_cost(c));
+                       c->points_per_line * c->engine->plan.substeps * c->engine->iteration_cost * filter_cost(c));
     return status;
 }
 

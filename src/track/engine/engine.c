@@ -155,7 +155,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_device_release(device);
     if (!status) {
         const gls_getter *getter = t->plan.getter;
-        t->turn_cost = getter->turn_cost ? getter->turn_cost(params, input) : 1;
+        t->iteration_cost = getter->iteration_cost ? getter->iteration_cost(params, input) : 1;
         status = copy_vertices(t, getter->sphere(input));
     }
     t->seconds_upload = gls_clock_seconds() - start;

@@ -74,9 +74,10 @@ typedef struct gls_engine {
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
     double seconds_upload, seconds_compile;
-    double turn_cost;  /* estimated cost of drawing one direction; 1: as much as the search for the peaks of a seed */
-    uint32_t halvings; /* how often batches were halved because memory was short */
-    bool owns_device;  /* the engine opened this device after the old context was lost */
+    double
+        iteration_cost; /* estimated cost of drawing one direction; 1: as much as the search for the peaks of a seed */
+    uint32_t halvings;  /* how often batches were halved because memory was short */
+    bool owns_device;   /* the engine opened this device after the old context was lost */
     bool complete;
     bool timed; /* sum up the times of kernels in kernel_seconds */
     double kernel_seconds[GLS_ENGINE_TIMES];

@@ -19,7 +19,7 @@ static gls_track_buffer uniforms_of(bool initial)
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
 }
 
-static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t turns, bool initial)
+static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t iterations, bool initial)
 {
     const gls_track_params *p = &t->params;
     const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
@@ -38,7 +38,7 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
-        .turns = turns,
+        .turns = iterations,
         .angular_weight = initial ? 0.0f : (float)p->angular_weight,
         .per_mm_x = (float)(1 / t->grid.voxel_size[0]),
         .per_mm_y = (float)(1 / t->grid.voxel_size[1]),
@@ -157,7 +157,7 @@ static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, 
 }
 
 /* Index of the line that is tracked i-th. */
-static uint32_t line_in_turn(const gls_batch *c, uint32_t i)
+static uint32_t line_at(const gls_batch *c, uint32_t i)
 {
     return c->order ? c->order[i].line : i;
 }
@@ -166,7 +166,7 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
     gls_arg args[MAX_ARGUMENTS];
-    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_in_turn(c, i);
+    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_at(c, i);
     gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
     if (!status)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
@@ -202,8 +202,8 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
                             c->work);
 }
 
-/* Runs `turns` iterations for the first n_active slots of the device's list. */
-static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
+/* Runs `iterations` iterations for the first n_active slots of the device's list. */
+static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iterations, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
@@ -215,7 +215,7 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
     if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < turns && !status; i++) {
+    for (uint32_t i = 0; i < iterations && !status; i++) {
         status = run(t, initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, time,
                      n_active, slots, limit, args, n_args);
         if (!status) status = run(t, t->kernels.turn, time, n_active, slots, limit, args, n_args);
@@ -226,25 +226,25 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
 /* On a slow device, dispatches of fewer half-streamlines than this are inefficient: lower the iterations first. */
 #define FEW_HALVES 4096u
 
-/* Runs iterations for the first n_active entries of the host's list, in pieces that the pace allows. Adds to *all_turns
- * the iterations that each entry got. */
-static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_turns)
+/* Runs iterations for the first n_active entries of the host's list, in pieces that the pace allows. Adds to
+ * *all_iterations the iterations that each entry got. */
+static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_iterations)
 {
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
-    uint32_t most = initial ? 1 : t->plan.turns, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
-    uint32_t turns = (gls_pace_items(pace, most * few) + few - 1) / few;
-    *all_turns += turns;
+    uint32_t most = initial ? 1 : t->plan.iterations, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
+    uint32_t iterations = (gls_pace_items(pace, most * few) + few - 1) / few;
+    *all_iterations += iterations;
     for (uint32_t at = 0, n; at < n_active && !status; at += n) {
         double start = gls_clock_seconds();
-        n = gls_pace_items(pace, (n_active - at) * turns) / turns;
+        n = gls_pace_items(pace, (n_active - at) * iterations) / iterations;
         if (n == 0) n = 1;
-        status = upload_uniforms(t, n_items, n, turns, initial);
+        status = upload_uniforms(t, n_items, n, iterations, initial);
         if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
-        if (!status) status = run_turns(t, n, turns, initial);
+        if (!status) status = run_iterations(t, n, iterations, initial);
         if (!status) status = gls_device_synchronize(t->device);
-        gls_pace_note(pace, n * turns, gls_clock_seconds() - start);
+        gls_pace_note(pace, n * iterations, gls_clock_seconds() - start);
         if (!status) status = poll(c);
     }
     return status;
@@ -260,9 +260,9 @@ static gls_status initial_split(gls_batch *c, const gls_seed_batch *seed_batch, 
         *work_of(c, n, WORK_SEED, i) = (uint32_t)(first + i);
         *work_of(c, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
-    double turns = 0;
+    double iterations = 0;
     gls_status status = upload_work(c, n);
-    if (!status) status = run_pieces(c, n, n, true, &turns);
+    if (!status) status = run_pieces(c, n, n, true, &iterations);
     if (!status)
         status = gls_fetch_begin(c->engine->fetch[GLS_FETCH_DIRECTIONS], c->engine->buffer[GLS_TRACK_DIRECTIONS], 0,
                                  4 * n * direction_words(c->engine));
@@ -314,7 +314,7 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
 /* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
  * a half draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half makes all its
  * steps, and those of its particles after each run. */
-static double max_turns(const gls_engine *t)
+static double max_iterations(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;
     const gls_guide_plan *g = &plan->guide;
@@ -328,22 +328,22 @@ static double max_turns(const gls_engine *t)
 static gls_status track_staged(gls_batch *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;
-    double turns = 0;
-    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
+    double iterations = 0;
+    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->iteration_cost);
     fill_halves(c, n_items);
-    for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_in_turn(c, i / 2) + i % 2;
+    for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (!status) status = reset_state(c, n_items);
     if (!status) n_active = keep_running(c, n_active);
     while (!status && n_active > 0) {
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
-        if (turns > max_turns(c->engine))
+        if (iterations > max_iterations(c->engine))
             return gls_fail(GLS_ERR_DEVICE, "the device does not go on with %" PRIu32 " half streamlines", n_active);
-        status = run_pieces(c, n_items, n_active, false, &turns);
+        status = run_pieces(c, n_items, n_active, false, &iterations);
         if (!status) status = read_state(c, n_items);
         if (!status) status = gls_pass_track_end(c);
         if (!status) n_active = keep_running(c, n_active);
-        if (n_active < active_before || c->head->pool_head != blocks_before) turns = 0;
+        if (n_active < active_before || c->head->pool_head != blocks_before) iterations = 0;
     }
     return status;
 }

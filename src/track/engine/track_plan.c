@@ -105,7 +105,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
     p.split = !p.mapping->looped && getter->handed_over;
-    p.turns = p.split ? (limits->software ? 1 : 8) : getter->turns ? getter->turns(params) : 4;
+    p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
     p.ordered = p.staged || getter->ordered;
     p.coefficients = p.split ? getter->handed_over(input) : 0;
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;

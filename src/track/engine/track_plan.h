@@ -60,7 +60,7 @@ typedef struct gls_track_plan {
     uint32_t track_groups;             /* work groups that share the streamlines of pass 2 */
     bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
     bool split;                        /* staged, and an iteration is two kernels */
-    uint32_t turns;                    /* staged: directions drawn in a dispatch */
+    uint32_t iterations;               /* staged: directions drawn in a dispatch */
     uint32_t coefficients;             /* split: words that the first kernel leaves to the second */
     uint32_t host_arrays; /* arrays of the work buffer that the host writes, one word for each slot and array */
     uint32_t work_arrays; /* all arrays of the work buffer; 0 unless staged */

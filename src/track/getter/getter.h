@@ -89,9 +89,9 @@ typedef struct gls_getter {
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in one dispatch of a staged plan that is not split: a renderer may end a kernel after some tens
      * of thousands of loop iterations. NULL: 4. */
-    uint32_t (*turns)(const gls_track_params *params);
+    uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
-    double (*turn_cost)(const gls_track_params *params, const gls_track_input *input);
+    double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
     /* Bytes of the tables that a work group reads from shared memory if they fit, and of shared memory for each of its
      * streamlines. NULL: no such tables. */
     void (*shared_bytes)(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,

@@ -56,7 +56,7 @@ static uint32_t parts(const gls_track_params *params)
     return (uint32_t)places(params);
 }
 
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
@@ -82,7 +82,7 @@ const gls_getter gls_getter_ifod1 = {
     .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_ifod1,
     .fill = gls_sh_field_fill,
@@ -102,7 +102,7 @@ const gls_getter gls_getter_ifod2 = {
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .parts = parts,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_ifod2,
     .fill = gls_sh_field_fill,

@@ -41,7 +41,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 }
 
 /* Many iterations in a dispatch, because steps are short and cheap. */
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
@@ -72,7 +72,7 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           .source = GLS_FROM_NOTHING,    \
                                           .check = check,                \
                                           .sphere = gls_no_sphere,       \
-                                          .turns = turns,                \
+                                          .iterations = iterations,      \
                                           .uniforms = uniforms,          \
                                           .plan = plan,                  \
                                           .fill = fill,                  \

@@ -95,7 +95,7 @@ static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *mo
 }
 
 /* More iterations for fact, whose steps are short and cheap. */
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
@@ -117,7 +117,7 @@ const gls_getter gls_getter_fact = {
     .act_cutoff = 0.05,
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .plan = plan_fact,
     .fill = fill,
 };
@@ -139,7 +139,7 @@ const gls_getter gls_getter_eudx = {
     .any_seed = true,
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .plan = plan_eudx,
     .fill = fill,
 };

@@ -93,7 +93,7 @@ static uint32_t substeps(const gls_track_params *params)
 
 /* Iterations in a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries at most
  * eight curves. */
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;
     return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
@@ -101,7 +101,7 @@ static uint32_t turns(const gls_track_params *params)
 
 /* One iteration samples the field along the probes of a few curves; a search for peaks samples all vertices at one
  * place, four in a texel. */
-static double turn_cost(const gls_track_params *params, const gls_track_input *input)
+static double iteration_cost(const gls_track_params *params, const gls_track_input *input)
 {
     const double curves = 2;
     return 1 + curves * params->probe_quality * params->probe_count / ((double)input->odf->sphere->n / 4);
@@ -134,8 +134,8 @@ const gls_getter gls_getter_ptt = {
     .check = check,
     .sphere = gls_odf_field_sphere,
     .substeps = substeps,
-    .turns = turns,
-    .turn_cost = turn_cost,
+    .iterations = iterations,
+    .iteration_cost = iteration_cost,
     .shared_bytes = shared_bytes,
     .uniforms = uniforms,
     .plan = plan,

@@ -201,7 +201,7 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 16;
@@ -228,7 +228,7 @@ const gls_getter gls_getter_tensordet = {
     .act_cutoff = 0.05,
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_det,
     .fill = fill_det,
@@ -249,7 +249,7 @@ const gls_getter gls_getter_tensorprob = {
     .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way again",
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_prob,
     .fill = fill_prob,
