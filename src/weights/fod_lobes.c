@@ -12,7 +12,7 @@
 
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
-/* Smaller amplitudes are not sorted: their quotient by BUCKETS would underflow. */
+/* An FOD whose largest amplitude is smaller has no lobes: amplitudes / BUCKETS would underflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
 /* Label of a sample: the seed of its lobe. RIDGE marks samples between lobes, which carry the lobe with the larger

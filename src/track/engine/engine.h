@@ -66,7 +66,7 @@ typedef struct gls_engine {
     uint32_t n_vertices;
     bool antipodal;           /* each vertex stands for both senses of its axis */
     bool has_direction;       /* a seed direction was given */
-    double seed_direction[3]; /* unit vector along the voxel axes, if has_direction */
+    double seed_direction[3]; /* cost of drawing a direction; 1: as the search for a seed's peaks */
     struct {
         gls_buffer *buffer[GLS_TRACK_BUFFERS];
         gls_fetch *fetch[GLS_TRACK_FETCHES];

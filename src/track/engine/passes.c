@@ -202,7 +202,7 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
                             c->work);
 }
 
-/* Runs `iterations` iterations for the first n_active slots of the device's list. */
+/* Runs so many iterations for the first n_active slots of the device's list. */
 static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iterations, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];

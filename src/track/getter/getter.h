@@ -58,9 +58,8 @@ typedef struct gls_getter {
      * point is stored after several iterations. Both halves then bend at the seed as anywhere else; without a frame the
      * backward half first repeats the first step of the forward half. */
     bool framed;
-    bool own_start; /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
-    bool towards;   /* with seed_direction streamlines start along the initial direction nearest to it; false: exactly
-                       along it */
+    bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
+    bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
     bool own_end; /* the getter ends halves itself: unless the user gives a stop map they may pass through all voxels */
     bool one_lane;     /* lanes have no work to share: use one invocation for each streamline unless the user asks for
