@@ -136,7 +136,7 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
 
 # comments in plain English: words that this project once used in a sense of its own. Each has a plain one: describe, warn, know (tell); repair (mend);
 # store, write, add (put); converge, decide (settle); block or batch (parcel, courier); completion count (receipt); counts (tally); inputs (study)
-rooms="src/util src/gpu src/image src/dwi src/streamlines src/tractogram src/compute src/phantom src/render glsl"
+rooms="src/util src/gpu src/image src/dwi src/streamlines src/tractogram src/compute src/phantom src/track src/tracts src/weights src/render glsl"
 # the text of comments, and nothing else
 comments() {
     for file in "$@"; do
@@ -157,7 +157,7 @@ comments() {
     grep -rnE '\b(MOST|LEAST|FEWEST)_[A-Z]+\b' $rooms --include='*.[ch]' --include='*.glsl' --include='*.comp' || true
     # shellcheck disable=SC2086
     grep -rnE '\bstatus [!=]= GLS_OK\b' $rooms --include='*.[ch]' || true
-} | expect_none "no private words, MAX_ and MIN_, one test of a status in the rooms below the tracker"
+} | expect_none "no private words, MAX_ and MIN_, one test of a status"
 
 # _exit is left out: the text of the sources was searched for it above
 [ -e "$build/libglslines.so" ] || echo "$build/libglslines.so is not built" | expect_none "the shared library"

@@ -50,7 +50,7 @@ void gls_bundle_rules_finish(gls_bundle_rules *rules);
 typedef enum gls_bundle_direction {
     GLS_BUNDLE_ALONG,   /* from start to end */
     GLS_BUNDLE_AGAINST, /* from end to start */
-    GLS_BUNDLE_UNKNOWN  /* the rule does not tell */
+    GLS_BUNDLE_UNKNOWN  /* the rule leaves it open */
 } gls_bundle_direction;
 
 /* Returns the first test that failed, or GLS_BUNDLE_TESTS. hits: from gls_rois_find(). n >= 1 points; length: mm. */

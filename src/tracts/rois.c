@@ -11,8 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* The regions of one grid: each voxel holds the number of the set of its regions, 0 for none. Each sphere is a place of
- * its own. */
+/* The regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
 typedef struct place {
     gls_grid grid;
     double inverse[3][4];

@@ -24,7 +24,7 @@ static inline int gls_walk_floor(double x)
     return i - (x < i);
 }
 
-/* Whether gls_walk_floor() works for these coordinates and faces can be told apart. */
+/* Whether gls_walk_floor() works for these coordinates and neighbouring faces are distinct numbers. */
 static inline bool gls_walk_is_near(const double c[3])
 {
     return fabs(c[0]) < 1e9 && fabs(c[1]) < 1e9 && fabs(c[2]) < 1e9;

@@ -1,4 +1,4 @@
-/* Allocates the host arrays of a batch, and tells beforehand how many bytes they take. */
+/* Allocates the host arrays of a batch, and computes their size beforehand. */
 #include "track/engine/batch.h"
 
 #include <stdlib.h>

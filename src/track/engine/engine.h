@@ -66,7 +66,7 @@ typedef struct gls_engine {
     uint32_t n_vertices;
     bool antipodal;           /* each vertex stands for both senses of its axis */
     bool has_direction;       /* a seed direction was given */
-    double seed_direction[3]; /* cost of drawing a direction; 1: as the search for a seed's peaks */
+    double seed_direction[3]; /* unit vector along the voxel axes, if has_direction */
     struct {
         gls_buffer *buffer[GLS_TRACK_BUFFERS];
         gls_fetch *fetch[GLS_TRACK_FETCHES];
@@ -74,10 +74,9 @@ typedef struct gls_engine {
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
     double seconds_upload, seconds_compile;
-    double
-        iteration_cost; /* estimated cost of drawing one direction; 1: as much as the search for the peaks of a seed */
-    uint32_t halvings;  /* how often batches were halved because memory was short */
-    bool owns_device;   /* the engine opened this device after the old context was lost */
+    double iteration_cost; /* cost of drawing a direction; 1: as the search for the peaks of a seed */
+    uint32_t halvings;     /* how often batches were halved because memory was short */
+    bool owns_device;      /* the engine opened this device after the old context was lost */
     bool complete;
     bool timed; /* sum up the times of kernels in kernel_seconds */
     double kernel_seconds[GLS_ENGINE_TIMES];

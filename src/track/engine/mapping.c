@@ -53,8 +53,8 @@ static uint32_t lanes_of_subgroup(const gls_device_info *limits)
     return limits->subgroup_size;
 }
 
-/* Intel's compiler picks the width of subgroups, at least 8: a group may have more subgroups than the reported size
- * tells. */
+/* Intel's compiler picks the width of subgroups, at least 8: a group may have more subgroups than the reported
+ * size suggests. */
 static uint32_t slots_of_subgroup(const gls_device_info *limits)
 {
     return strstr(limits->vendor, "Intel") ? limits->subgroup_size / 8 : 1;

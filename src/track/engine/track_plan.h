@@ -119,7 +119,7 @@ typedef enum gls_track_fetch {
     GLS_TRACK_FETCHES
 } gls_track_fetch;
 /* Successive rounds of pass 2 use the copies of a buffer in rotation: the host fills the next while one is in use and
- * the previous is packed. gls_track_buffer_copies() tells the number of copies, which divides GLS_TRACK_BUFFER_SETS. */
+ * the previous is packed. gls_track_buffer_copies() gives the number of copies, which divides GLS_TRACK_BUFFER_SETS. */
 #define GLS_TRACK_BUFFER_SETS 6
 /* Number of copies of a buffer, and of a fetch: more than 1 only with rounds in flight. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);

@@ -27,8 +27,8 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 
 /* --- The field. */
 
-/* Number of tiles of signals. One channel behind the last signal tells whether the voxel has any signal. For the
- * bootstrap a tile of residuals follows each tile of signals. */
+/* Number of tiles of signals. One channel behind the last signal is 1 if the voxel has any signal. For the bootstrap a
+ * tile of residuals follows each tile of signals. */
 static uint32_t n_quads(const gls_track_input *input)
 {
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
