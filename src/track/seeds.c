@@ -90,6 +90,7 @@ static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] - 0.5 + (2.0 * (double)at[a] + 1) / (2.0 * (double)n));
 }
 
+/* Creates seeds in the voxels of roi (and mask, unless NULL) with values above 0, in random order. */
 static gls_status create_random(const gls_image *roi, const gls_image *mask, uint64_t rng_seed, gls_seeds **seeds)
 {
     GLS_REQUIRE(roi->n_volumes == 1 && (!mask || mask->n_volumes == 1));

@@ -118,6 +118,7 @@ static void draw_weighted(const gls_seeds *s, uint64_t i, float point[3])
     to_streamlines(s, world, point);
 }
 
+/* Lists the voxels with a weight above 0 and their cumulative sums. */
 static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char *name)
 {
     size_t n = gls_grid_voxels(&weights->grid);

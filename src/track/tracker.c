@@ -126,6 +126,7 @@ static gls_status complete_engines(gls_tracker *t)
     return status;
 }
 
+/* Fills the fields of all engines in one pass; drops or replaces engines that fail. */
 static gls_status fill_engines(gls_tracker *t)
 {
     for (;;) {

@@ -294,6 +294,7 @@ static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool
     return i;
 }
 
+/* Radial search: region of the labelled voxel centre nearest to the point, within the radius; 0: none. */
 static int32_t search(gls_assigner *a, const float point[3])
 {
     const double p[3] = {point[0], point[1], point[2]};

@@ -14,6 +14,7 @@ const char *gls_bundle_test_name(gls_bundle_test test)
     return (unsigned)test < GLS_BUNDLE_TESTS ? names[test] : "unknown";
 }
 
+/* Sum of the angles between successive steps, degrees. */
 static double winding(const float (*point)[3], size_t n)
 {
     double before[3] = {0}, sum = 0, length = 0;

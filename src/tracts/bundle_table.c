@@ -66,6 +66,7 @@ static gls_status set_number(gls_bundle_row *row, gls_bundle_cell cell, double v
     return set_cell(row, cell, text);
 }
 
+/* Turns one key of a bundle into a cell of its row. */
 static gls_status add_key(gls_bundle_row *row, const cJSON *item)
 {
     int k = 0;
@@ -98,6 +99,7 @@ static gls_status add_key(gls_bundle_row *row, const cJSON *item)
     }
 }
 
+/* Adds one bundle of the JSON file. */
 static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from, const cJSON *bundle)
 {
     gls_bundle_row row = *from;
@@ -226,6 +228,7 @@ static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, co
     return status ? fail_at(r, status) : GLS_OK;
 }
 
+/* Adds the regions of a cell, separated by semicolons. */
 static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, double mm, size_t **list, size_t *n)
 {
     gls_status status = GLS_OK;

@@ -78,6 +78,7 @@ static double volume_scale(const gls_connectome *c, const int32_t *node, size_t 
     return value;
 }
 
+/* Adds one connection between two regions to its cell. */
 static void add(gls_connectome *c, int32_t one, int32_t other, double value, double weight, double length)
 {
     size_t a = (size_t)(one < other ? one : other), b = (size_t)(one < other ? other : one),
@@ -172,6 +173,7 @@ typedef struct search {
     const gls_streamlines *lines;
 } search;
 
+/* Finds the regions of streamlines from .. until - 1 on one thread. */
 static void find_some(void *user, int thread, size_t from, size_t until)
 {
     gls_connectome *c = ((search *)user)->connectome;

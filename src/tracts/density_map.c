@@ -50,6 +50,7 @@ static gls_status check_options(const gls_density_options *o)
     return GLS_OK;
 }
 
+/* Allocates the maps: one for each thread if they are small enough. Returns false if memory ran out. */
 static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;
@@ -271,6 +272,7 @@ typedef struct addition {
     const gls_visited *visited; /* NULL: the device counted nothing */
 } addition;
 
+/* Adds streamlines from .. until - 1 on one thread. */
 static void add_some(void *user, int thread, size_t from, size_t until)
 {
     const addition *a = user;
@@ -323,6 +325,7 @@ static const gls_visited *find_visited(const gls_density *d, const gls_streamlin
     return v && v->valid && v->n == s->n && gls_density_takes_visited(d, &v->grid) ? v : NULL;
 }
 
+/* Adds streamlines on all threads, then the device's counts, and sums up what the threads counted. */
 static gls_status add_streamlines(gls_density *d, const columns *c, const gls_streamlines *s)
 {
     bool failed = false;

@@ -47,6 +47,7 @@ static void store(const values *to, size_t i, double value)
         ((double *)to->out)[i] = value;
 }
 
+/* Computes the values of voxels from .. until - 1. */
 static void find_values(void *user, int thread, size_t from, size_t until)
 {
     const values *of = user;

@@ -84,6 +84,7 @@ static size_t first_part(double value)
     return part < RANGES ? (size_t)part : RANGES - 1;
 }
 
+/* Adds a value in the first pass: keeps it, or beyond the limit counts it in its range. */
 static gls_status add_first(gls_ranks *r, double value)
 {
     if (!r->part && r->n_kept == r->capacity && r->capacity < r->limit) {

@@ -50,6 +50,7 @@ static position move_on(const gls_streamlines *s, size_t i, position from, doubl
     return (position){last, 0};
 }
 
+/* Appends the part of streamline i between two positions: mm from its start, or indices of points. */
 static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
 {
     double at = 0;
@@ -72,6 +73,7 @@ static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, dou
     return GLS_OK;
 }
 
+/* Appends the pieces of streamline i inside or outside the region. */
 static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
 {
     gls_roi_hits *h = &f->hits;
@@ -135,6 +137,7 @@ static bool is_inside(const reshaper *f, const float *point)
     return true;
 }
 
+/* Appends the longest run of points of streamline i inside the grid. */
 static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
 {
     uint64_t begin = s->offset[i], first = 0, n = 0, to;

@@ -25,6 +25,7 @@ static void find_box(gls_roi_distance *d, const gls_region_area *area, const dou
     for (int a = 0; a < 3; a++) d->size[a] = high[a] - d->low[a] + 1;
 }
 
+/* Stores the distance to the region for each voxel of the box of the widened region. */
 static gls_status keep_box(gls_roi_distance *d, const gls_region_area *area)
 {
     double *square = NULL;
@@ -88,6 +89,7 @@ static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5 - d->low[a];
 }
 
+/* Smallest stored distance among the voxels that the line passes. */
 static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
     const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};

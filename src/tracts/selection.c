@@ -49,6 +49,7 @@ gls_select_options gls_select_options_default(void)
                                 .max_winding = INFINITY};
 }
 
+/* Reads all regions of the options and sorts them by role. */
 static gls_status add_regions(gls_selection *s)
 {
     const gls_select_options *o = &s->options;
@@ -148,6 +149,7 @@ const char *gls_selection_graded_region(const gls_selection *s)
     return NULL;
 }
 
+/* Whether the angles between steps stay below max_turn, and their sum below max_winding, degrees. */
 static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     double before[3] = {0}, length = 0, winding = 0;
@@ -215,6 +217,7 @@ static bool ends_fit(const gls_selection *s, const float *first, const float *la
     return true;
 }
 
+/* Whether a streamline passes all tests of regions. */
 static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
 {
     const size_t *include = s->index[GLS_SELECT_INCLUDE], *exclude = s->index[GLS_SELECT_EXCLUDE],

@@ -99,6 +99,7 @@ static gls_spread spread_get(spread *s)
     return r;
 }
 
+/* Takes names and types of the columns from the first streamlines. */
 static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
 {
     const struct {
@@ -154,6 +155,7 @@ static bool is_finite(const float (*point)[3], size_t n)
     return true;
 }
 
+/* Adds a streamline of n >= 1 finite points. */
 static void add_points(gls_summary *m, const float (*point)[3], size_t n)
 {
     gls_summary_result *r = &m->result;

@@ -71,6 +71,7 @@ static gls_status spread(const gls_score *s, bundle_set *map, int distance)
     return GLS_OK;
 }
 
+/* Builds the maps of bundles, ends, widened ends and widened routes. */
 static gls_status make_maps(gls_score *s, const gls_score_truth *truth, const gls_score_options *options)
 {
     for (int m = 0; m < N_MAPS; m++) {
@@ -247,6 +248,7 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     }
 }
 
+/* Counts a valid streamline for the candidate in whose mask most of its points lie. */
 static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_set candidates)
 {
     size_t best = 0, most = 0;
@@ -300,6 +302,7 @@ static void add_unjoined(gls_score *s, size_t first, size_t last)
     s->result.no_connection++;
 }
 
+/* Classifies one streamline: valid, wrong path, invalid connection or no connection. */
 static void add_one(gls_score *s, const float (*point)[3], size_t n)
 {
     s->result.streamlines++;
@@ -335,6 +338,7 @@ gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
     return GLS_OK;
 }
 
+/* Computes overlap, overreach and F1 of a bundle. */
 static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bundle)
 {
     bundle_set bit = (bundle_set)1 << b;

@@ -32,6 +32,7 @@ static double square(const float a[3], const float b[3])
     return (double)(x * x + (y * y + z * z));
 }
 
+/* Upsamples a streamline along the spline. Returns false if memory ran out. */
 static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u)
 {
     float before[3], after[3];
@@ -336,6 +337,7 @@ static void extend_ends(const float (*p)[3], size_t n, float before[3], float af
     }
 }
 
+/* Visits the points of a streamline, upsampled by `ratio`. */
 static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, uint32_t ratio, const float (*p)[3],
                          size_t n)
 {

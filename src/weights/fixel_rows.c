@@ -215,6 +215,7 @@ static bool look_at_points(row_thread *t, const float *x, size_t n)
     return true;
 }
 
+/* Maps, or only checks and copies, streamlines from .. until - 1 on one thread. */
 static void map_some(void *user, int thread, size_t from, size_t until)
 {
     const map_task *p = user;

@@ -118,6 +118,7 @@ gls_fixel_options gls_fixel_options_default(void)
     return (gls_fixel_options){.size = sizeof(gls_fixel_options), .peak = 0.1, .dilate = true};
 }
 
+/* Appends the lobes of a voxel to its block. */
 static void add_voxel(const segmentation *s, block *b, size_t voxel, const gls_lobes *lobes)
 {
     uint8_t **table = &s->fixels->table[voxel / GLS_FIXEL_BLOCK];
@@ -158,6 +159,7 @@ static size_t gather(const segmentation *s, size_t number, block *b, size_t voxe
     return n;
 }
 
+/* Segments the voxels of one block. */
 static void segment_block(const segmentation *s, size_t number, block *b)
 {
     enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
@@ -221,6 +223,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
     return GLS_OK;
 }
 
+/* Segments all blocks on all threads, then numbers the fixels. */
 static gls_status segment_image(segmentation *s, const char *name)
 {
     gls_fixels *f = s->fixels;

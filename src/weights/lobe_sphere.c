@@ -44,6 +44,7 @@ static void normalise(double v[3])
     for (int a = 0; a < 3; a++) v[a] /= length;
 }
 
+/* Makes the 12 corners and 20 triangles of an icosahedron. */
 static void make_icosahedron(mesh *m)
 {
     const double golden = (1 + sqrt(5)) / 2;
@@ -138,6 +139,7 @@ static void join(gls_lobe_sphere *s, int count[], uint16_t a, uint16_t b)
     s->neighbour[a][k] = b;
 }
 
+/* Keeps one direction of each antipodal pair, with its weight and its neighbours. */
 static void take_half(gls_lobe_sphere *s, const mesh *m)
 {
     uint16_t place[N_VERTICES];

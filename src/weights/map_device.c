@@ -84,6 +84,7 @@ static void store_sphere(uint32_t *word)
     for (size_t i = 0; i < N_STARTS; i++) word[STARTS_AT + i] = (&s->start[0][0][0])[i];
 }
 
+/* Uploads the sphere, the fixels of all voxels and the tables of lobes. */
 static gls_status fill_lobes(gls_mapper *m)
 {
     const gls_fixels *f = m->source.fixels;

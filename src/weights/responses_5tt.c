@@ -117,6 +117,7 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     return status;
 }
 
+/* Fits tensors in the mask for FA, and marks the tissues. */
 static gls_status find_tissues(estimation *s, const gls_image *five, const char *name)
 {
     size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);

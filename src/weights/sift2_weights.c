@@ -119,6 +119,7 @@ static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
     return status;
 }
 
+/* Runs the iterations. *which: index of the last coefficients. */
 static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
 {
     gls_fixel_costs fixels;
@@ -148,6 +149,7 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
     return status;
 }
 
+/* Turns coefficients into weights, and fills in the result. */
 static gls_status take_result(run *r, int which)
 {
     gls_weights *w = r->w;

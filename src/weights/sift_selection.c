@@ -163,6 +163,7 @@ static int compare_idle(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Allocates and computes the state before the first removal. The caller frees the arrays, also after a failure. */
 static gls_status start(sift *s)
 {
     const size_t n = s->rows->n;

@@ -148,6 +148,7 @@ static gls_status write_entries(const gls_chunk *chunk, gls_buffer *to)
     return !status && n > 0 && chunk->high ? gls_buffer_write(to, bytes, n, chunk->high) : status;
 }
 
+/* Uploads one chunk, and its entries if they fit. */
 static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_chunk *to)
 {
     part *p = &d->part[to->device];
@@ -167,6 +168,7 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     return status;
 }
 
+/* Shares the chunks among devices, and creates staging buffers for entries that do not fit. */
 static gls_status build_chunks(device_solver *d)
 {
     const gls_rows *rows = d->base.model->rows;
@@ -201,6 +203,7 @@ static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **ent
     return write_entries(from, *entries);
 }
 
+/* Computes new coefficients of one chunk, in slices. */
 static gls_status run_rows(device_solver *d, const gls_chunk *from, const device_chunk *chunk, int which)
 {
     const gls_weights_options *o = d->base.options;

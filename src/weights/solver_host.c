@@ -106,6 +106,7 @@ static float replace_coefficient(const host_solver *h, host_thread *t, const row
     return weight > 0 ? sum * reciprocal(weight) : 0;
 }
 
+/* Newton's method for the change of a coefficient that lowers the cost most. */
 static float search_change(const Search *search, Moments m, host_thread *t, uint32_t n)
 {
     const float *length = t->list[LENGTH], *mean = t->list[M], *em = t->list[EM];
@@ -215,6 +216,7 @@ static void sum_group(float part[GLS_SOLVER_GROUP][2])
         }
 }
 
+/* Computes new coefficients of one chunk. sums: costs of each group. */
 static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, float (*sums)[2])
 {
     const size_t groups = (chunk->n + GLS_SOLVER_GROUP - 1) / GLS_SOLVER_GROUP;

@@ -98,6 +98,7 @@ static void warn_of_range(const gls_image *tissue, const char *name)
         }
 }
 
+/* Fills mask and scale for all voxels with an FOD, by value or by sampling if the grids differ. */
 static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, gls_image *scale)
 {
     const bool same = same_grid(&tissue->grid, &sh->grid);

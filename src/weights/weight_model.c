@@ -84,6 +84,7 @@ static double sum_lengths(const gls_weight_model *m)
     return sum * m->unit;
 }
 
+/* Sets constants of fixels, mu and the scale of the regularisation. */
 static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
 {
     const gls_rows *rows = m->rows;
@@ -109,6 +110,7 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
     return GLS_OK;
 }
 
+/* Sets the states of fixels, and excludes those with too little or a single streamline. */
 static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
 {
     const double unit = m->mu * m->unit;

@@ -15,6 +15,7 @@
 /* --- The linear approximation: a streamline's weight is the mean, by length, of what each of its fixels would demand
  * of all its streamlines. */
 
+/* Sets the weights by the linear approximation. */
 static gls_status weights_run_linear(gls_weights *w)
 {
     const gls_weight_model *m = &w->model;

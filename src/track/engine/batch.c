@@ -84,6 +84,7 @@ static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *resu
     result->offset[n] = at;
 }
 
+/* Waits for the counts of visitor_begin() and reduces the words of lines to those of kept streamlines. */
 static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_visited *to = &result->visited;

@@ -28,6 +28,7 @@ void gls_engine_use_buffer_set(gls_engine *t, unsigned set)
     t->fetch = t->buffer_set[set % GLS_TRACK_BUFFER_SETS].fetch;
 }
 
+/* Creates the copies of all buffers and fetches that the plan wants. Buffer sets beyond that share copies. */
 static gls_status create_buffers(gls_engine *t)
 {
     static const struct {

@@ -55,6 +55,7 @@ typedef struct wanted {
 
 #define MAX_WANTED 4
 
+/* Lists the kernels of a plan and where in *k each is stored. Returns their number. */
 static size_t list_kernels(const gls_track_params *params, const gls_track_plan *plan, gls_kernels *k,
                            wanted list[MAX_WANTED])
 {
@@ -74,6 +75,7 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
+/* Announces or loads one kernel with the model's definitions and its own, which are removed afterwards. */
 static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
                        bool announced)
 {

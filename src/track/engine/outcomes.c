@@ -64,6 +64,7 @@ typedef struct sums {
     uint64_t verdict[GLS_VERDICT_COUNT], end[2][GLS_END_COUNT];
 } sums;
 
+/* Counts one streamline. */
 static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
 {
     s->lines++;

@@ -19,6 +19,7 @@ static gls_track_buffer uniforms_of(bool initial)
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
 }
 
+/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items. */
 static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t iterations, bool initial)
 {
     const gls_track_params *p = &t->params;
@@ -162,6 +163,7 @@ static uint32_t line_at(const gls_batch *c, uint32_t i)
     return c->order ? c->order[i].line : i;
 }
 
+/* Pass 2 as one dispatch that tracks all streamlines to their ends. */
 static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
@@ -250,6 +252,7 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     return status;
 }
 
+/* Pass 1 of split plans: the same two kernels as pass 2, run once for each seed. */
 static gls_status initial_split(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first)
 {
     const uint32_t n = seed_batch->n;
@@ -325,6 +328,7 @@ static double max_iterations(const gls_engine *t)
     return (steps + 1) * plan->substeps * (MAX_CANDIDATES + t->params.fod_trials);
 }
 
+/* Pass 2 in short dispatches until no half-streamline is running. Fails if the device makes no progress. */
 static gls_status track_staged(gls_batch *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;

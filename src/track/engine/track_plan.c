@@ -45,6 +45,7 @@ static uint32_t plan_shared(const gls_track_params *params, const gls_device_inf
     return 4;
 }
 
+/* Chooses the mapping and the sizes of work groups. */
 static gls_status plan_groups(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
                               gls_track_plan *plan)
 {

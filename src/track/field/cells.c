@@ -186,6 +186,7 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
     }
 }
 
+/* Fills n_rows rows of voxels on all threads. Returns false if memory ran out. */
 static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t *out)
 {
     size_t n_values = w->n * GLS_FIELD_BLOCK, n_scratch = (w->source->n_scratch + 15) / 16 * 16;

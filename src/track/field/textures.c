@@ -182,6 +182,7 @@ typedef struct block_places {
     } place[2 * GLS_FIELD_BLOCK];
 } block_places;
 
+/* Lists where each of `count` voxels from position `at` of the slab goes. */
 static void find_places(const slab_work *w, size_t at, size_t count, block_places *b)
 {
     const gls_field_plan *p = w->plan;
@@ -245,6 +246,7 @@ static void store_block(const slab_work *w, const float *rows, size_t at, size_t
     }
 }
 
+/* Computes slab_voxels voxels from `first` on, on all threads. Returns false if memory ran out. */
 static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
 {
     size_t n_values = (size_t)w->plan->textures.n_tiles * w->plan->textures.tile_channels * GLS_FIELD_BLOCK,
@@ -268,6 +270,7 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
     return ok;
 }
 
+/* Uploads n_slices slices from slice z on to all textures of a field. */
 static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
 {
     const gls_field_plan *plan = &field->plan;

@@ -52,6 +52,7 @@ static float *matrix(size_t rows, size_t columns)
     return m;
 }
 
+/* Prepares the matrices. scale: factor of all signals. The caller frees fit and basis, also after a failure. */
 static gls_status fill_init(boot_fill *f, const gls_track_input *input, double scale)
 {
     const gls_qball *q = input->qball;
@@ -277,6 +278,7 @@ static void define_rows(gls_define_list *d, const char *name, gls_text *text)
     gls_define_slot(d, name, gls_text_take(text), "the model's numbers, row by row");
 }
 
+/* Fills the slots of the bootstrap with rows of source. */
 static gls_status add_rows(gls_define_list *d, const gls_track_params *params, const gls_track_input *input)
 {
     gls_text text = {0};

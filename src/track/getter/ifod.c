@@ -18,6 +18,7 @@ static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, 
     return (arcs ? 1 : 8) + most / FLAG_ATTEMPT;
 }
 
+/* Plans the field and the fixed candidates. arcs: ifod2. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool arcs)
 {
     const gls_track_params *params = request->params;

@@ -56,6 +56,7 @@ static void take_logarithms(const signal_fill *f, const float *rows, double *y)
     }
 }
 
+/* Fits the tensor to a block of voxels and stores the residuals of the signals. y: work space. */
 static void store_residuals(const signal_fill *f, float *rows, double *y)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -78,6 +79,7 @@ static void store_residuals(const signal_fill *f, float *rows, double *y)
     }
 }
 
+/* Signals of a block of voxels, scaled; with residuals for the bootstrap. */
 static void signal_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
 {
     const signal_fill *f = user;

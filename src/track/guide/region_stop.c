@@ -126,6 +126,7 @@ static void append_map(gls_text *out, const float map[3][4])
     }
 }
 
+/* Rows GROUP and SPHERE for all grids and spheres of the regions; the caller frees the text. */
 static char *rows_of(const gls_regions *r)
 {
     gls_text out = {0};

@@ -95,6 +95,7 @@ static void store_texel(const gls_tissue *t, size_t voxel, float out[4])
     out[3] = v[GLS_TISSUE_CSF];
 }
 
+/* Creates and fills the texture of the four tissues, or with `path` that of pathology. */
 static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t unit, bool path)
 {
     const gls_tissue *t = guide->tissue;

@@ -49,6 +49,7 @@ static void watch(gls_run *run)
     pthread_mutex_unlock(&run->queue.lock);
 }
 
+/* Runs all workers on threads of their own and reports progress meanwhile. */
 static void run_threads(gls_run *run, gls_worker *workers)
 {
     size_t n = run->n_workers, n_started = 0;
@@ -108,6 +109,7 @@ static gls_status run_workers(gls_run *run, gls_worker *workers)
     return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }
 
+/* Fills in the members of the result that follow from the engines. */
 static void complete_result(gls_run *run)
 {
     gls_track_result *r = &run->stats.result;

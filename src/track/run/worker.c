@@ -86,6 +86,7 @@ static void drop(void *user, gls_batch_result *result)
     gls_writer_thread_give_back(w->run->writer, result);
 }
 
+/* Counts the outcomes, now or later in the writer thread, and sends the result. */
 static gls_status commit(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes)
 {
     gls_worker *w = user;
@@ -188,6 +189,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
     }
 }
 
+/* Tracks a range, with recovery after failures. range->first moves to the first seed that is not committed. */
 static gls_status track_range(gls_worker *w, gls_seed_range *range)
 {
     gls_run *run = w->run;

@@ -97,6 +97,7 @@ static void hand_over(gls_writer_thread *c, gls_batch_result *result)
     pthread_cond_broadcast(&c->queue->changed);
 }
 
+/* The thread: hands over results in the order of seeds until the writer closes. */
 static void *deliver(void *user)
 {
     gls_writer_thread *c = user;
