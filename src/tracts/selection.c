@@ -149,7 +149,7 @@ const char *gls_selection_graded_region(const gls_selection *s)
     return NULL;
 }
 
-/* Whether the angles between steps stay below max_turn, and their sum below max_winding, degrees. */
+/* Whether no angle between steps exceeds max_turn, nor their sum max_winding, degrees. */
 static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     double before[3] = {0}, length = 0, winding = 0;

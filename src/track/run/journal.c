@@ -137,7 +137,8 @@ static bool is_torn_head(int fd, uint64_t size)
     return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
 }
 
-/* Checks the opened file: keeps a journal of the same identity, begins a new one in an empty file, refuses others. */
+/* Checks the opened file: keeps a journal of the same identity, begins one in an empty or torn file, refuses other
+ * files unless `anew`. */
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;
