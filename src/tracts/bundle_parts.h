@@ -32,7 +32,7 @@ typedef struct gls_bundle_rules {
     gls_bundle_rule *rule;
     gls_rois *rois;
     bool is_json; /* read from scilpy's JSON */
-    char **file;  /* files that the rules name, as in the rules */
+    char **file;  /* files that the rules name, with their folder */
     size_t n_files;
 } gls_bundle_rules;
 
