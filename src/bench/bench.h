@@ -7,7 +7,7 @@
 #include "bench/stats.h"
 #include <glslines/glslines.h>
 
-#include "track/engine/engine.h"
+#include "track/engine/timed.h"
 #include "util/status.h"
 #include "workflow/study.h"
 

@@ -5,6 +5,7 @@
 #include <glslines/track.h>
 
 #include "gpu/objects.h"
+#include "track/engine/timed.h"
 #include "track/engine/track_plan.h"
 #include "track/engine/visitor_kernel.h"
 
@@ -41,15 +42,6 @@ gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, 
                             gls_model_plan *model, gls_kernels *kernels);
 /* Destroys the kernels that are loaded. */
 void gls_kernels_destroy(gls_kernels *kernels);
-
-/* --- Kernel times by the device's clock, for the benchmark. */
-
-typedef enum gls_engine_time { GLS_TIME_INITIAL, GLS_TIME_TRACK, GLS_TIME_GATHER, GLS_ENGINE_TIMES } gls_engine_time;
-
-/* Turns timing on or off and sets the times to 0. While it is on the host waits for each kernel, which slows runs. */
-void gls_tracker_time_kernels(gls_tracker *tracker, bool on);
-/* Sum over all devices of the tracker. */
-double gls_tracker_kernel_seconds(const gls_tracker *tracker, gls_engine_time time);
 
 /* --- The engine. */
 
