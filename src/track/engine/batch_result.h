@@ -11,7 +11,8 @@
 
 #include "track/engine/outcomes.h"
 #include "track/engine/visited.h"
-#include "track/guide/guide.h"
+
+struct gls_guide;
 
 /* --- Batch results. */
 
@@ -54,13 +55,13 @@ void gls_result_store_finish(gls_result_store *store);
  * ends must lie in, thinned points. */
 
 /* Whether parameters or regions ask for any refinement. */
-bool gls_refine_is_needed(const gls_guide *guide);
+bool gls_refine_is_needed(const struct gls_guide *guide);
 /* Pieces into which a part of a step is divided to measure lengths: more than 1 if ends are cropped. gls_refine() then
  * counts gls_outcome.parts in pieces. */
-uint32_t gls_refine_pieces(const gls_guide *guide);
+uint32_t gls_refine_pieces(const struct gls_guide *guide);
 /* Crops, checks and thins the kept streamlines of outcomes, which result holds in order; removes those that are
  * rejected now. parts: parts of a step. space: affine map from voxel coordinates to the space of the points. */
-gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
+gls_status gls_refine(const struct gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
                       gls_batch_result *result);
 
 #endif

@@ -1,6 +1,7 @@
 /* Checks of streamlines that need all their points: crops ends at the border of grey matter, tests the regions of ends,
  * thins points, and removes streamlines that fail. */
 #include "track/engine/batch_result.h"
+#include "track/guide/guide.h"
 
 #include <math.h>
 #include <stdlib.h>
