@@ -136,7 +136,7 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
 
 # comments in plain English: words that this project once used in a sense of its own. Each has a plain one: describe, warn, know (tell); repair (mend);
 # store, write, add (put); converge, decide (settle); block or batch (parcel, courier); completion count (receipt); counts (tally); inputs (study)
-rooms="src/util src/gpu src/image src/dwi src/streamlines src/tractogram src/compute src/phantom src/render src/workflow src/cmd src/options src/bench glsl"
+rooms="src glsl"
 # the text of comments, and nothing else
 comments() {
     for file in "$@"; do

@@ -7,8 +7,8 @@
 #include <glslines/glslines.h>
 
 #include "bench/device_check.h"
-#include "track/run/journaled.h"
-#include "tracts/visited.h"
+#include "track/run/journal.h"
+#include "tracts/sink_parts.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"

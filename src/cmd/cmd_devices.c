@@ -9,7 +9,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/json_text.h"
 #include "workflow/devices.h"
 

@@ -1,12 +1,11 @@
-/* The input of a tracker: what every direction getter needs, and its own. */
+/* Checks the input of a tracker: what all direction getters need, then what the chosen one needs. */
 #include <stdio.h>
 
 #include "image/region_set.h"
 #include "image/tissue_image.h"
-#include "track/check.h"
-#include "track/getter/getters.h"
+#include "track/track_params.h"
+#include "track/getter/getter.h"
 #include "track/guide/guide.h"
-#include "track/params.h"
 #include "util/status.h"
 
 gls_status gls_track_backtrack_check(const gls_track_params *params)
@@ -53,12 +52,12 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (input->regions) {
         gls_status status =
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (input->tissue) {
         gls_status status =
             gls_grid_require_equal(&input->tissue->grid, "the tissue", &input->stop_map->grid, "the stop map");
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
@@ -67,19 +66,19 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
                         "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
     if (params->backtrack) {
         gls_status status = gls_track_backtrack_check(params);
-        if (status == GLS_OK && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
+        if (!status && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
             status = gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     if (params->pft) {
         gls_status status = gls_track_pft_check(params);
-        if (status == GLS_OK) status = check_filter(params, input->tissue);
-        if (status != GLS_OK) return status;
+        if (!status) status = check_filter(params, input->tissue);
+        if (status) return status;
     }
     return gls_getter_of(params)->check(params, input);
 }
 
-/* --- facts of the rows of getters --- */
+/* --- Facts from the getters' rows. */
 
 static const gls_getter *row_of(gls_direction_getter dg)
 {

@@ -1,4 +1,5 @@
-#include "track/seeds.h"
+/* Seeds from lists and files, and random or regular seeds in the voxels of a region. */
+#include "track/seed_parts.h"
 
 #include "util/text_tables.h"
 #include "util/maths.h"
@@ -50,7 +51,7 @@ static bool eligible(float value)
     return value > 0 && isfinite(value);
 }
 
-/* Fisher and Yates's shuffle; 64 random bits for each draw leave no bias that could be seen. */
+/* Fisher-Yates shuffle. Each index comes from 64 random bits, so the bias is negligible. */
 static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
 {
     for (uint64_t i = n; i > 1; i--) {
@@ -89,6 +90,7 @@ static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] - 0.5 + (2.0 * (double)at[a] + 1) / (2.0 * (double)n));
 }
 
+/* Creates seeds in the voxels of roi (and mask, unless NULL) with values above 0, in random order. */
 static gls_status create_random(const gls_image *roi, const gls_image *mask, uint64_t rng_seed, gls_seeds **seeds)
 {
     GLS_REQUIRE(roi->n_volumes == 1 && (!mask || mask->n_volumes == 1));
@@ -96,7 +98,7 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
     if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "the seed region has %zu voxels, more than 2^32 - 1", n);
     if (mask) {
         gls_status status = gls_grid_require_equal(&roi->grid, "the seed region", &mask->grid, "the seed mask");
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     for (size_t i = 0; i < n; i++) {
         in_roi += eligible(roi->data[i]);
@@ -130,7 +132,7 @@ gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, 
     GLS_REQUIRE(count > 0);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->count = count;
     *seeds = s;
     return GLS_OK;
@@ -143,7 +145,7 @@ gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mas
     GLS_REQUIRE(per_voxel > 0);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->count = s->n_voxels * per_voxel;
     *seeds = s;
     return GLS_OK;
@@ -156,7 +158,7 @@ gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, ui
     GLS_REQUIRE(side > 0 && side <= 1000);
     gls_seeds *s = NULL;
     gls_status status = create_random(roi, mask, rng_seed, &s);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     s->side = side;
     s->count = s->n_voxels * side * side * side;
     s->draw = draw_on_grid;
@@ -164,8 +166,8 @@ gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, ui
     return GLS_OK;
 }
 
-/* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of
- * it. */
+/* Stores a point in voxel coordinates. Returns false if the point lies outside the grid; rounding to float never moves
+ * an inside point out. */
 static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 {
     bool inside = true;
@@ -178,7 +180,7 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
     return inside;
 }
 
-/* name is the file's, or NULL. */
+/* name: file name for messages, or NULL. */
 static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
                               const gls_grid *grid, gls_seeds **seeds)
 {
@@ -236,7 +238,7 @@ gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid
     double *value = NULL;
     size_t rows = 0, columns = 0;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     if (columns == 3)
         status = create_list(path, (const double(*)[3])value, rows, space, grid, seeds);
     else

@@ -1,6 +1,6 @@
-/* Seeds in a sphere, in proportion to an image, and on the interface of grey and white matter: each from its index and
- * the random seed alone. */
-#include "track/seeds.h"
+/* Seeds in a sphere, in proportion to an image, and on the border of grey and white matter. Each seed depends only on
+ * its index and the random seed. */
+#include "track/seed_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Places that are tried for a seed on the interface. */
-#define MOST_TRIES 1000u
+/* Attempts to find a seed on the border. */
+#define MAX_TRIES 1000u
 
 static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
 {
@@ -31,7 +31,7 @@ static void to_floats(const double p[3], float out[3])
     for (int a = 0; a < 3; a++) out[a] = (float)p[a];
 }
 
-/* --- in a sphere ----------------------------------------------------------- */
+/* --- Sphere. */
 
 static void draw_in_sphere(const gls_seeds *s, uint64_t i, float point[3])
 {
@@ -62,9 +62,9 @@ gls_status gls_seeds_create_sphere(const double centre[3], double radius, const 
     return GLS_OK;
 }
 
-/* --- in proportion to an image --------------------------------------------- */
+/* --- In proportion to an image. */
 
-/* The voxel in whose share of the sum of weights a random number falls. */
+/* Draws a voxel with a probability in proportion to its weight. */
 static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
 {
     double u = ldexp((double)((uint64_t)word[0] << 21 ^ word[1] >> 11), -53) * s->sum[s->n_voxels - 1];
@@ -87,7 +87,7 @@ static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(voxel / nx / ny);
 }
 
-/* A place of the image, voxel coordinates. */
+/* Draws a place in the image of weights, in its voxel coordinates. */
 static void draw_place(const gls_seeds *s, uint64_t i, uint32_t attempt, double place[3])
 {
     uint32_t word[4];
@@ -118,6 +118,7 @@ static void draw_weighted(const gls_seeds *s, uint64_t i, float point[3])
     to_streamlines(s, world, point);
 }
 
+/* Lists the voxels with a weight above 0 and their cumulative sums. */
 static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char *name)
 {
     size_t n = gls_grid_voxels(&weights->grid);
@@ -148,7 +149,7 @@ static gls_status create_weighted(const gls_image *weights, const char *name, co
 {
     gls_seeds *s = make(grid, count, rng_seed);
     gls_status status = s ? add_weights(s, weights, name) : gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
-    if (status != GLS_OK) {
+    if (status) {
         gls_seeds_destroy(s);
         return status;
     }
@@ -165,9 +166,9 @@ gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name,
     return create_weighted(weights, name, grid, count, rng_seed, seeds);
 }
 
-/* --- on the interface of grey and white matter ----------------------------- */
+/* --- Border of grey and white matter. */
 
-/* Two unit vectors at right angles to the interface's normal at a point; false: it has none. */
+/* Two unit vectors that span the plane of the border at a point. Returns false if the border has no normal there. */
 static bool plane_at(const gls_tissue *t, const double world[3], double u[3], double v[3])
 {
     double inverse[3][4], box[3], value[GLS_TISSUE_TYPES], gradient[3], n[3], square = 0;
@@ -189,7 +190,7 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     return true;
 }
 
-/* Moves a point of the interface along it, so that seeds do not crowd where candidates were drawn. */
+/* Moves a point along the border by a random distance, so that seeds do not cluster where candidates were drawn. */
 static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double world[3])
 {
     const gls_tissue *t = s->tissue;
@@ -205,7 +206,7 @@ static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double worl
 
 static void draw_on_interface(const gls_seeds *s, uint64_t i, float point[3])
 {
-    for (uint32_t attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (uint32_t attempt = 0; attempt < MAX_TRIES; attempt++) {
         double place[3], world[3];
         draw_place(s, i, attempt, place);
         gls_affine_apply(s->image.affine, place, world);
@@ -222,7 +223,7 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     GLS_REQUIRE(tissue && weights && weights->n_volumes == 1 && name && seeds);
     GLS_REQUIRE(count > 0);
     gls_status status = create_weighted(weights, name, &tissue->grid, count, rng_seed, seeds);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     (*seeds)->tissue = tissue;
     (*seeds)->draw = draw_on_interface;
     float point[3] = {GLS_SEED_FAR_AWAY};

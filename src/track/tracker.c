@@ -1,4 +1,5 @@
-/* The tracker: checks what it is given, and makes an engine for each of its devices. */
+/* Creates a tracker: an engine for each device, with other mappings, half precision or fewer devices where one fails.
+ */
 #include "track/tracker.h"
 
 #include <pthread.h>
@@ -11,11 +12,11 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* A context where the lost one was. After a reset the driver may need a moment. */
+/* Opens a context in place of the lost one. After a reset the driver may need a moment, so this tries three times. */
 static gls_status open_again(const gls_device *lost, gls_device **device)
 {
     gls_status status = GLS_ERR_DEVICE;
-    for (int attempt = 0; attempt < 3 && status != GLS_OK; attempt++) {
+    for (int attempt = 0; attempt < 3 && status; attempt++) {
         if (attempt > 0) nanosleep(&(struct timespec){0, 400000000}, NULL);
         status = gls_device_reopen(lost, device);
     }
@@ -35,17 +36,17 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     t->engine[i] = NULL;
     if (lost) {
         status = open_again(t->device[i], &device);
-        owns = status == GLS_OK;
+        owns = !status;
     }
-    if (status == GLS_OK) status = gls_engine_create(device, &params, &t->input, &t->engine[i]);
-    if (status == GLS_OK)
+    if (!status) status = gls_engine_create(device, &params, &t->input, &t->engine[i]);
+    if (!status)
         t->engine[i]->owns_device = owns;
     else if (owns)
         gls_device_close(device);
     return status;
 }
 
-/* A driver that does not compile the kernels of a mapping may do so with another, unless one was asked for. */
+/* Tries the next mapping if the driver does not compile the kernels of this one; not if the user chose the mapping. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);
@@ -62,8 +63,8 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
     return status;
 }
 
-/* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own.
- */
+/* Handles a failure of device i while its engine is made: retries, or goes on without the device. Returns the failure
+ * if the tracker cannot do without it. */
 static gls_status settle(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;
@@ -75,7 +76,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
     if (status == GLS_ERR_DEVICE) status = try_mappings(t, i);
-    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT)) return status;
+    if (!status || (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT)) return status;
     bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
                          status == GLS_ERR_UNSUPPORTED;
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
@@ -89,7 +90,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
 typedef struct completion {
     pthread_t thread;
     bool threaded;
-    gls_engine *engine; /* NULL: none that has to be completed */
+    gls_engine *engine; /* NULL: nothing to complete */
     const gls_track_input *input;
     gls_status status;
     char message[512];
@@ -100,11 +101,11 @@ static void *complete(void *user)
     completion *c = user;
     gls_threads_apply();
     c->status = gls_engine_complete(c->engine, c->input);
-    if (c->status != GLS_OK) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
+    if (c->status) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
     return NULL;
 }
 
-/* Compilers take their time: each engine's kernels on a thread of its own. */
+/* Completes each engine on a thread of its own, because compilers are slow. */
 static gls_status complete_engines(gls_tracker *t)
 {
     completion *c = calloc(t->n, sizeof *c);
@@ -119,12 +120,13 @@ static gls_status complete_engines(gls_tracker *t)
     for (size_t i = 0; i < t->n; i++)
         if (c[i].threaded) pthread_join(c[i].thread, NULL);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && status == GLS_OK; i++)
-        if (c[i].engine && c[i].status != GLS_OK) status = settle(t, i, gls_fail(c[i].status, "%s", c[i].message));
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (c[i].engine && c[i].status) status = settle(t, i, gls_fail(c[i].status, "%s", c[i].message));
     free(c);
     return status;
 }
 
+/* Fills the fields of all engines in one pass; drops or replaces engines that fail. */
 static gls_status fill_engines(gls_tracker *t)
 {
     for (;;) {
@@ -136,24 +138,24 @@ static gls_status fill_engines(gls_tracker *t)
             index[n++] = i;
         }
         gls_status status = n > 0 ? gls_engine_fill(engine, n, &t->input, &failed) : GLS_OK;
-        if (status == GLS_OK || failed == SIZE_MAX) return status;
+        if (!status || failed == SIZE_MAX) return status;
         status = settle(t, index[failed], status);
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
 }
 
 static gls_status create_engines(gls_tracker *t)
 {
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < t->n && !status; i++) {
         if (t->failed[i]) continue;
         gls_track_params params = t->params;
         params.mapping = t->mapping[i];
         status = gls_engine_begin(t->device[i], &params, &t->input, &t->engine[i]);
-        if (status != GLS_OK) status = settle(t, i, status);
+        if (status) status = settle(t, i, status);
     }
-    if (status == GLS_OK) status = fill_engines(t);
-    if (status == GLS_OK) status = complete_engines(t);
+    if (!status) status = fill_engines(t);
+    if (!status) status = complete_engines(t);
     return status;
 }
 
@@ -177,13 +179,13 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     t->input = *input;
     gls_status status = create_engines(t);
     if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
-        /* the same on every device, or their streamlines would differ */
+        /* use half precision on every device, so that all give the same streamlines */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
         destroy_engines(t);
         t->params.precision = GLS_PRECISION_HALF;
         status = create_engines(t);
     }
-    if (status == GLS_OK)
+    if (!status)
         *out = t;
     else
         gls_tracker_destroy(t);
@@ -195,7 +197,7 @@ void gls_tracker_destroy(gls_tracker *t)
     if (!t) return;
     destroy_engines(t);
     for (size_t i = 0; i < t->n; i++) gls_device_let_go(t->device[i]);
-    gls_parcel_store_finish(&t->parcels);
+    gls_result_store_finish(&t->results);
     free(t);
 }
 

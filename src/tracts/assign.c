@@ -1,6 +1,6 @@
-/* Assignment of streamlines to regions. For the radial search the labelled voxel that is nearest to the centre of a
- * voxel is found once and kept: an end in that voxel need only be compared with what lies little farther away. */
-#include "tracts/assign.h"
+/* Assigns the ends of streamlines to labelled regions. The radial search caches, for each voxel, the nearest label to
+ * the voxel's centre; an end in that voxel then only needs to look at voxels slightly further away. */
+#include "tracts/connectome_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "util/allocation.h"
 #include "util/status.h"
 
-/* --- The region ahead of the end of a streamline: the forward search of tck2connectome. */
+/* --- Search ahead of the end of a streamline: the forward search of tck2connectome. */
 
 #define CONE (3.14159265358979323846 / 4)
 enum { MAX_SEEN = 4096 };
@@ -22,21 +22,21 @@ typedef struct candidate {
     int32_t v[3];
 } candidate;
 
-typedef struct hunt {
+typedef struct forward_search {
     const gls_grid *grid;
     double from[3], direction[3], reach;
     int sign[3];
     size_t n, n_seen;
     candidate queue[MAX_SEEN];
     int32_t seen[MAX_SEEN][3];
-} hunt;
+} forward_search;
 
 static double norm(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Where the streamline heads at its end: the last step, bent on as the one before it was bent into it. */
+/* Direction at an end: the last step, turned further by as much as it turned from the step before it. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
     const size_t end = backwards ? n - 1 : 0, next = backwards ? n - 2 : 1;
@@ -55,15 +55,15 @@ static void find_direction(const float (*point)[3], size_t n, bool backwards, do
     for (int r = 0; r < 3 && length > 0; r++) out[r] /= length;
 }
 
-static bool was_seen(const hunt *h, const int32_t v[3])
+static bool was_seen(const forward_search *h, const int32_t v[3])
 {
     for (size_t i = 0; i < h->n_seen; i++)
         if (memcmp(h->seen[i], v, sizeof h->seen[i]) == 0) return true;
     return false;
 }
 
-/* What a voxel costs; false: it is not to be looked at. */
-static bool find_cost(const hunt *h, const int32_t v[3], double *cost)
+/* Cost of a voxel; false: skip the voxel. */
+static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
 {
     const double centre[3] = {v[0], v[1], v[2]};
     double d[3], dot = 0;
@@ -81,7 +81,7 @@ static bool find_cost(const hunt *h, const int32_t v[3], double *cost)
     return true;
 }
 
-static void spread(hunt *h, const int32_t from[3])
+static void spread(forward_search *h, const int32_t from[3])
 {
     for (int k = 0; k < 27; k++) {
         const int32_t v[3] = {from[0] + (k % 3 - 1) * h->sign[0], from[1] + (k / 3 % 3 - 1) * h->sign[1],
@@ -93,8 +93,8 @@ static void spread(hunt *h, const int32_t from[3])
     }
 }
 
-/* Takes the cheapest one out. */
-static candidate take(hunt *h)
+/* Removes the cheapest candidate and returns it. */
+static candidate take(forward_search *h)
 {
     size_t best = 0;
     for (size_t i = 1; i < h->n; i++)
@@ -109,14 +109,14 @@ static bool is_inside(const gls_grid *grid, const int32_t v[3])
     return v[0] >= 0 && v[0] < grid->dim[0] && v[1] >= 0 && v[1] < grid->dim[1] && v[2] >= 0 && v[2] < grid->dim[2];
 }
 
-/* node: the region of each voxel from 1, 0: none. The voxels within 45 degrees of the streamline's direction at its end
- * are taken in the order of cost, which is the distance of the centre times 1 + angle / 45 degrees, and at most `reach`
- * mm; the first with a region gives it. Of voxels of equal cost only one is looked at, as in MRtrix3 3.0.3. backwards:
- * ahead of the last point, else of the first. 0: none. */
+/* Searches the region ahead of an end; 0: none. node: number of the region of each voxel, 0: none. Takes voxels within
+ * 45 degrees of the streamline's direction in the order of their cost, which is the distance of the centre times 1 +
+ * angle / 45 degrees, at most `reach` mm, until one has a region. Of voxels of equal cost only one is examined, as in
+ * MRtrix3 3.0.3. backwards: search ahead of the last point, otherwise of the first. */
 static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4], const int32_t *node, double reach,
                           const float (*point)[3], size_t n, bool backwards)
 {
-    hunt h;
+    forward_search h;
     double voxel[3];
     const float *end = point[backwards ? n - 1 : 0];
     candidate at = {0};
@@ -147,16 +147,16 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
     return 0;
 }
 
-#define UNKNOWN 0 /* of a voxel: not searched yet; else 1 + the first offset with a label */
+#define UNKNOWN 0 /* voxel not searched yet; other values are 1 + the first offset with a label */
 #define MAX_OFFSETS 1e7
-#define SLACK 1e-6 /* mm, of distances that are compared with a bound */
+#define SLACK 1e-6 /* mm; tolerance when distances are compared with a bound */
 
-/* A voxel near another one. */
+/* Position of a voxel relative to another. */
 typedef struct offset {
     int32_t step[3];
     double mm;
-    size_t order;     /* among those of equal distance */
-    ptrdiff_t voxels; /* the step in the order of the image */
+    size_t order;     /* rank among offsets of equal distance */
+    ptrdiff_t voxels; /* the step as a difference of voxel indices */
 } offset;
 
 struct gls_assigner {
@@ -168,9 +168,9 @@ struct gls_assigner {
     gls_visit_grid visit_grid;
     const int32_t *node;
     size_t n_offsets;
-    offset *offset; /* radial search: by distance */
+    offset *offset; /* radial search: sorted by distance */
     int32_t reach[3];
-    uint32_t *first; /* radial search: for each voxel */
+    uint32_t *first; /* radial search: first offset with a label, for each voxel */
 };
 
 static int compare_offsets(const void *a, const void *b)
@@ -180,7 +180,8 @@ static int compare_offsets(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Voxels in whose reach an end may lie. Those of equal distance come in the order of axes that point towards RAS. */
+/* Lists the offsets within reach of any point of a voxel. Offsets of equal distance are in the order of axes that point
+ * towards RAS. */
 static gls_status list_offsets(gls_assigner *a)
 {
     const double *size = a->grid.voxel_size, reach = a->radius + a->half_diagonal;
@@ -243,7 +244,7 @@ void gls_assigner_destroy(gls_assigner *a)
     free(a);
 }
 
-/* The voxel of a point, halves away from 0; false: outside the grid, which v tells all the same. */
+/* Finds the voxel of a point, rounding halves away from 0. Returns false outside the grid, where v is still set. */
 static bool find_voxel(const gls_assigner *a, const float point[3], double v[3], size_t *voxel)
 {
     const double p[3] = {point[0], point[1], point[2]};
@@ -264,7 +265,7 @@ static int32_t label_at(const gls_assigner *a, const float point[3])
     return find_voxel(a, point, v, &voxel) ? a->node[voxel] : 0;
 }
 
-/* The region at an offset from whole numbers v, which may lie outside. */
+/* Region at an offset from voxel v, which may lie outside the grid. */
 static int32_t label_near(const gls_assigner *a, const double v[3], const offset *o)
 {
     size_t at = 0;
@@ -276,7 +277,7 @@ static int32_t label_near(const gls_assigner *a, const double v[3], const offset
     return a->node[at];
 }
 
-/* The first offset from voxel v with a label, n_offsets: none. */
+/* First offset from voxel v with a label; n_offsets: none. */
 static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool inner)
 {
     uint32_t known;
@@ -293,6 +294,7 @@ static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool
     return i;
 }
 
+/* Radial search: region of the labelled voxel centre nearest to the point, within the radius; 0: none. */
 static int32_t search(gls_assigner *a, const float point[3])
 {
     const double p[3] = {point[0], point[1], point[2]};
@@ -319,7 +321,7 @@ static int32_t search(gls_assigner *a, const float point[3])
     return node;
 }
 
-/* The first label among `count` points from one end inwards; with a reach only until the way is longer than it. */
+/* First label among `count` points from one end inwards. With a radius, stops when the way exceeds it. */
 static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff_t at, ptrdiff_t step, size_t count)
 {
     double way = 0;
@@ -361,37 +363,37 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_node(gls_assign_room *room, int32_t node)
+static void add_node(gls_assign_scratch *scratch, int32_t node)
 {
-    if (node == 0 || (room->n > 0 && room->node[room->n - 1] == node)) return;
-    if (!gls_list_reserve(&room->node, room->n, &room->capacity, 64, sizeof *room->node)) {
-        room->failed = true;
+    if (node == 0 || (scratch->n > 0 && scratch->node[scratch->n - 1] == node)) return;
+    if (!gls_list_reserve(&scratch->node, scratch->n, &scratch->capacity, 64, sizeof *scratch->node)) {
+        scratch->failed = true;
         return;
     }
-    room->node[room->n++] = node;
+    scratch->node[scratch->n++] = node;
 }
 
-void gls_assign_all(const gls_assigner *a, gls_assign_room *room, const float (*point)[3], size_t n)
+void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const float (*point)[3], size_t n)
 {
     const gls_density_options walk = {.size = sizeof walk, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
     size_t kept = 0;
-    room->n = 0;
+    scratch->n = 0;
     if (a->test == GLS_ROI_TEST_VERTEX) {
-        for (size_t p = 0; p < n; p++) add_node(room, label_at(a, point[p]));
+        for (size_t p = 0; p < n; p++) add_node(scratch, label_at(a, point[p]));
     } else {
-        gls_visits_find(&room->visits, &a->visit_grid, &walk, point, n);
-        room->failed |= room->visits.failed;
-        for (size_t i = 0; i < room->visits.n; i++) add_node(room, a->node[room->visits.voxel[i]]);
+        gls_visits_find(&scratch->visits, &a->visit_grid, &walk, point, n);
+        scratch->failed |= scratch->visits.failed;
+        for (size_t i = 0; i < scratch->visits.n; i++) add_node(scratch, a->node[scratch->visits.voxel[i]]);
     }
-    if (room->n > 1) qsort(room->node, room->n, sizeof *room->node, by_value);
-    for (size_t i = 0; i < room->n; i++)
-        if (i == 0 || room->node[i] != room->node[kept - 1]) room->node[kept++] = room->node[i];
-    room->n = kept;
+    if (scratch->n > 1) qsort(scratch->node, scratch->n, sizeof *scratch->node, by_value);
+    for (size_t i = 0; i < scratch->n; i++)
+        if (i == 0 || scratch->node[i] != scratch->node[kept - 1]) scratch->node[kept++] = scratch->node[i];
+    scratch->n = kept;
 }
 
-void gls_assign_room_finish(gls_assign_room *room)
+void gls_assign_scratch_finish(gls_assign_scratch *scratch)
 {
-    gls_visits_finish(&room->visits);
-    free(room->node);
-    *room = (gls_assign_room){.n = 0};
+    gls_visits_finish(&scratch->visits);
+    free(scratch->node);
+    *scratch = (gls_assign_scratch){.n = 0};
 }

@@ -1,15 +1,15 @@
-/* Bundles as a whole: one way for all streamlines, outliers, profiles. */
+/* Operations on whole bundles: turning all streamlines one way, removing outliers, core lines, profiles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/bundles.h"
-#include "tracts/lines.h"
+#include "tracts/bundle_parts.h"
+#include "tracts/line_geometry.h"
 #include "util/maths.h"
 #include "util/status.h"
 
-#define MAX_TURNS 10
-/* With fewer streamlines a covariance says little: pyAFQ weighs them alike. */
+#define MAX_ROUNDS 10
+/* With fewer streamlines a covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
 
 const float (*gls_bundle_nodes(const gls_bundle *b, size_t i, uint32_t nodes))[3]
@@ -39,7 +39,7 @@ static int by_length(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The streamline of median length, the first of equal ones. */
+/* The streamline of median length; the first of equal ones. */
 static size_t find_median(const gls_bundle *b)
 {
     const gls_member **order = malloc(b->n * sizeof *order);
@@ -58,7 +58,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         return;
     }
     memcpy(standard, gls_bundle_nodes(b, find_median(b), nodes), nodes * sizeof *standard);
-    for (int round = 0; round < MAX_TURNS; round++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
         for (size_t i = 0; i < b->n; i++) {
             if (!gls_nodes_are_backwards(gls_bundle_nodes(b, i, nodes), (const float(*)[3])standard, nodes)) continue;
@@ -77,15 +77,15 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
     free(standard);
 }
 
-/* Per streamline the largest distance among the nodes from first to last, and the sum. */
-static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *room,
+/* For each streamline, the largest distance among nodes first .. last - 1, and the sum of distances. */
+static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *scratch,
                            double *largest, double *sum)
 {
     for (size_t i = 0; i < b->n; i++) largest[i] = sum[i] = 0;
     for (uint32_t k = first; k < last; k++) {
-        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, room);
+        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, scratch);
         for (size_t i = 0; i < b->n; i++) {
-            double d = spread ? room[i] : (double)b->n;
+            double d = spread ? scratch[i] : (double)b->n;
             largest[i] = fmax(largest[i], d);
             sum[i] += d;
         }
@@ -108,7 +108,7 @@ static void keep(gls_bundle *b, uint32_t nodes, const bool *stays)
     b->n = kept;
 }
 
-/* Marks the `min` streamlines with the smallest sums. */
+/* Keeps the `min` streamlines with the smallest sums. */
 static void keep_smallest(const double *sum, size_t n, size_t min, bool *stays)
 {
     memset(stays, 0, n * sizeof *stays);
@@ -125,15 +125,15 @@ static double value_of(const gls_member *m, bool by_points)
     return by_points ? (double)m->points : m->length;
 }
 
-/* One round; false: nothing is left to do. */
-static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *room, bool *stays)
+/* One round of cleaning. Returns false if no further round is needed. */
+static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     double edge = (1 - o->core) / 2, mean = 0, square = 0;
     uint32_t first = o->core > 0 ? (uint32_t)((double)nodes * edge) : 0,
              last = o->core > 0 ? (uint32_t)((double)nodes * (1 - edge)) : nodes;
-    double *largest = room + b->n, *sum = room + 2 * b->n;
+    double *largest = scratch + b->n, *sum = scratch + 2 * b->n;
     size_t kept = 0;
-    find_distances(b, nodes, first, last, room, largest, sum);
+    find_distances(b, nodes, first, last, scratch, largest, sum);
     for (size_t i = 0; i < b->n; i++) mean += value_of(&b->member[i], o->by_points) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) square += pow(value_of(&b->member[i], o->by_points) - mean, 2) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) {
@@ -151,12 +151,12 @@ static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o
 gls_status gls_bundle_clean(gls_bundle *b, uint32_t nodes, const gls_clean_options *o)
 {
     if (b->n < (size_t)o->min || b->n == 0) return GLS_OK;
-    double *room = malloc(3 * b->n * sizeof *room);
+    double *scratch = malloc(3 * b->n * sizeof *scratch);
     bool *stays = malloc(b->n * sizeof *stays);
-    if (room && stays)
-        for (int round = 0; round < o->rounds && clean_once(b, nodes, o, room, stays);) round++;
-    bool done = room && stays;
-    free(room);
+    if (scratch && stays)
+        for (int round = 0; round < o->rounds && clean_once(b, nodes, o, scratch, stays);) round++;
+    bool done = scratch && stays;
+    free(scratch);
     free(stays);
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a bundle");
 }
@@ -173,8 +173,8 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
         }
 }
 
-/* The weighted mean of finite values and their spread; the median with its plain spread. all: NaN with a value that is
- * not finite. */
+/* Weighted mean and spread of the finite values, or their median with the same spread. all: NaN if any value is not
+ * finite. */
 static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median, bool all)
 {
     gls_profile_node out = {NAN, NAN, 0};
@@ -199,7 +199,7 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     return out;
 }
 
-/* Weights that sum up to 1. Streamlines that run through the core itself share all weight. */
+/* Weights with a sum of 1. If streamlines coincide with the core, only these get weight. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;

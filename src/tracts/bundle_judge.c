@@ -1,11 +1,10 @@
-/* Whether a streamline is in a bundle: the tests of its rule, cheap ones first. */
+/* Tests whether a streamline belongs to a bundle, cheap tests first. */
 #include <math.h>
 #include <string.h>
 
-#include "tracts/bundle_rules.h"
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 
-#define LENGTH_SLACK 1e-4 /* mm */
+#define LENGTH_SLACK 1e-4 /* tolerance of lengths, mm */
 #define DEGREE (3.14159265358979323846 / 180)
 
 const char *gls_bundle_test_name(gls_bundle_test test)
@@ -15,6 +14,7 @@ const char *gls_bundle_test_name(gls_bundle_test test)
     return (unsigned)test < GLS_BUNDLE_TESTS ? names[test] : "unknown";
 }
 
+/* Sum of the angles between successive steps, degrees. */
 static double winding(const float (*point)[3], size_t n)
 {
     double before[3] = {0}, sum = 0, length = 0;
@@ -33,8 +33,8 @@ static double winding(const float (*point)[3], size_t n)
     return sum;
 }
 
-/* Degrees that a streamline runs around its mean point, in the plane that fits it best, forth and back alike: DIPY's
- * winding(), which scilpy calls angle. A point at the mean itself has no direction. */
+/* Degrees that a streamline runs around its mean point, in the plane that fits it best; forth and back both count.
+ * DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
 static double sweep(const float (*point)[3], size_t n)
 {
     double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
@@ -68,7 +68,7 @@ static double sweep(const float (*point)[3], size_t n)
     return sum;
 }
 
-/* Whether it goes as far along each axis of the world as its rule wants, from end to end and on the way. */
+/* Whether extent and travel along each world axis are within the rule's limits. */
 static bool extends(const gls_bundle_rule *r, const float (*point)[3], size_t n)
 {
     for (int a = 0; a < 3; a++) {
@@ -99,7 +99,7 @@ static int largest_axis(const float *a, const float *b)
     return axis + 1;
 }
 
-/* The largest part of the way from end to end, and of more than half of the steps in the middle 60 %. */
+/* Whether `axis` has the largest part of the way between the ends, and of over half of the steps in the middle 60 %. */
 static bool runs_along(const float (*point)[3], size_t n, int axis)
 {
     size_t first = (size_t)((double)(n - 1) * 0.2), last = (size_t)((double)(n - 1) * 0.8), along = 0;
@@ -109,7 +109,8 @@ static bool runs_along(const float (*point)[3], size_t n, int axis)
     return 2 * along > last - first;
 }
 
-/* Whether the streamline, read backwards or not, fits start, end and the order of the include regions. */
+/* Whether the streamline, read forwards or backwards, fits the start, the end and the order of the include regions.
+ * *at_ends is set if start and end fit. */
 static bool fits(const gls_bundle_rules *rules, const gls_bundle_rule *r, const gls_roi_hits *hits,
                  const float (*point)[3], size_t n, bool backwards, bool *at_ends)
 {
@@ -136,7 +137,7 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (!at_ends) return GLS_BUNDLE_ENDS;
     for (size_t k = 0; k < r->n_include; k++)
         if (!hits->met[r->include[k]]) return GLS_BUNDLE_INCLUDE;
-    if (!along && !against) return GLS_BUNDLE_INCLUDE; /* met, in another order */
+    if (!along && !against) return GLS_BUNDLE_INCLUDE; /* all regions are met, but in another order */
     for (size_t k = 0; k < r->n_exclude; k++)
         if (hits->met[r->exclude[k]]) return GLS_BUNDLE_EXCLUDE;
     if (r->all != GLS_RULE_NONE && gls_rois_share(rules->rois, hits, r->all) < r->all_fraction - 1e-9)

@@ -1,11 +1,11 @@
-/* Rules of bundles from rows of text, and the table that has them. */
+/* Reads the rules of bundles from tables and from scilpy's JSON. */
 #include <cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/bundle_row.h"
+#include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -13,15 +13,15 @@
 #include "util/text_tables.h"
 #include "util/status.h"
 
-/* --- scilpy's JSON of bundles: an object of objects, whose keys become the cells of rows. */
+/* --- scilpy's JSON: an object of objects, whose keys become the cells of rows. */
 
-/* What a value is: the name of a file, degrees, or a list of two numbers. */
+/* Type of a key's value: a file name, degrees, a list of two numbers in one cell, or in two. */
 typedef enum value_kind { IMAGE, DEGREES, LIMITS, LIMIT_CELLS } value_kind;
 
 static const struct {
     const char *key;
     value_kind kind;
-    gls_bundle_cell cell; /* LIMIT_CELLS: that of the lower one, the upper one's is next */
+    gls_bundle_cell cell; /* LIMIT_CELLS: cell of the lower limit; that of the upper one follows */
 } keys[] = {{"endpoints", IMAGE, GLS_CELL_ENDS},
             {"head", IMAGE, GLS_CELL_START},
             {"tail", IMAGE, GLS_CELL_END},
@@ -43,7 +43,7 @@ static gls_status wrong(const gls_bundle_row *row, const char *key, const char *
     return gls_fail(GLS_ERR_INPUT, "%s: %s: %s must be %s", row->path, row->where, key, what);
 }
 
-/* Names that fit on the line of a message. */
+/* Whether a name has no control characters, so that it fits into a message. */
 static bool is_plain(const char *text)
 {
     while (*text && (unsigned char)*text >= ' ' && *text != 127) text++;
@@ -66,6 +66,7 @@ static gls_status set_number(gls_bundle_row *row, gls_bundle_cell cell, double v
     return set_cell(row, cell, text);
 }
 
+/* Turns one key of a bundle into a cell of its row. */
 static gls_status add_key(gls_bundle_row *row, const cJSON *item)
 {
     int k = 0;
@@ -98,6 +99,7 @@ static gls_status add_key(gls_bundle_row *row, const cJSON *item)
     }
 }
 
+/* Adds one bundle of the JSON file. */
 static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from, const cJSON *bundle)
 {
     gls_bundle_row row = *from;
@@ -108,7 +110,7 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
     gls_status status = set_cell(&row, GLS_CELL_BUNDLE, bundle->string);
     if (!status && !cJSON_IsObject(bundle) && !cJSON_IsString(bundle))
         status = gls_fail(GLS_ERR_INPUT, "%s: %s: is no object of scilpy's keys", row.path, where);
-    /* the short form of scil_bundle_score_many_bundles_one_tractogram */
+    /* short form, as in scil_bundle_score_many_bundles_one_tractogram */
     if (!status && cJSON_IsString(bundle)) status = set_cell(&row, GLS_CELL_TRUTH, bundle->valuestring);
     cJSON_ArrayForEach(item, bundle)
     {
@@ -121,8 +123,8 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
     return status;
 }
 
-/* Adds the bundles of scilpy's JSON, the configuration of its scil_tractogram_segment_with_ROI_and_score; text belongs
- * to the file at from->path, whose folder and grid hold. */
+/* Adds the bundles of scilpy's JSON, the configuration of scil_tractogram_segment_with_ROI_and_score. text: contents of
+ * the file from->path; from also gives folder and grid. */
 static gls_status bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundle_row *from, const char *text, size_t n)
 {
     const char *stopped = NULL;
@@ -159,7 +161,7 @@ static gls_status number(const row *r, column c, double low, double *value)
                     low == 0 ? " from 0 on" : "");
 }
 
-/* 1 yes, -1 no, 0 empty. */
+/* Reads yes or no: 1 yes, -1 no, 0 empty. */
 static gls_status answer(const row *r, column c, int *value)
 {
     if (!r->cell[c]) return GLS_OK;
@@ -169,7 +171,7 @@ static gls_status answer(const row *r, column c, int *value)
                              r->cell[c]);
 }
 
-/* LOW,HIGH */
+/* Reads LOW,HIGH. */
 static gls_status range(const row *r, column c, double value[2])
 {
     char *text = r->cell[c], *comma = text ? strchr(text, ',') : NULL;
@@ -183,7 +185,7 @@ static gls_status range(const row *r, column c, double value[2])
                                column_names[c], text);
 }
 
-/* Notes the text of a region, which names a file or has one before a colon. */
+/* Adds the text of a region to the list of files; it is FILE or FILE:LABELS. */
 static gls_status note_file(gls_bundle_rules *rules, const char *text)
 {
     char **more = realloc(rules->file, (rules->n_files + 1) * sizeof *more);
@@ -194,7 +196,7 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
     return GLS_OK;
 }
 
-/* The text of a region with the folder before its file; from malloc. */
+/* *placed: the text of a region with the folder in front of its file; the caller frees it. */
 static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *text, char **placed)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
@@ -206,7 +208,7 @@ static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *te
     return is_sphere ? GLS_OK : note_file(rules, *placed);
 }
 
-/* A message of a region gets the place in the file. */
+/* Puts the place in the file in front of the message of a region. */
 static gls_status fail_at(const row *r, gls_status status)
 {
     char *reason = gls_text_copy(gls_last_error());
@@ -226,6 +228,7 @@ static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, co
     return status ? fail_at(r, status) : GLS_OK;
 }
 
+/* Adds the regions of a cell, separated by semicolons. */
 static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, double mm, size_t **list, size_t *n)
 {
     gls_status status = GLS_OK;
@@ -341,7 +344,7 @@ gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const row *r)
     return GLS_OK;
 }
 
-/* Which column each place of the header is. */
+/* Finds the column of each cell of the header. */
 static gls_status read_header(const char *path, char *const *cell, size_t n, column at[MAX_COLUMNS])
 {
     if (n > MAX_COLUMNS) return gls_fail(GLS_ERR_INPUT, "%s: too many columns", path);

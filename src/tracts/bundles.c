@@ -1,4 +1,6 @@
-#include "tracts/bundles.h"
+/* Collects streamlines into bundles: tests each streamline against all rules, keeps the members, and in a second pass
+ * filters and turns streamlines by bundle. */
+#include "tracts/bundle_parts.h"
 
 #include <math.h>
 #include <omp.h>
@@ -8,21 +10,20 @@
 #include <glslines/select.h>
 
 #include "streamlines/filter_parts.h"
-#include "tracts/bundle_rules.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "util/threads.h"
 #include "util/maths.h"
 #include "util/status.h"
 
-/* --- Which one of several bundles a streamline belongs to, where it may belong to one only: the nearest. */
+/* --- The choice of the nearest bundle for streamlines that may belong to only one. */
 
-/* Distances that differ by less are equal: 1e-4 mm. */
+/* Distances are rounded to 1e-4 mm, so that smaller differences count as equal. */
 #define STEPS_OF_MM 1e4
 
-/* How far a streamline is from what a bundle asks for, in steps. */
+/* Distances of a streamline from the regions of a bundle, in these steps. */
 typedef struct nearness {
-    double from_regions; /* sum over its include, start and end regions as they are drawn */
-    double from_centres; /* mean over the centres of the same */
+    double from_regions; /* sum over include, start and end regions before widening */
+    double from_centres; /* mean over the centres of these regions */
 } nearness;
 
 static nearness add(nearness sum, const gls_roi_distance *d, const float (*point)[3], size_t n)
@@ -32,7 +33,7 @@ static nearness add(nearness sum, const gls_roi_distance *d, const float (*point
     return sum;
 }
 
-/* A streamline whose rule does not say which end is the start: the better way round. */
+/* Measures the distances. If the direction is unknown, takes the better one for the ends. */
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {
@@ -80,7 +81,7 @@ gls_bundles_options gls_bundles_options_default(void)
                                  .cleaning = {.distance = 4, .length_z = 4, .rounds = 5, .min = 20, .core = 0.6}};
 }
 
-/* Takes over the rules. */
+/* Creates the bundles and takes ownership of the rules, also if it fails. */
 static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *options, gls_bundles **out)
 {
     gls_bundles_options o = options ? *options : gls_bundles_options_default();
@@ -179,7 +180,7 @@ static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], si
     return back < there;
 }
 
-/* Fills in the row of verdicts of one streamline. */
+/* Fills in the verdicts and directions of streamline i for all bundles. */
 static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, size_t i)
 {
     const float(*point)[3] = s->point + s->offset[i];
@@ -220,7 +221,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) judge(t->bundles, &t->bundles->hits[thread], t->lines, i);
 }
 
-/* Nodes of the part between the first and the last include region, as gls_bundles_options says. */
+/* Nodes of the part between the first and the last include region, see gls_bundles_options.clip. */
 static gls_status make_clipped(gls_bundles *b, size_t k, const float (*point)[3], size_t n, float (*node)[3])
 {
     const gls_bundle_rule *r = &b->rules.rule[k];
@@ -275,7 +276,7 @@ static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s,
     return GLS_OK;
 }
 
-/* The groups of a parcel in the order of the bundles. */
+/* Lists the groups of the streamlines in the order of the bundles. */
 static gls_status order_groups(const gls_bundles *b, const gls_streamlines *s, gls_column *groups)
 {
     for (size_t k = 0; k < b->rules.n; k++) {
@@ -293,12 +294,12 @@ static gls_status append(void *user, const gls_streamlines *in)
     gls_streamlines s = *in;
     gls_column *groups = NULL;
     gls_status status = GLS_OK;
-    if (in->n * m > b->room) {
+    if (in->n * m > b->verdict_capacity) {
         uint8_t *verdict = realloc(b->verdict, in->n * m), *direction = realloc(b->direction, in->n * m);
         if (verdict) b->verdict = verdict;
         if (direction) b->direction = direction;
         if (!verdict || !direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
-        b->room = in->n * m;
+        b->verdict_capacity = in->n * m;
     }
     const gls_column *weights = b->options.weights ? gls_column_find(in->dps, in->n_dps, b->options.weights) : NULL;
     if (b->options.weights && (!weights || weights->components != 1))
@@ -384,17 +385,17 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
     return info;
 }
 
-/* --- the second pass ------------------------------------------------------------------------------------------- */
+/* --- The second pass: filter and turn. */
 
 typedef struct filter {
     const gls_bundles *bundles;
     gls_builder builder;
     bool all;
     uint64_t at;
-    size_t *next; /* member of each bundle that comes next */
+    size_t *next; /* for each bundle, the member expected next */
     size_t capacity;
-    uint8_t **in;       /* membership of a parcel */
-    gls_column *column; /* groups that came, and those of the bundles */
+    uint8_t **in;       /* for each bundle, membership of the current streamlines */
+    gls_column *column; /* input groups, then those of the bundles */
 } filter;
 
 static void discard(void *user)
@@ -409,7 +410,7 @@ static void discard(void *user)
     free(f);
 }
 
-static gls_status make_room(filter *f, const gls_streamlines *in)
+static gls_status reserve_groups(filter *f, const gls_streamlines *in)
 {
     const size_t m = f->bundles->rules.n;
     if (in->n > f->capacity || !f->column) {
@@ -436,7 +437,7 @@ static gls_status send(void *user, const gls_streamlines *in)
     const size_t m = b->rules.n;
     gls_streamlines s = *in;
     size_t n_old = 0;
-    gls_status status = make_room(f, in);
+    gls_status status = reserve_groups(f, in);
     if (status) return status;
     for (size_t k = 0; k < in->n_groups; k++) {
         bool replaced = false;

@@ -1,10 +1,10 @@
-/* What a map of density holds in the end, as numbers and as a file. */
+/* The final values of a density map, as numbers and as a file. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "image/formats.h"
-#include "tracts/density_state.h"
-#include "tracts/grouped.h"
+#include "tracts/density_parts.h"
+#include "tracts/sink_parts.h"
 #include "util/threads.h"
 #include "util/status.h"
 
@@ -22,7 +22,7 @@ static double wide_at(const gls_density *d, size_t i)
     return gls_wide_value(&sum);
 }
 
-/* i counts voxels of all maps. */
+/* Value at index i of all maps' voxels. */
 static double value_at(const gls_density *d, size_t i)
 {
     if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);
@@ -37,7 +37,7 @@ typedef struct values {
     void *out;
 } values;
 
-static void put(const values *to, size_t i, double value)
+static void store(const values *to, size_t i, double value)
 {
     if (to->type == GLS_TYPE_INT32)
         ((int32_t *)to->out)[i] = (int32_t)value;
@@ -47,6 +47,7 @@ static void put(const values *to, size_t i, double value)
         ((double *)to->out)[i] = value;
 }
 
+/* Computes the values of voxels from .. until - 1. */
 static void find_values(void *user, int thread, size_t from, size_t until)
 {
     const values *of = user;
@@ -54,14 +55,14 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (size_t v = from; v < until; v++) {
         if (!d->options.directions) {
-            put(of, v, value_at(d, v));
+            store(of, v, value_at(d, v));
             continue;
         }
         double x = wide_at(d, 4 * v), y = wide_at(d, 4 * v + 1), z = wide_at(d, 4 * v + 2);
         double length = sqrt(x * x + y * y + z * z), size = wide_at(d, 4 * v + 3);
         const double part[3] = {x, y, z};
         for (size_t r = 0; r < 3; r++)
-            put(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
+            store(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
     }
 }
 

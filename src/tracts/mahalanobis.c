@@ -1,11 +1,11 @@
-/* How far points are from the middle of a cloud, in units of its spread. */
+/* Mahalanobis distances of points from the centre of their cloud. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 
-/* Jacobi. */
+/* By Jacobi rotations. */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -54,8 +54,8 @@ static void pseudo_inverse(const double c[3][3], double out[3][3])
         }
 }
 
-/* Inverts the upper triangle of c, a triangular matrix. Leaves out an axis along which the points do not vary: DIPY
- * fails there. */
+/* Inverts the upper triangle of c as a triangular matrix. Skips axes along which the points do not vary, where DIPY
+ * fails. */
 static void triangle_inverse(const double c[3][3], double out[3][3])
 {
     const double least = DBL_EPSILON * fmax(c[0][0], fmax(c[1][1], c[2][2]));

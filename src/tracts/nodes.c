@@ -1,4 +1,5 @@
-#include "tracts/nodes.h"
+/* Numbers the labels of an image as regions, and measures their volumes and centres. */
+#include "tracts/connectome_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
     return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no label", name);
 }
 
-/* Numbers labels; number[label] gets the region. */
+/* Numbers the labels: number[label] gets the region. */
 static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
                                 int32_t largest)
 {

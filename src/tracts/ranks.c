@@ -1,3 +1,4 @@
+/* Order statistics by successive histograms over the bits of doubles. */
 #include "tracts/ranks.h"
 
 #include <stdlib.h>
@@ -6,18 +7,18 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Doubles from 0 on are in the order of their bits, which are divided evenly: in the first pass those from 2^-16 to
- * 2^16, so that a range is 1/4096 of its numbers wide; the first and the last range have all that is beyond. */
+/* Doubles >= 0 have the same order as their bits. The first pass divides the bits evenly between 2^-16 and 2^16, so
+ * that a range spans 1/4096 of its values; the first and the last range also take all values beyond. */
 #define RANGES ((size_t)1 << 17)
 #define LOWEST ((uint64_t)(1023 - 16) << 52)
 #define FIRST_SHIFT 40
 
-/* The numbers whose bits are from .. until - 1. */
+/* The values whose bits are in from .. until - 1. */
 typedef struct range {
     uint64_t from, until;
-    uint64_t below, n; /* numbers below it, and in it */
-    int shift;         /* of its parts */
-    uint64_t *part;    /* numbers in each; NULL: they are kept */
+    uint64_t below, n; /* number of values below the range, and in it */
+    int shift;         /* width of its parts as a power of 2 */
+    uint64_t *part;    /* number of values in each part; NULL: the values are kept */
     double *kept;
     size_t n_kept;
     bool found;
@@ -25,13 +26,13 @@ typedef struct range {
 
 struct gls_ranks {
     size_t limit;
-    uint64_t n, seen; /* of the first pass; of this one */
+    uint64_t n, seen; /* values in the first pass, and in the current pass */
     bool first_pass, sorted;
     size_t capacity, n_kept;
-    double *kept;   /* all, up to the limit */
-    uint64_t *part; /* of the first pass, beyond it */
+    double *kept;   /* all values, up to the limit */
+    uint64_t *part; /* histogram of the first pass, beyond the limit */
     size_t n_ranges;
-    range range[GLS_RANKS_MOST];
+    range range[GLS_MAX_RANKS];
 };
 
 static gls_status out_of_memory(void)
@@ -52,7 +53,7 @@ gls_status gls_ranks_create(size_t limit, gls_ranks **ranks)
 void gls_ranks_destroy(gls_ranks *r)
 {
     if (!r) return;
-    for (size_t k = 0; k < GLS_RANKS_MOST; k++) {
+    for (size_t k = 0; k < GLS_MAX_RANKS; k++) {
         free(r->range[k].part);
         free(r->range[k].kept);
     }
@@ -64,7 +65,7 @@ void gls_ranks_destroy(gls_ranks *r)
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
-    if (!(value > 0)) value = 0; /* no minus sign */
+    if (!(value > 0)) value = 0; /* removes the sign of -0 */
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
@@ -83,6 +84,7 @@ static size_t first_part(double value)
     return part < RANGES ? (size_t)part : RANGES - 1;
 }
 
+/* Adds a value in the first pass: keeps it, or beyond the limit counts it in its range. */
 static gls_status add_first(gls_ranks *r, double value)
 {
     if (!r->part && r->n_kept == r->capacity && r->capacity < r->limit) {
@@ -123,12 +125,12 @@ gls_status gls_ranks_add(gls_ranks *r, double value)
         else if (g->n_kept < g->n)
             g->kept[g->n_kept++] = value;
         else
-            g->n_kept = SIZE_MAX; /* one too many: other numbers than before */
+            g->n_kept = SIZE_MAX; /* more values than before: the input changed */
     }
     return GLS_OK;
 }
 
-/* The part of a range that has the rank becomes the range. part: how many numbers each of them has. */
+/* Narrows a range to the part that holds the rank. part: number of values in each part. */
 static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_first)
 {
     uint64_t below = g->below;
@@ -144,7 +146,7 @@ static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_
     return GLS_OK;
 }
 
-/* What the next pass is to do. */
+/* Prepares a range for the next pass. */
 static gls_status prepare(range *g, size_t limit)
 {
     if (g->until - g->from == 1) {
@@ -164,7 +166,7 @@ static gls_status prepare(range *g, size_t limit)
     return g->part ? GLS_OK : out_of_memory();
 }
 
-/* What a pass found out about a range. */
+/* Evaluates a range after a pass. */
 static gls_status look(gls_ranks *r, range *g, uint64_t rank)
 {
     gls_status status = GLS_OK;
@@ -190,7 +192,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
 {
     gls_status status = GLS_OK;
     *again = false;
-    GLS_REQUIRE(n_ranks <= GLS_RANKS_MOST && (r->first_pass || n_ranks == r->n_ranges));
+    GLS_REQUIRE(n_ranks <= GLS_MAX_RANKS && (r->first_pass || n_ranks == r->n_ranges));
     if (r->first_pass) r->n = r->seen;
     if (r->seen != r->n) return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
     r->n_ranges = n_ranks;

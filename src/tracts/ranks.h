@@ -1,30 +1,29 @@
-/* Values of given ranks among numbers that are not kept: quartiles of the lengths of any number of streamlines, exact,
- * in memory that does not grow.
+/* Exact order statistics of any number of values in bounded memory, for quartiles of the lengths of streamlines.
  *
- * Up to a limit the numbers are kept. With more, a first pass over them counts how many lie in each of 131,072 ranges,
- * so that it is known in which range each wanted rank lies; a second pass keeps the numbers of these ranges, or, where
- * they are too many, divides the ranges again. */
+ * Up to a limit all values are kept. With more, a first pass counts the values in each of 131,072 ranges, which shows
+ * the range of each wanted rank; a second pass keeps the values of these ranges, or divides a range again if it holds
+ * too many. */
 #ifndef GLS_TRACTS_RANKS_H
 #define GLS_TRACTS_RANKS_H
 
 #include <glslines/common.h>
 
-#define GLS_RANKS_MOST 6 /* ranks that can be asked for */
+#define GLS_MAX_RANKS 6 /* largest number of ranks in a call */
 
 typedef struct gls_ranks gls_ranks;
 
-/* limit: numbers that are kept. Memory: 8 bytes each of them for each wanted rank, and 1 MB a rank. */
+/* limit: values kept. Memory: 8 bytes for each kept value and wanted rank, and 1 MB for each rank. GLS_ERR_MEMORY. */
 gls_status gls_ranks_create(size_t limit, gls_ranks **ranks);
 /* Accepts NULL. */
 void gls_ranks_destroy(gls_ranks *ranks);
-/* A number from 0 on, not NaN. In each pass the same ones have to come, in any order. */
+/* Adds a value >= 0, not NaN. Every pass must add the same values, in any order. */
 gls_status gls_ranks_add(gls_ranks *ranks, double value);
-/* Ends a pass, in which n numbers came; rank: which of them, counted from 0 in ascending order, are wanted, the same in
- * each call. *again: another pass is needed. GLS_ERR_INPUT: other numbers came than in the pass before. */
+/* Ends a pass over n values. rank: wanted ranks, from 0 in ascending order, below n; the same in each call. *again:
+ * another pass is needed. GLS_ERR_INPUT if other values came than in the first pass. */
 gls_status gls_ranks_end_pass(gls_ranks *ranks, const uint64_t *rank, size_t n_ranks, bool *again);
-/* Once no pass is needed: the value of rank[k]. */
+/* The value of rank[k], once no further pass is needed. */
 double gls_ranks_get(const gls_ranks *ranks, size_t k);
-/* All numbers in ascending order, where they are kept; NULL where there were too many. */
+/* All values in ascending order if they were kept, *n of them; NULL if there were too many. Owned by `ranks`. */
 const double *gls_ranks_sorted(gls_ranks *ranks, size_t *n);
 
 #endif

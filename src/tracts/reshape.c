@@ -1,4 +1,4 @@
-/* Filters that cut streamlines at regions and turn them round. */
+/* Filters that crop streamlines at regions, turn them one way, or keep what is inside a grid. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "streamlines/filter_parts.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "tracts/rois.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -15,29 +15,29 @@ typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
-    /* crop */
+    /* for crop() */
     gls_rois *rois;
     gls_roi_hits hits;
     gls_crop_options cropping;
-    /* orientation */
+    /* for turn() */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];
     uint64_t *n_turned, own;
-    /* inside */
+    /* for keep_inside() */
     bool has_grid, whole;
     gls_grid grid;
     double inverse[3][4];
     gls_filter_counts *counts, own_counts;
 };
 
-/* A position on a streamline: between points `point` and point + 1. */
+/* A position on a streamline: share of the way from point `point` to the next. */
 typedef struct position {
     uint64_t point;
     double share;
 } position;
 
-/* The position at mm from the start, going on from one before it. */
+/* Moves on from a position to `mm` from the start. *at: distance of the position's point from the start. */
 static position move_on(const gls_streamlines *s, size_t i, position from, double *at, double mm)
 {
     const uint64_t last = s->offset[i + 1] - 1;
@@ -50,6 +50,7 @@ static position move_on(const gls_streamlines *s, size_t i, position from, doubl
     return (position){last, 0};
 }
 
+/* Appends the part of streamline i between two positions: mm from its start, or indices of points. */
 static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
 {
     double at = 0;
@@ -72,6 +73,7 @@ static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, dou
     return GLS_OK;
 }
 
+/* Appends the pieces of streamline i inside or outside the region. */
 static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
 {
     gls_roi_hits *h = &f->hits;
@@ -135,6 +137,7 @@ static bool is_inside(const reshaper *f, const float *point)
     return true;
 }
 
+/* Appends the longest run of points of streamline i inside the grid. */
 static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
 {
     uint64_t begin = s->offset[i], first = 0, n = 0, to;

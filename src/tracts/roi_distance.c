@@ -1,4 +1,5 @@
-#include "tracts/roi_distance.h"
+/* Distances of streamlines from a region, from a precomputed map or from the centre of a sphere. */
+#include "tracts/rois.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* The box of the voxels that the widened region will have. */
+/* Finds the box of the voxels of the widened region. */
 static void find_box(gls_roi_distance *d, const gls_region_area *area, const double *square)
 {
     int high[3] = {-1, -1, -1};
@@ -24,6 +25,7 @@ static void find_box(gls_roi_distance *d, const gls_region_area *area, const dou
     for (int a = 0; a < 3; a++) d->size[a] = high[a] - d->low[a] + 1;
 }
 
+/* Stores the distance to the region for each voxel of the box of the widened region. */
 static gls_status keep_box(gls_roi_distance *d, const gls_region_area *area)
 {
     double *square = NULL;
@@ -56,7 +58,7 @@ void gls_roi_distance_finish(gls_roi_distance *d)
     d->mm = NULL;
 }
 
-/* The square of the distance of the line from a point. */
+/* Square of the smallest distance between the line and a point. */
 static double square_from(const double from[3], const float (*point)[3], size_t n)
 {
     double least = INFINITY;
@@ -79,7 +81,7 @@ double gls_roi_distance_of_centre(const gls_roi_distance *d, const float (*point
     return sqrt(square_from(d->centre, point, n));
 }
 
-/* Corners of voxels of the box at whole numbers. */
+/* Coordinates in the box, with corners of voxels at whole numbers. */
 static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
 {
     const double at[3] = {point[0], point[1], point[2]};
@@ -87,10 +89,11 @@ static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5 - d->low[a];
 }
 
-static double least_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
+/* Smallest stored distance among the voxels that the line passes. */
+static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
     const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};
-    double a[3], b[3], v[3], from, until, least = d->widened; /* it meets the widened region */
+    double a[3], b[3], v[3], from, until, least = d->widened; /* upper bound, since the line meets the widened region */
     to_box(d, point[0], a);
     for (size_t p = 0; p < n; p++, a[0] = b[0], a[1] = b[1], a[2] = b[2]) {
         gls_walk walk;
@@ -111,7 +114,7 @@ static double least_of_voxels(const gls_roi_distance *d, const float (*point)[3]
 
 double gls_roi_distance_of_line(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
-    if (d->mm) return least_of_voxels(d, point, n);
+    if (d->mm) return min_of_voxels(d, point, n);
     if (d->radius < 0 || d->widened <= 0) return 0;
     return fmax(0, sqrt(square_from(d->centre, point, n)) - d->radius);
 }

@@ -1,4 +1,4 @@
-/* Tractograms as regions: the voxels that their streamlines pass through. */
+/* Regions from tractograms: the voxels that their streamlines pass. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "tracts/rois.h"
 #include "util/status.h"
 
+/* Marks the voxels of the grid that the streamlines of a tractogram pass. */
 static gls_status trace(gls_tractogram_reader *reader, const gls_grid *grid, gls_region_area *area)
 {
     gls_density *density = NULL;
@@ -31,6 +32,7 @@ static gls_status trace(gls_tractogram_reader *reader, const gls_grid *grid, gls
     return status;
 }
 
+/* Adds a tractogram as a region. */
 static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *grid, double mm, size_t *index)
 {
     gls_tractogram_read_options options = gls_tractogram_read_options_default();

@@ -1,3 +1,4 @@
+/* Stores regions by grid, with the set of regions of each voxel, and finds where streamlines enter and leave them. */
 #include "tracts/rois.h"
 
 #include <math.h>
@@ -10,15 +11,14 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* All regions of one grid: each voxel has the number of the set of regions that hold it, 0 for none. A sphere is a
- * place of its own. */
+/* The regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
 typedef struct place {
     gls_grid grid;
     double inverse[3][4];
     uint32_t *voxel;        /* NULL: a sphere */
-    double low[3], high[3]; /* box of voxels with regions, corners at whole numbers */
+    double low[3], high[3]; /* box of voxels with regions; corners at whole numbers */
     int low_voxel[3], high_voxel[3];
-    gls_region_sphere sphere; /* in set 1 */
+    gls_region_sphere sphere; /* its region is in set 1 of the place */
 } place;
 
 typedef struct roi {
@@ -26,7 +26,7 @@ typedef struct roi {
     double mm;
     uint32_t place;
     bool is_graded;
-    double low[3], high[3]; /* world mm */
+    double low[3], high[3]; /* box, world mm */
     gls_roi_distance distance;
 } roi;
 
@@ -36,7 +36,7 @@ struct gls_rois {
     size_t n, n_places, n_sets;
     roi *roi;
     place *place;
-    /* set s holds the regions set[first[s]] .. set[first[s + 1] - 1]; sets of all places lie in one list */
+    /* set s consists of set[first[s]] .. set[first[s + 1] - 1]; the list serves all places */
     size_t *first;
     uint32_t *set;
 };
@@ -50,7 +50,7 @@ gls_status gls_rois_create(gls_roi_test test, gls_rois **rois)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     }
     r->test = test;
-    r->n_sets = 1; /* 0: no region */
+    r->n_sets = 1; /* set 0 is empty */
     *rois = r;
     return GLS_OK;
 }
@@ -70,7 +70,7 @@ void gls_rois_destroy(gls_rois *r)
     free(r);
 }
 
-/* The set `from` with one more region, made where `made` does not have it. */
+/* Creates the set `from` plus one more region. *number: the new set. */
 static bool set_with(gls_rois *r, uint32_t from, uint32_t region, uint32_t *number)
 {
     size_t n = r->first[from + 1] - r->first[from], end = r->first[r->n_sets];
@@ -147,7 +147,7 @@ static bool mark(gls_rois *r, place *p, const gls_region_area *area, roi *roi)
     return done;
 }
 
-static bool put(gls_rois *r, const gls_region_area *area, roi *roi)
+static bool add_to_place(gls_rois *r, const gls_region_area *area, roi *roi)
 {
     if (area->inside) {
         place *p = place_of(r, &area->grid, &roi->place);
@@ -190,7 +190,7 @@ gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *tex
     roi *list = status ? NULL : realloc(r->roi, (r->n + 1) * sizeof *list);
     if (list) r->roi = list;
     one.text = gls_text_copy(text);
-    if (list && one.text && put(r, area, &one)) {
+    if (list && one.text && add_to_place(r, area, &one)) {
         list[r->n++] = one;
         return GLS_OK;
     }
@@ -219,7 +219,7 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     for (int e = 0; e < 2 && !status; e++) {
         snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);
         status = gls_rois_add_area(r, &blob[e], name[e], mm, &index[e]);
-        if (!status) r->roi[index[e]].mm = -1; /* no text means this region */
+        if (!status) r->roi[index[e]].mm = -1; /* no text finds this region again */
     }
     gls_region_area_finish(&area);
     for (int e = 0; e < 2; e++) gls_region_area_finish(&blob[e]);
@@ -247,7 +247,7 @@ bool gls_rois_is_graded(const gls_rois *r, size_t index)
     return r->roi[index].is_graded;
 }
 
-/* The set of a voxel, whole numbers. */
+/* Set of a voxel given as whole numbers; 0 outside the box. */
 static uint32_t set_at(const place *p, const double v[3])
 {
     for (int a = 0; a < 3; a++)
@@ -262,7 +262,7 @@ static void to_corner(const place *p, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5;
 }
 
-/* The same, and the voxel, unless the point is too far away for that: false. */
+/* Finds coordinates and voxel of a point. Returns false if the point is too far away for integer arithmetic. */
 static bool find_corner(const place *p, const float point[3], double c[3], int v[3])
 {
     to_corner(p, point, c);
@@ -294,7 +294,7 @@ bool gls_rois_has(const gls_rois *r, size_t index, const float point[3])
     return set_has(r, set_of_point(&r->place[r->roi[index].place], point), index);
 }
 
-/* From here on the streamline is in this set. */
+/* Notes that the streamline is in this set from `at` on. */
 static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, uint32_t set)
 {
     uint32_t before = h->n > 0 && h->event[h->n - 1].place == place ? h->event[h->n - 1].set : 0;
@@ -318,7 +318,7 @@ static void find_vertices(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
     for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, set_of_point(&r->place[k], point[p]));
 }
 
-/* The same for a segment within one voxel, whole numbers. */
+/* Notes a segment that stays in one voxel. */
 static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const int v[3], double at)
 {
     const place *p = &r->place[k];
@@ -331,7 +331,7 @@ static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
          p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]]);
 }
 
-/* A segment of mm that begins at `at`, in voxels. */
+/* Notes the sets along a segment that begins at `at` and is mm long. a, b: voxel coordinates of its ends. */
 static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const double a[3], const double b[3], double at,
                        double mm)
 {
@@ -454,7 +454,7 @@ double gls_rois_share(const gls_rois *r, const gls_roi_hits *h, size_t index)
     return inside / h->length;
 }
 
-/* The first of the list that holds the streamline while the events at[] are the last ones of their places; n: none. */
+/* Index in the list of the first region that holds the streamline at the current events at[]; n: none. */
 static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at, const size_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -473,7 +473,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
     for (size_t i = h->n; i-- > 0;) next[h->event[i].place] = i;
     for (size_t k = 0; k < r->n_places && backwards; k++)
         while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].place == k) next[k]++;
-    for (size_t k = 0; k < r->n_places && backwards; k++) at[k] = next[k]; /* where the streamline ends */
+    for (size_t k = 0; k < r->n_places && backwards; k++) at[k] = next[k]; /* state at the end of the streamline */
     bool begun = !backwards;
     while (holds) {
         double now = backwards ? -INFINITY : INFINITY;

@@ -1,66 +1,97 @@
-/* Regions as streamlines of files meet them: any number, on any grids, in double precision, with the lines between
- * points cut exactly at voxel faces. */
+/* Regions for streamlines from files: which regions a streamline meets, where, and how close it passes. */
 #ifndef GLS_TRACTS_ROIS_H
 #define GLS_TRACTS_ROIS_H
 
-#include "tracts/roi_distance.h"
 #include <glslines/select.h>
+
+#include "image/region_set.h"
+
+/* --- Distances from a region, which decide between bundles that claim the same streamline. */
+
+/* Distances from one region as it was before widening. */
+typedef struct gls_roi_distance {
+    double centre[3];     /* world, mm: mean of the centres of its voxels, or the sphere's centre */
+    double widened;       /* mm by which the region was widened */
+    double radius;        /* of a sphere, mm; negative: the region is no sphere */
+    double inverse[3][4]; /* world mm to voxels */
+    int low[3], size[3];  /* box of the voxels of the widened region */
+    float *mm; /* for each voxel of the box, its distance to the region, centre to centre, mm; NULL: a sphere, or not
+                  widened */
+} gls_roi_distance;
+
+/* area: before widening by mm. Call gls_roi_distance_finish() even after a failure. */
+gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_area *area, double mm);
+void gls_roi_distance_finish(gls_roi_distance *distance);
+/* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest value of the voxels it passes; 0
+ * if it meets the region itself. */
+double gls_roi_distance_of_line(const gls_roi_distance *distance, const float (*point)[3], size_t n);
+/* Smallest distance, mm, between the line and the region's centre. */
+double gls_roi_distance_of_centre(const gls_roi_distance *distance, const float (*point)[3], size_t n);
+
+/* --- A set of regions on any grids, in double precision. The straight lines between points are cut exactly at the
+ * faces of voxels. */
 
 typedef struct gls_rois gls_rois;
 
+/* test: whether segments or only points are tested. GLS_ERR_MEMORY. */
 gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
+/* Accepts NULL. */
 void gls_rois_destroy(gls_rois *rois);
-/* Regions that are added from now on can tell how far streamlines are from them: 4 bytes for each voxel of the box of a
- * region that is widened. */
+/* Regions added after this call keep what gls_rois_distance() needs: 4 bytes for each voxel of the box of a widened
+ * region. */
 void gls_rois_keep_distances(gls_rois *rois);
+/* Distances from a region added after gls_rois_keep_distances(). Owned by `rois`. */
 const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
-/* Adds a region, widened by mm; option names it in messages. *index counts regions from 0; the same text and width
- * give the same one. */
+/* Adds a region, widened by mm. option: its name in messages. *index: its index from 0; a region with the same text and
+ * width is added only once. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
-/* Widens an area by mm and adds it under this name. */
+/* Widens the area by mm and adds it under this name. Modifies the area; the caller still finishes it. */
 gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *name, double mm, size_t *index);
-/* As gls_rois_add(), but .trx, .trk, .tck and .vtk are tractograms: the voxels of the grid (NULL: of their own) that
- * their streamlines pass through. */
+/* As gls_rois_add(), but .trx, .trk, .tck and .vtk files are tractograms: the region is the voxels of the grid (NULL:
+ * of the tractogram's own) that their streamlines pass. */
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index);
-/* Adds the two largest blobs (voxels that share faces, edges or corners) of an image, widened by mm; the first one lies
- * further left, back or down along the axis that parts them most. GLS_ERR_INPUT: there is only one. */
+/* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
+ * one further left, back or down along the axis that separates them most. GLS_ERR_INPUT if there is only one blob. */
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
+/* Number of regions. */
 size_t gls_rois_count(const gls_rois *rois);
-/* The text of a region, and the box around it in world mm. */
+/* Text of a region, owned by `rois`; and its box, world mm. */
 const char *gls_rois_text(const gls_rois *rois, size_t index);
 void gls_rois_box(const gls_rois *rois, size_t index, double low[3], double high[3]);
-/* Whether values between 0 and 1 were taken for inside. */
+/* Whether the region's image had values between 0 and 1, which count as inside. */
 bool gls_rois_is_graded(const gls_rois *rois, size_t index);
 /* Whether a point, world mm, lies in a region. */
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 
-/* Where a stretch of a streamline lies: in the regions of a set, from `at` mm (with tests of points: from point
- * number `at`) until the next of the same place. */
+/* The streamline enters or leaves regions: from `at` on it lies in the regions of set `set`, until the next event of
+ * the same place. at: mm from the start; with tests of points the index of a point. place: the regions of one grid, or
+ * a sphere. */
 typedef struct gls_roi_event {
     double at;
     uint32_t place, set;
 } gls_roi_event;
 
-/* Room for what one streamline meets; one for each thread. */
+/* What one streamline meets. Each thread needs its own. All zero: empty. */
 typedef struct gls_roi_hits {
     size_t n, capacity;
-    gls_roi_event *event; /* by place, then by at */
-    double length;        /* where the streamline ends, in the unit of `at` */
-    uint8_t *met;         /* for each region: 1 where it is met */
-    bool failed;          /* out of memory */
+    gls_roi_event *event; /* ordered by place, then by at */
+    double length;        /* end of the streamline, in the unit of `at` */
+    uint8_t *met;         /* for each region: 1 if the streamline meets it */
+    bool failed;          /* memory ran out */
 } gls_roi_hits;
 
-/* n >= 1 points. */
+/* Finds what n >= 1 points meet, and fills in *hits. */
 void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
+/* Frees the arrays. */
 void gls_roi_hits_finish(gls_roi_hits *hits);
-/* Where the region is met first; INFINITY: nowhere. Where it is left last; -INFINITY. */
+/* Where the streamline first meets the region (INFINITY: nowhere), and where it last leaves it (-INFINITY: nowhere). */
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
-/* Which share of the streamline lies in the region. */
+/* Share of the streamline that lies in the region, 0 .. 1. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
-/* Whether the regions are met in this order: from the start, or, backwards, from the end. Going back is allowed to the
- * last one only; where several lie in one place, the first of the list counts. As tckedit -include_ordered. */
+/* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. It may return
+ * only to the last region. Where regions overlap the first in the list counts. As tckedit -include_ordered. */
 bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
 
 #endif

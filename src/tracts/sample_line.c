@@ -1,5 +1,5 @@
-/* Blocks of points are first turned into places, without branches; then their eight voxels are fetched, two at a time
- * as they lie side by side. Sums have the order in which tracts/sample.c has them. */
+/* Computes the voxels of a block of points without branches, then loads eight voxels for each point, two neighbours at
+ * a time. Sums are in the order of tracts/sample_images.c, so both give the same bits. */
 #include "tracts/sample_line.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 
 enum { BLOCK = 128 };
 
-/* Becomes part of what is compiled for a level of instructions. */
+/* Inlined into a function for each level of CPU instructions. */
 #define INNER static inline __attribute__((always_inline))
 
 typedef double pair __attribute__((vector_size(16)));
 
 typedef struct places {
-    double part[3][BLOCK]; /* of the way from the lower voxel to the upper one */
+    double part[3][BLOCK]; /* share of the way from the lower voxel to the upper one */
     int v[3][BLOCK];       /* the lowest voxel; v[0] < 0: not all eight are inside */
 } places;
 
@@ -39,7 +39,7 @@ INNER void find_places(const gls_image *image, const double (*m)[4], const float
         for (size_t i = 0; i < n; i++) to->part[r][i] -= to->v[r][i];
 }
 
-/* Two voxels side by side. */
+/* Two neighbouring voxels. */
 INNER pair two(const float *data)
 {
     return (pair){data[0], data[1]};

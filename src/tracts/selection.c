@@ -1,4 +1,4 @@
-/* Selection of streamlines: a parcel is tested by several threads, then what passed is handed on in its order. */
+/* The filter that selects streamlines: threads test them, then those that passed go on in their order. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-#define LENGTH_SLACK 1e-4 /* mm */
+#define LENGTH_SLACK 1e-4 /* tolerance of lengths, mm */
 #define DEGREE (3.14159265358979323846 / 180)
 
 typedef struct box {
@@ -21,18 +21,18 @@ typedef struct box {
 struct gls_selection {
     gls_select_options options;
     gls_rois *rois;
-    size_t *index[GLS_SELECT_ROLES]; /* regions of each role, in their order */
+    size_t *index[GLS_SELECT_ROLES]; /* indices of the regions of each role, in the order given */
     size_t n[GLS_SELECT_ROLES];
     gls_select_counts counts;
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
-    box *box;           /* the same: of all its points, mm */
+    box *box;           /* one for each thread: box of all points that it saw, mm */
 };
 
 typedef struct filter {
     gls_selection *selection;
     gls_builder builder;
-    uint8_t *verdict; /* of a parcel: the test that failed, GLS_SELECT_N_TESTS: none */
+    uint8_t *verdict; /* for each streamline the test that failed, or GLS_SELECT_N_TESTS */
     size_t capacity;
 } filter;
 
@@ -49,6 +49,7 @@ gls_select_options gls_select_options_default(void)
                                 .max_winding = INFINITY};
 }
 
+/* Reads all regions of the options and sorts them by role. */
 static gls_status add_regions(gls_selection *s)
 {
     const gls_select_options *o = &s->options;
@@ -68,7 +69,7 @@ static gls_status add_regions(gls_selection *s)
     return status;
 }
 
-/* Whether there is what the numbers of members count. */
+/* Checks that the lists exist that have a count. */
 static gls_status check_members(const gls_select_options *o)
 {
     GLS_REQUIRE(o->region || o->n_regions == 0);
@@ -148,6 +149,7 @@ const char *gls_selection_graded_region(const gls_selection *s)
     return NULL;
 }
 
+/* Whether no angle between steps exceeds max_turn, nor their sum max_winding, degrees. */
 static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     double before[3] = {0}, length = 0, winding = 0;
@@ -193,7 +195,7 @@ static bool has_id(const gls_select_options *o, uint64_t id)
     return low < o->n_ids && o->id[low] == id;
 }
 
-/* Which of the regions of a role hold the first and the last point. */
+/* Whether the first and the last point lie in the regions that the options demand for ends. */
 static bool ends_fit(const gls_selection *s, const float *first, const float *last)
 {
     const size_t *end = s->index[GLS_SELECT_END], *both = s->index[GLS_SELECT_BOTH_ENDS],
@@ -215,6 +217,7 @@ static bool ends_fit(const gls_selection *s, const float *first, const float *la
     return true;
 }
 
+/* Whether a streamline passes all tests of regions. */
 static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
 {
     const size_t *include = s->index[GLS_SELECT_INCLUDE], *exclude = s->index[GLS_SELECT_EXCLUDE],
@@ -252,7 +255,7 @@ static gls_select_test judge(const gls_selection *s, gls_roi_hits *hits, const g
     return regions_fit(s, hits, in->point + in->offset[i], (size_t)n) ? GLS_SELECT_N_TESTS : GLS_SELECT_BY_REGION;
 }
 
-/* Columns and groups that the tests need, and room. */
+/* Finds the columns and groups that the tests need, and allocates verdicts. */
 static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column **weights)
 {
     const gls_select_options *o = &f->selection->options;
@@ -272,7 +275,7 @@ static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column
     return GLS_OK;
 }
 
-/* Widens a thread's box. */
+/* Enlarges a thread's box by these streamlines. */
 static void note_box(box *box, const gls_streamlines *in, size_t from, size_t until)
 {
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -303,7 +306,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
         t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
 }
 
-/* Those that are wanted by their verdicts. */
+/* Passes on the streamlines that are wanted by their verdicts. */
 static gls_status hand_on(filter *f, const gls_streamlines *in)
 {
     gls_selection *s = f->selection;

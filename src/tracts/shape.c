@@ -1,3 +1,4 @@
+/* Lengths, quartiles, steps and shape of a bundle from its streamlines. */
 #include "tracts/shape.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 
 #include "image/region_set.h"
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "tracts/ranks.h"
 #include "tracts/visits.h"
 #include "util/maths.h"
@@ -13,7 +14,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Steps from 2^-16 to 2^16 mm by their exponent and 12 bits of their mantissa. */
+/* Bins for steps from 2^-16 to 2^16 mm: by exponent and 12 bits of the mantissa. */
 #define STEP_BITS 12
 #define STEP_BINS ((size_t)32 << STEP_BITS)
 #define STEP_LOWEST (127 - 16)
@@ -23,20 +24,20 @@ enum { N_QUARTILES = 3 };
 
 struct gls_bundle_stats {
     uint64_t n, points, empty;
-    double weight, mean, square; /* West's sums */
+    double weight, mean, square; /* running weighted mean and sum of squares (West 1979) */
     double min, max;
     gls_ranks *ranks; /* NULL: no quartiles */
-    uint64_t *steps;  /* numbers by size */
+    uint64_t *steps;  /* number of steps in each bin */
     uint64_t n_steps;
     /* shape */
     bool has_shape;
     gls_grid grid;
     gls_visit_grid visit_grid;
     gls_visits visits;
-    uint8_t *mask[N_MASKS]; /* a bit a voxel */
+    uint8_t *mask[N_MASKS]; /* one bit for each voxel */
     double sum_length, sum_span, sum_curvature;
     uint64_t n_curvature;
-    size_t room;
+    size_t resampled_capacity;
     float (*resampled)[3];
 };
 
@@ -82,7 +83,7 @@ static void add_step(gls_bundle_stats *s, const float *p, const float *q)
     s->n_steps++;
 }
 
-/* The middle of the bin that has the step of this rank. */
+/* Middle of the bin that holds the step of this rank. */
 static double ranked_step(const gls_bundle_stats *s, uint64_t rank)
 {
     const size_t bin = gls_histogram_bin(s->steps, STEP_BINS, rank);
@@ -118,16 +119,16 @@ static void mark_end(gls_bundle_stats *s, int m, const float point[3])
     if (gls_region_voxel_at(&s->grid, v, &voxel)) mark(s->mask[m], voxel);
 }
 
-/* Sum over inner points, 1 mm apart, of abs(x' x x'') / abs(x')^3. */
+/* Adds the curvature abs(x' x x'') / abs(x')^3 at inner points 1 mm apart. */
 static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], size_t n, double length)
 {
     size_t m = (size_t)fmin(rint(length), 1e6) + 1;
     if (m < 3) return GLS_OK;
-    if (m > s->room) {
+    if (m > s->resampled_capacity) {
         float(*more)[3] = realloc(s->resampled, m * sizeof *more);
         if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
         s->resampled = more;
-        s->room = m;
+        s->resampled_capacity = m;
     }
     gls_line_resample(point, n, m, s->resampled);
     for (size_t k = 1; k + 1 < m; k++) {
@@ -232,7 +233,7 @@ gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *s)
     return l;
 }
 
-/* mm2 of faces between a marked voxel and one that is not. */
+/* Area of the faces between voxels of the bundle and others, mm2. */
 static double find_surface(const gls_bundle_stats *s)
 {
     const int32_t *dim = s->grid.dim;
@@ -254,7 +255,7 @@ static double find_surface(const gls_bundle_stats *s)
     return area;
 }
 
-/* 1.5 times the mean distance of the end's voxels from their mean, and their number. */
+/* 1.5 times the mean distance of the end's voxels from their mean, mm. *count: number of these voxels. */
 static double find_radius(const gls_bundle_stats *s, int m, uint64_t *count)
 {
     double mean[3] = {0}, sum = 0, p[3];

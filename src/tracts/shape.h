@@ -1,47 +1,52 @@
-/* Lengths and shape of a bundle: one pass over its streamlines; of many of them another one for quartiles. */
+/* Lengths and shape of a bundle, in one pass over its streamlines, or two if there are too many for exact quartiles. */
 #ifndef GLS_TRACTS_SHAPE_H
 #define GLS_TRACTS_SHAPE_H
 
 #include <glslines/image.h>
 #include <glslines/streamlines.h>
 
-/* Lengths in mm; without streamlines all are 0. */
+/* Lengths in mm; all 0 without streamlines. */
 typedef struct gls_lengths {
-    uint64_t n, points, empty;         /* empty: without points, which count nowhere else */
-    double weight;                     /* sum of weights; n without */
+    uint64_t n, points, empty;         /* empty: streamlines without points, which nothing else counts */
+    double weight;                     /* sum of weights; without weights n */
     double mean, sd;                   /* weighted; sd as tckstats: divisor (n - 1) / n times the sum of weights */
-    double min, q25, median, q75, max; /* without weights; quartiles as numpy's, see util/maths.h */
-    double step;                       /* median of the steps, to 1 part in 4,000 */
+    double min, q25, median, q75, max; /* not weighted; quartiles as numpy's, see util/maths.h */
+    double step;                       /* median step, to 1 part in 4,000 */
 } gls_lengths;
 
-/* Of a bundle on a grid, after Yeh 2020; NaN where there is nothing. */
+/* Shape of a bundle on a grid (Yeh 2020). NaN where a value is undefined. */
 typedef struct gls_shape {
-    double volume;   /* mm3 of the voxels through which lines pass */
-    double span;     /* mean distance of the ends, mm */
+    double volume;   /* of the voxels that lines pass, mm3 */
+    double span;     /* mean distance between the ends, mm */
     double curl;     /* mean length / span */
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
     double elongation;
-    double surface_area;                            /* of faces between the bundle's voxels and others, mm2 */
+    double surface_area;                            /* of the faces between voxels of the bundle and others, mm2 */
     double irregularity;                            /* surface / (pi diameter mean length) */
-    double area[2], radius[2], end_irregularity[2]; /* start and end: mm2, mm */
+    double area[2], radius[2], end_irregularity[2]; /* of the start and of the end: mm2, mm, ratio */
     double mean_curvature;                          /* 1 / mm, at points 1 mm apart */
 } gls_shape;
 #define GLS_SHAPE_VALUES 14
 
 typedef struct gls_bundle_stats gls_bundle_stats;
 
-/* grid NULL: no shape. kept: how many lengths are kept; with more, a second pass is needed for quartiles, see
- * tracts/ranks.h; 0: no quartiles are wanted. Memory: 48 bytes for each that is kept, 4 MB, and 3 bits a voxel. */
+/* grid NULL: no shape. kept: lengths to keep; with more streamlines quartiles need a second pass, see tracts/ranks.h;
+ * 0: no quartiles. Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
+/* Accepts NULL. */
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
-/* Adds n points, n >= 0. */
+/* Adds a streamline of n >= 0 points. */
 gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3], size_t n, double weight);
-/* Ends a pass. *again: all streamlines with points have to come to gls_bundle_stats_add_again(), and then here. */
+/* Ends a pass. *again: add the lengths of all streamlines with points once more by gls_bundle_stats_add_again(), then
+ * call this again. */
 gls_status gls_bundle_stats_end_pass(gls_bundle_stats *stats, bool *again);
+/* length: mm, as gls_line_length() gives it. */
 gls_status gls_bundle_stats_add_again(gls_bundle_stats *stats, double length);
+/* Call after the last pass. */
 gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
+/* Call after the first pass, with a grid. */
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);
-/* Lengths of all streamlines with points, in ascending order; NULL: they were not kept, or there are none. */
+/* Lengths of all streamlines with points, ascending, *n of them; NULL if they were not kept. Owned by `stats`. */
 const double *gls_bundle_stats_sorted(gls_bundle_stats *stats, size_t *n);
 
 #endif

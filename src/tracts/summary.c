@@ -1,5 +1,5 @@
-/* Summaries of tractograms of any size in constant memory: quartiles come from the values themselves, of which some are
- * kept, or, once there are more, from histograms over the leading bits of float32 values, which grow with them. */
+/* Summarises tractograms of any size in constant memory. Quartiles are exact while few values are kept; with more they
+ * come from histograms over the leading bits of float32 values. */
 #include <glslines/summary.h>
 
 #include <math.h>
@@ -9,17 +9,17 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */
+/* Values in one bin agree in sign, exponent and 14 bits of the mantissa. */
 #define BIN_SHIFT 9
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
-#define MOST_KEPT ((size_t)1 << 16)
+#define MAX_KEPT ((size_t)1 << 16)
 
 typedef struct spread {
     uint64_t n;
-    double mean, m2, min, max; /* m2: sum of squared deviations from the mean, by Welford's method */
+    double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
     uint32_t *bin;
-    double *kept; /* the first MOST_KEPT */
-    bool sorted;  /* they are */
+    double *kept; /* the first MAX_KEPT values */
+    bool sorted;  /* `kept` is sorted */
 } spread;
 
 struct gls_summary {
@@ -43,7 +43,7 @@ static uint32_t bits_of(double value)
 static bool spread_init(spread *s)
 {
     s->bin = calloc(BINS, sizeof *s->bin);
-    s->kept = malloc(MOST_KEPT * sizeof *s->kept);
+    s->kept = malloc(MAX_KEPT * sizeof *s->kept);
     return s->bin && s->kept;
 }
 
@@ -62,17 +62,17 @@ static void spread_add(spread *s, double value)
     if (s->n == 1 || value < s->min) s->min = value;
     if (s->n == 1 || value > s->max) s->max = value;
     s->bin[bits_of(value) >> BIN_SHIFT]++;
-    if (s->n > MOST_KEPT) return;
+    if (s->n > MAX_KEPT) return;
     s->kept[s->n - 1] = value;
     s->sorted = false;
 }
 
-/* The value of this rank, counted from 0, or, where not all are kept, the middle of its bin. */
+/* The value of a rank, from 0; the middle of its bin if not all values are kept. */
 static double value_of_rank(const spread *s, uint64_t rank)
 {
     uint64_t before = 0;
     size_t b = 0;
-    if (s->n <= MOST_KEPT) return s->kept[rank];
+    if (s->n <= MAX_KEPT) return s->kept[rank];
     while (b + 1 < BINS && before + s->bin[b] <= rank) before += s->bin[b++];
     uint32_t bits = (uint32_t)(b << BIN_SHIFT) + (b > 0 ? 1u << (BIN_SHIFT - 1) : 0);
     float value;
@@ -91,7 +91,7 @@ static gls_spread spread_get(spread *s)
     gls_spread r = {.n = s->n, .mean = s->mean, .min = s->min, .max = s->max};
     if (s->n == 0) return r;
     if (s->n > 1) r.sd = sqrt(s->m2 / (double)(s->n - 1));
-    if (s->n <= MOST_KEPT && !s->sorted) gls_sort(s->kept, s->n);
+    if (s->n <= MAX_KEPT && !s->sorted) gls_sort(s->kept, s->n);
     s->sorted = true;
     r.median = quantile(s, 0.5);
     r.quartile[0] = quantile(s, 0.25);
@@ -99,7 +99,8 @@ static gls_spread spread_get(spread *s)
     return r;
 }
 
-static gls_status define(gls_summary *m, const gls_streamlines *s)
+/* Takes names and types of the columns from the first streamlines. */
+static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
 {
     const struct {
         const gls_column *column;
@@ -154,6 +155,7 @@ static bool is_finite(const float (*point)[3], size_t n)
     return true;
 }
 
+/* Adds a streamline of n >= 1 finite points. */
 static void add_points(gls_summary *m, const float (*point)[3], size_t n)
 {
     gls_summary_result *r = &m->result;
@@ -183,7 +185,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_summary *m = user;
     gls_summary_result *r = &m->result;
-    gls_status status = m->defined ? GLS_OK : define(m, s);
+    gls_status status = m->defined ? GLS_OK : define_columns(m, s);
     if (status) return status;
     if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups)
         return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");

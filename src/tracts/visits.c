@@ -1,3 +1,4 @@
+/* Voxels that a streamline visits, by the mapping of a density map: points, upsampled points, ends, precise lengths. */
 #include "tracts/visits.h"
 
 #include <math.h>
@@ -7,11 +8,11 @@
 #include "streamlines/filter_parts.h"
 #include "util/maths.h"
 
-/* --- Lengths along the spline as tckmap -precise has them: the streamline is upsampled, and where it leaves a voxel,
- * the face is found by halving until both sides lie within 0.005 of a voxel. With a step over a million voxels it has
- * the lengths of its straight steps. */
+/* --- Lengths along the spline as in tckmap -precise: upsamples the streamline and finds each face between two voxels
+ * by bisection, to 0.005 of a voxel. A streamline with a step of over a million voxels gets the lengths of its straight
+ * steps. */
 
-#define ACCURACY 0.005 /* of the smallest side of a voxel */
+#define ACCURACY 0.005 /* accuracy of a face, in smallest sides of a voxel */
 
 typedef struct upsampled {
     float (*p)[3];
@@ -31,6 +32,7 @@ static double square(const float a[3], const float b[3])
     return (double)(x * x + (y * y + z * z));
 }
 
+/* Upsamples a streamline along the spline. Returns false if memory ran out. */
 static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u)
 {
     float before[3], after[3];
@@ -55,7 +57,7 @@ static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u
     return true;
 }
 
-/* What is not a number is everywhere, so that it ends nothing. */
+/* NaN compares equal to every voxel, so that a NaN coordinate never ends a segment. */
 static bool is_same(const double a[3], const double b[3])
 {
     for (int r = 0; r < 3; r++)
@@ -63,13 +65,13 @@ static bool is_same(const double a[3], const double b[3])
     return true;
 }
 
-/* Between points k - 1, from share `low` on, and k: where the voxel `here` ends. exit gets the first point found behind
- * the face, next its voxel. Returns its share. */
+/* Finds where the voxel `here` ends between point k - 1, from share `low` on, and point k. exit: first point found
+ * behind the face; next: its voxel. Returns the share of exit. */
 static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
                         const float from[3], float exit[3], double next[3])
 {
     const float *a = k == 1 ? u->before : u->p[k - 2], *d = k + 1 == u->n ? u->after : u->p[k + 1];
-    const double side = (double)g->least_side * ACCURACY, reach = side * side;
+    const double side = (double)g->min_side * ACCURACY, reach = side * side;
     double high = 1, mu = low;
     float near[3], q[3];
     memcpy(near, from, sizeof near);
@@ -78,7 +80,8 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
     while (square(near, exit) > reach) {
         double v[3];
         mu = 0.5 * (low + high);
-        if ((float)mu == (float)low || (float)mu == (float)high) break; /* far away floats lie further apart */
+        if ((float)mu == (float)low || (float)mu == (float)high)
+            break; /* far from the origin neighbouring floats are further apart */
         gls_spline_at((float)mu, a, u->p[k - 1], u->p[k], d, q);
         gls_visit_voxel_turned(g, q, v);
         if (is_same(v, here)) {
@@ -93,7 +96,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
     return mu;
 }
 
-/* The same, going on at the end of the segment where no way is made along it. */
+/* As find_face(), but moves to the end of the segment if bisection makes no progress. */
 static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
                     const float from[3], float exit[3], double next[3])
 {
@@ -104,7 +107,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
-static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
+static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel = 0;
     s->places++;
@@ -119,13 +122,13 @@ static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], doubl
     gls_visits_note(s, voxel, mm);
 }
 
-/* Voxels that a step passes at most: a longer one is damage, and following it face by face comes to no end. */
-#define MOST_VOXELS 1e6
+/* Largest number of voxels that a step may pass: longer steps are damage, and following them would never end. */
+#define MAX_VOXELS 1e6
 
 static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (!(distance(point[i - 1], point[i]) <= MOST_VOXELS * (double)g->least_side)) return true;
+        if (!(distance(point[i - 1], point[i]) <= MAX_VOXELS * (double)g->min_side)) return true;
     return false;
 }
 
@@ -163,7 +166,7 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         else
             mu = leave(&u, g, k, mu, here, last, exit, next);
         mm += distance(last, exit);
-        if (distance(exit, entry) > 0) put(s, g, here, mm);
+        if (distance(exit, entry) > 0) add_visit(s, g, here, mm);
     }
     free(u.p);
 }
@@ -173,7 +176,7 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
     gls_grid turned = *grid;
     double inverse[3][4];
     memcpy(to->dim, grid->dim, sizeof to->dim);
-    to->least_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    to->min_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     gls_grid_inverse(grid, to->world_to_voxel);
     for (int c = 0; c < 3; c++) {
         int longest = 0;
@@ -238,7 +241,7 @@ static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel
     return true;
 }
 
-/* v: whole numbers. */
+/* Notes a visit of voxel v, whole numbers. */
 static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel;
@@ -259,7 +262,7 @@ static void to_corner(const gls_visit_grid *g, const float point[3], double c[3]
     for (int a = 0; a < 3; a++) c[a] += 0.5;
 }
 
-/* The voxel of a point as MRtrix3 finds it: float32, halves away from 0, axes flipped towards RAS. */
+/* The voxel of a point as MRtrix3 finds it: float32, halves rounded away from 0, axes flipped towards RAS. */
 void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[3])
 {
     for (int r = 0; r < 3; r++) {
@@ -272,17 +275,17 @@ void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[
     }
 }
 
-/* The points of a streamline as the mappings of points see them, one after the other. With directions a point has that
- * from the one before it to the one after it, so it waits until that comes. */
-typedef struct train {
+/* Points of a streamline, one after the other, for the mappings of points. With directions a point gets the direction
+ * from its predecessor to its successor, so it waits until the successor arrives. */
+typedef struct point_stream {
     gls_visits *visits;
     const gls_visit_grid *grid;
-    bool turned; /* voxels as MRtrix3 finds them, else floor(v + 0.5) */
-    int n;       /* points so far, 2 at most */
+    bool turned; /* find voxels as MRtrix3 does; false: floor(v + 0.5) */
+    int n;       /* points so far, at most 2 */
     float before[3], last[3];
-} train;
+} point_stream;
 
-static void visit_from(train *t, const float p[3])
+static void visit_from(point_stream *t, const float p[3])
 {
     double v[3];
     if (t->turned) {
@@ -294,8 +297,8 @@ static void visit_from(train *t, const float p[3])
     visit(t->visits, t->grid, v, 1);
 }
 
-/* p, whose neighbours are `from` and `to`. */
-static void visit_directed(train *t, const float p[3], const float from[3], const float to[3])
+/* Visits p with the direction between its neighbours `from` and `to`. */
+static void visit_directed(point_stream *t, const float p[3], const float from[3], const float to[3])
 {
     double d[3], length = 0;
     for (int r = 0; r < 3; r++) {
@@ -308,7 +311,7 @@ static void visit_directed(train *t, const float p[3], const float from[3], cons
     visit_from(t, p);
 }
 
-static void take_point(train *t, const float p[3])
+static void take_point(point_stream *t, const float p[3])
 {
     if (!t->visits->directed) {
         visit_from(t, p);
@@ -320,12 +323,12 @@ static void take_point(train *t, const float p[3])
     t->n = t->n < 2 ? t->n + 1 : 2;
 }
 
-static void end_train(train *t)
+static void end_stream(point_stream *t)
 {
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
 }
 
-/* What lies beyond both ends: the first and the last step go on. */
+/* Extrapolates one point beyond each end. */
 static void extend_ends(const float (*p)[3], size_t n, float before[3], float after[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -334,10 +337,11 @@ static void extend_ends(const float (*p)[3], size_t n, float before[3], float af
     }
 }
 
+/* Visits the points of a streamline, upsampled by `ratio`. */
 static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, uint32_t ratio, const float (*p)[3],
                          size_t n)
 {
-    train t = {.visits = s, .grid = g, .turned = turned};
+    point_stream t = {.visits = s, .grid = g, .turned = turned};
     float before[3] = {0}, after[3] = {0}, q[3];
     if (n > 1) extend_ends(p, n, before, after);
     for (size_t i = 0; i + 1 < n; i++) {
@@ -349,7 +353,7 @@ static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, ui
         }
     }
     take_point(&t, p[n - 1]);
-    end_train(&t);
+    end_stream(&t);
 }
 
 static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)

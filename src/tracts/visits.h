@@ -1,46 +1,49 @@
-/* Which voxels a streamline visits. */
+/* Finds the voxels that a streamline visits, for all mappings of density maps. */
 #ifndef GLS_TRACTS_VISITS_H
 #define GLS_TRACTS_VISITS_H
 
 #include <glslines/density.h>
 
-/* The grid as the mappings need it. */
+/* The grid in the form that the mappings need. */
 typedef struct gls_visit_grid {
     int32_t dim[3];
     double world_to_voxel[3][4];
-    float turned[3][4]; /* the same for axes that are flipped towards RAS, in float32, as MRtrix3 has them */
+    float turned[3][4]; /* world to voxels with axes flipped towards RAS, in float32 as in MRtrix3 */
     bool flip[3];
-    float least_side; /* of a voxel, mm */
+    float min_side; /* smallest side of a voxel, mm */
 } gls_visit_grid;
 
-/* Room for the visits of one streamline, each voxel once. */
+/* The visits of one streamline; each voxel occurs once. All zero: empty. */
 typedef struct gls_visits {
     size_t n, capacity;
     uint64_t *voxel;
     double *mm;
-    double (*direction)[3];          /* sum of directions without signs; of those mappings that have them, else NULL */
-    bool directed;                   /* it is wanted: set before the first use */
-    size_t slots;                    /* a power of two, at least twice the capacity */
-    uint32_t *slot;                  /* place in voxel + 1, 0: free; all free between streamlines */
-    double heading[3];               /* direction of what is noted, without signs */
-    bool outside;                    /* a part lies outside the grid */
-    uint64_t places, places_outside; /* whose voxel was looked for: points, or with GLS_DENSITY_PRECISE voxels */
-    bool failed;                     /* out of memory */
+    double (*direction)[3]; /* sum of unsigned directions, for mappings that have them; NULL unless `directed` */
+    bool directed;          /* compute directions; set it before the first use */
+    size_t slots;           /* size of the hash table: a power of two, at least twice the capacity */
+    uint32_t *slot;         /* index into voxel + 1; 0: free. All slots are free between streamlines */
+    double heading[3];      /* unsigned direction of the visit being noted */
+    bool outside;           /* a part of the streamline lies outside the grid */
+    uint64_t places, places_outside; /* lookups of voxels, and those outside the grid: one for each point, or with
+                                        GLS_DENSITY_PRECISE for each voxel */
+    bool failed;                     /* memory ran out */
 } gls_visits;
 
+/* Fills in *to for a grid. */
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);
+/* Frees the arrays; keeps `directed`. */
 void gls_visits_finish(gls_visits *visits);
-/* Fills in the visits of n >= 1 points. mm is set by the mappings of lengths only; a voxel that both ends share comes
- * twice. */
+/* Finds the visits of n >= 1 points. Only mappings of lengths set mm. A voxel with both ends occurs twice for
+ * GLS_DENSITY_ENDS. */
 void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
                      const float (*point)[3], size_t n);
 
-/* --- for those that lie in files of their own -------------------------------------------------------------------- */
+/* --- For the files that implement mappings. */
 
-/* Makes room for more; false: out of memory. */
+/* Enlarges the arrays. Returns false if memory ran out. */
 bool gls_visits_grow(gls_visits *visits);
 
-/* Where the hash table has the voxel, or where it would have it. */
+/* Slot of the hash table that holds the voxel, or the free slot where it belongs. */
 static inline size_t gls_visits_slot(const gls_visits *v, uint64_t voxel)
 {
     size_t at = (size_t)((voxel * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (v->slots - 1);
@@ -48,8 +51,8 @@ static inline size_t gls_visits_slot(const gls_visits *v, uint64_t voxel)
     return at;
 }
 
-/* The place of a voxel in the list, at its end where it is new; SIZE_MAX: out of memory. The last voxel comes first to
- * mind: most points lie where the one before does. */
+/* Index of a voxel in the list, to which it is appended if it is new; SIZE_MAX: memory ran out. Tries the last voxel
+ * first, because most points lie in the voxel of the point before. */
 static inline size_t gls_visits_place(gls_visits *v, uint64_t voxel)
 {
     if (v->n > 0 && v->voxel[v->n - 1] == voxel) return v->n - 1;
@@ -63,10 +66,11 @@ static inline size_t gls_visits_place(gls_visits *v, uint64_t voxel)
     return v->n - 1;
 }
 
-/* A visit of mm; the voxel of a point as MRtrix3 finds it, in float32. */
+/* gls_visits_note(): adds mm to the visit of a voxel. gls_visit_voxel_turned(): the voxel of a point as MRtrix3 finds
+ * it, in float32. */
 void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
 void gls_visit_voxel_turned(const gls_visit_grid *grid, const float p[3], double voxel[3]);
-/* GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH; measured: mm are wanted. */
+/* Visits for GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH. measured: compute mm. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n);
 

@@ -1,8 +1,8 @@
-/* The voxels through which the straight lines between the points of a streamline pass.
+/* Voxels that the straight lines between points pass.
  *
- * Blocks of points are first turned into voxels, without branches; then the steps that leave their voxel are looked at.
- * Most of these cross one face of one axis, nearly all others one of two or three; what is more, lies outside the grid,
- * or comes so close to an edge that rounding decides, is left to the walk through voxels of walk.h. */
+ * First turns blocks of points into voxels, without branches; then handles the steps that leave their voxel. Most cross
+ * one face, nearly all others one face each of two or three axes. Longer steps, steps outside the grid, and steps so
+ * close to an edge that rounding decides use the walk of walk.h. */
 #include "tracts/visits.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define NONE SIZE_MAX
 enum { BLOCK = 128 };
-/* Voxels: a step with pieces that are shorter than this along an axis is left to the walk. */
+/* Voxels: steps with a piece shorter than this along an axis use the walk. */
 #define SHORTEST 1e-8
 
 typedef struct path {
@@ -21,17 +21,17 @@ typedef struct path {
     bool measured, sized;
     double dim[3];
     int64_t stride[3];
-    size_t at;    /* place of the voxel of the last point among the visits; NONE: not among them yet */
-    size_t since; /* first point of those that followed each other in this voxel */
-    bool any;     /* there was a step */
-    /* Of a block: voxel coordinates with corners at whole numbers, their whole parts, the voxel as one number or -1. */
+    size_t at;    /* index of the last point's voxel among the visits; NONE: not noted yet */
+    size_t since; /* first of the consecutive points in this voxel */
+    bool any;     /* at least one step has a length */
+    /* of a block: voxel coordinates with corners at whole numbers, their integer parts, and the voxel's index or -1 */
     double c[3][BLOCK];
     int v[3][BLOCK];
     int64_t voxel[BLOCK];
-    uint16_t leaves[BLOCK]; /* steps that begin and end in different places */
+    uint16_t leaves[BLOCK]; /* steps whose ends lie in different voxels, or outside */
 } path;
 
-/* Where n points lie. */
+/* Finds the voxels of n points. */
 static void find_places(path *w, const float (*restrict point)[3], size_t n)
 {
     const double(*m)[4] = w->grid->world_to_voxel;
@@ -53,7 +53,7 @@ static void find_places(path *w, const float (*restrict point)[3], size_t n)
     for (size_t i = 0; i < n; i++) w->voxel[i] = w->v[0][i] + w->v[1][i] * row + w->v[2][i] * slice;
 }
 
-/* A piece of a step: it is mm long, and `share` of the step, whose size along the axes is `size`. */
+/* Notes a piece of a step: mm long, a share of the step, whose size along the axes is `size`. */
 static inline void note(path *w, int64_t voxel, double mm, double share, const double size[3])
 {
     gls_visits *v = w->visits;
@@ -63,7 +63,7 @@ static inline void note(path *w, int64_t voxel, double mm, double share, const d
     for (int r = 0; r < 3 && v->directed; r++) v->direction[w->at][r] += share * size[r];
 }
 
-/* Any step, from place i of the block to the next. */
+/* Handles any step, from point i of the block to the next. */
 static void walk_step(path *w, size_t i, double mm, const double size[3])
 {
     const double low[3] = {0, 0, 0}, a[3] = {w->c[0][i], w->c[1][i], w->c[2][i]},
@@ -85,7 +85,7 @@ static void walk_step(path *w, size_t i, double mm, const double size[3])
     w->at = NONE;
 }
 
-/* The same across one face of one axis. */
+/* As walk_step(), for a step across one face. */
 static inline void cross_face(path *w, size_t i, int axis, double mm, const double size[3])
 {
     const double a = w->c[axis][i], whole = w->c[axis][i + 1] - a,
@@ -96,7 +96,7 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
     if (fabs(part) < fabs(whole)) note(w, w->voxel[i + 1], mm * (1 - share), 1 - share, size);
 }
 
-/* The same across n faces, one of each axis; false: too close to an edge. */
+/* As walk_step(), for a step across n faces, one of each axis. Returns false if it is too close to an edge. */
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
     double share[3], way = 1, least = 1, cut[5] = {0};
@@ -148,7 +148,7 @@ static bool is_step(const float (*p)[3])
     return p[0][0] != p[1][0] || p[0][1] != p[1][1] || p[0][2] != p[1][2];
 }
 
-/* The voxel in which points first .. last lie is noted if they are not all the same. */
+/* Notes the voxel of points first .. last unless these points are identical. */
 static void stay(path *w, size_t first, size_t last, int64_t voxel)
 {
     bool moved = false;
@@ -158,7 +158,7 @@ static void stay(path *w, size_t first, size_t last, int64_t voxel)
     if (voxel >= 0) note(w, voxel, 0, 0, (const double[3]){0});
 }
 
-/* n places, the first of which is that of point `first`: whether they are visited is all that is asked for. */
+/* Handles a block of n points that begins with point `first`, if only the visited voxels are wanted. */
 static void visit_block(path *w, size_t first, size_t n)
 {
     size_t n_leaves = 0;
@@ -176,7 +176,7 @@ static void visit_block(path *w, size_t first, size_t n)
     }
 }
 
-/* The same with the mm, or the directions. */
+/* As visit_block(), with lengths or directions. */
 static void measure_block(path *w, size_t first, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++) {
@@ -221,7 +221,7 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
         last = m - 1;
         first += last;
         more = first + 1 < n;
-        /* the last one of a block is the first one of the next */
+        /* the last point of a block is also the first of the next */
         for (size_t i = 0; i < (more ? last : m); i++) visits->places_outside += w.voxel[i] < 0;
     }
     visits->places += n;

@@ -1,5 +1,6 @@
-/* Walking along a line through a grid of voxels: it is cut where it crosses faces, and each piece belongs to the voxel
- * of its middle. Coordinates are voxel coordinates whose whole numbers are corners: voxel i reaches from i to i + 1. */
+/* Walks along a straight line through a grid of voxels. The line is cut where it crosses faces; each piece belongs to
+ * the voxel of its middle. Coordinates are voxel coordinates with corners at whole numbers: voxel i reaches from i to i
+ * + 1. */
 #ifndef GLS_TRACTS_WALK_H
 #define GLS_TRACTS_WALK_H
 
@@ -7,29 +8,29 @@
 #include <stdbool.h>
 
 typedef struct gls_walk {
-    double a[3], b[3];  /* from where to where; of a line that goes far outside, the part inside */
-    double first, part; /* that part: where it begins, and how much of the line it is */
-    double at, end;     /* shares of the way */
-    double next[3];     /* the next face along each axis */
-    double face[3];     /* the share at which it is crossed; 2: never */
-    int step[3];        /* towards where */
-    bool is_cut;        /* a part lies outside low .. high */
+    double a[3], b[3];  /* ends of the line; if the line goes far outside, of the part inside */
+    double first, part; /* where that part begins, and its length, as shares of the line */
+    double at, end;     /* current position and end, as shares of the way */
+    double next[3];     /* next face along each axis */
+    double face[3];     /* share at which that face is crossed; 2: never */
+    int step[3];        /* direction along each axis, 1 or -1 */
+    bool is_cut;        /* a part of the line lies outside low .. high */
 } gls_walk;
 
-/* A whole number below 2^31 in size: floor() without a call. */
+/* floor() for magnitudes below 2^31, without a function call. */
 static inline int gls_walk_floor(double x)
 {
     int i = (int)x;
     return i - (x < i);
 }
 
-/* The coordinates for which gls_walk_floor() holds, and in which faces can be told apart. */
+/* Whether gls_walk_floor() works for these coordinates and neighbouring faces are distinct numbers. */
 static inline bool gls_walk_is_near(const double c[3])
 {
     return fabs(c[0]) < 1e9 && fabs(c[1]) < 1e9 && fabs(c[2]) < 1e9;
 }
 
-/* The line is shortened to what lies inside. */
+/* Shortens the line to the part inside low .. high. */
 static inline void gls_walk_shorten(gls_walk *w, const double low[3], const double high[3])
 {
     for (int r = 0; r < 3; r++) {
@@ -44,7 +45,7 @@ static inline void gls_walk_shorten(gls_walk *w, const double low[3], const doub
     w->end = 1;
 }
 
-/* From a to b, as far as it lies in low .. high; false: nowhere. */
+/* Begins a walk from a to b inside low .. high. Returns false if no part lies inside. */
 static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b[3], const double low[3],
                                   const double high[3])
 {
@@ -74,7 +75,7 @@ static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b
     return true;
 }
 
-/* The next piece: its voxel, whole numbers, and its shares of the way; false: there is none. */
+/* Finds the next piece: its voxel, as whole numbers, and its shares of the way. Returns false at the end. */
 static inline bool gls_walk_next(gls_walk *w, double voxel[3], double *from, double *until)
 {
     if (!(w->at < w->end)) return false;

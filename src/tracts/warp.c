@@ -1,4 +1,4 @@
-/* A filter that moves points as an image of positions says. */
+/* The filter that moves points to the positions given by an image. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct warper {
     double inverse[3][4];
 } warper;
 
-/* Trilinear between the eight voxels around; NaN where one of them is outside or not finite. */
+/* Moves a point to the linearly interpolated position; NaN if one of the eight voxels is outside or not finite. */
 static void move(const warper *w, float p[3])
 {
     const int32_t *dim = w->image->grid.dim;

@@ -47,7 +47,7 @@ typedef struct gls_option {
     size_t offset, mm_offset;
     const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;
-    /* only rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/params.h */
+    /* only rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/track_params.h */
     unsigned owner;
     int role, user;
 } gls_option;

@@ -1,11 +1,11 @@
-/* Fixel directories: what MRtrix3 reads as fixel images. */
+/* Writes fixel directories, which MRtrix3 reads as fixel images. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "image/formats.h"
 #include "util/status.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 
 static gls_status write_one(const char *directory, const char *name, bool overwrite, gls_output_group *group,
                             const gls_grid *grid, size_t n, gls_type type, const void *data)
@@ -18,7 +18,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
     return status;
 }
 
-/* A list of n rows: an image of n x columns x 1 voxels. */
+/* Grid of a list of n rows: an image of n x columns x 1 voxels. */
 static gls_status list_grid(size_t n, int columns, gls_grid *grid)
 {
     static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -53,8 +53,8 @@ static gls_status write_directions(const gls_fixels *f, const char *directory, b
     return status;
 }
 
-gls_status gls_fixels_put(const gls_fixels *f, const char *directory, const gls_fixel_values *values, size_t n,
-                          bool overwrite, gls_output_group *group)
+gls_status gls_fixels_write_grouped(const gls_fixels *f, const char *directory, const gls_fixel_values *values,
+                                    size_t n, bool overwrite, gls_output_group *group)
 {
     gls_grid grid;
     gls_status status = gls_output_group_make_folder(group, directory);
@@ -62,7 +62,7 @@ gls_status gls_fixels_put(const gls_fixels *f, const char *directory, const gls_
     for (size_t i = 0; i < n && !status; i++)
         status = write_one(directory, values[i].name, overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, values[i].value);
     if (!status) status = write_directions(f, directory, overwrite, group);
-    /* last, since it makes the directory a fixel image */
+    /* write the index last: it makes the directory a fixel image */
     return status ? status : write_index(f, directory, overwrite, group);
 }
 
@@ -71,7 +71,7 @@ gls_status gls_fixels_write(const gls_fixels *f, const char *directory, const gl
 {
     gls_output_group group = {0};
     GLS_REQUIRE(f && directory && (values || n == 0));
-    gls_status status = gls_fixels_put(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
+    gls_status status = gls_fixels_write_grouped(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
     return status;

@@ -1,5 +1,5 @@
-/* Responses of the voxels that an image of five tissues gives to one tissue alone (Jeurissen et al. 2014), by the steps
- * of MRtrix3's dwi2response msmt_5tt. */
+/* Responses of three tissues from voxels that an image of five tissues assigns to one tissue alone (Jeurissen et al.
+ * 2014), by the steps of MRtrix3's dwi2response msmt_5tt. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,19 +11,19 @@
 #include "dwi/tensor_plan.h"
 #include "util/status.h"
 
-enum { WM, GM, CSF, N_TISSUES, FEWEST_SHELLS = 3 };
-#define MOST_PLACES 64 /* along an axis of a voxel; more of them mean that the images have different units */
+enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
+#define MAX_PLACES 64 /* samples along an axis of a voxel; more mean that the images have different units */
 
-typedef struct study {
+typedef struct estimation {
     const gls_image *dwi, *mask;
     const gls_gradients *gradients;
     const gls_responses_options *options;
-    gls_image *tissue[N_TISSUES]; /* 1 in its voxels, on the grid of the series */
-    gls_image *single;            /* the voxels of white matter with one bundle */
+    gls_image *tissue[N_TISSUES]; /* masks on the grid of the series, 0 or 1 */
+    gls_image *single;            /* voxels of white matter with one bundle */
     size_t n[N_TISSUES];
-} study;
+} estimation;
 
-/* From voxels of the series to those of the image of tissues, and the places within a voxel along each axis. */
+/* Map from voxels of the series to voxels of the tissue image; places: samples within a voxel along each axis. */
 typedef struct map {
     double row[3][4];
     int places[3];
@@ -41,13 +41,13 @@ static map make_map(const gls_grid *from, const gls_grid *to)
         }
     for (int c = 0; c < 3; c++) {
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
-        /* rounding of affines adds no place */
-        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MOST_PLACES + 1);
+        /* do not add a sample because of rounded affines */
+        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_PLACES + 1);
     }
     return m;
 }
 
-/* A fraction between the voxels of the image; 0 outside. */
+/* Interpolates a fraction linearly between voxels; 0 outside the image. */
 static double interpolate(const gls_image *five, size_t volume, const double at[3])
 {
     const int32_t *dim = five->grid.dim;
@@ -71,7 +71,7 @@ static double interpolate(const gls_image *five, size_t volume, const double at[
     return sum;
 }
 
-/* The mean over a voxel of the series. */
+/* Mean fraction over a voxel of the series. */
 static float fraction(const map *m, const gls_image *five, size_t volume, const int32_t voxel[3])
 {
     const int *n = m->places;
@@ -89,20 +89,20 @@ static float fraction(const map *m, const gls_image *five, size_t volume, const 
     return (float)(sum / (n[0] * n[1] * n[2]));
 }
 
-/* The voxels of the mask with more than the fraction of a tissue; of all but white matter those without direction. */
-static gls_status mark_tissues(study *s, const gls_image *five, const char *name, const float *fa)
+/* Marks the voxels of the mask with more than `pvf` of a tissue; for grey matter and CSF only voxels with low FA. */
+static gls_status mark_tissues(estimation *s, const gls_image *five, const char *name, const float *fa)
 {
     static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
     const int32_t *dim = s->dwi->grid.dim;
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
     for (int c = 0; c < 3; c++)
-        if (m.places[c] > MOST_PLACES)
+        if (m.places[c] > MAX_PLACES)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: more than %d of its voxels lie along one of the series: is the unit of both mm?", name,
-                            MOST_PLACES);
-    for (int t = 0; t < N_TISSUES && status == GLS_OK; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
-    for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && status == GLS_OK; v++) {
+                            MAX_PLACES);
+    for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
+    for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
         if (!(s->mask->data[v] > 0)) continue;
         const int32_t at[3] = {(int32_t)(v % (size_t)dim[0]), (int32_t)(v / (size_t)dim[0] % (size_t)dim[1]),
                                (int32_t)(v / (size_t)dim[0] / (size_t)dim[1])};
@@ -117,26 +117,26 @@ static gls_status mark_tissues(study *s, const gls_image *five, const char *name
     return status;
 }
 
-static gls_status find_tissues(study *s, const gls_image *five, const char *name)
+/* Fits tensors in the mask for FA, and marks the tissues. */
+static gls_status find_tissues(estimation *s, const gls_image *five, const char *name)
 {
     size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);
     gls_status status = voxel ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
-    for (size_t v = 0; v < all && status == GLS_OK; v++)
+    for (size_t v = 0; v < all && !status; v++)
         if (s->mask->data[v] > 0) voxel[n++] = v;
     float *fa = malloc((n + 1) * sizeof *fa);
     double(*axis)[3] = malloc((n + 1) * sizeof *axis);
-    if (status == GLS_OK && (!fa || !axis))
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
-    if (status == GLS_OK) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
-    if (status == GLS_OK) status = mark_tissues(s, five, name, fa);
+    if (!status && (!fa || !axis)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
+    if (!status) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
+    if (!status) status = mark_tissues(s, five, name, fa);
     free(voxel);
     free(fa);
     free(axis);
     return status;
 }
 
-/* The single bundles of the white matter, by the response of one shell that is not kept. */
-static gls_status find_single(study *s)
+/* Finds single bundles in white matter; the response of one shell made on the way is dropped. */
+static gls_status find_single(estimation *s)
 {
     gls_responses_options options = *s->options;
     gls_tissue_response *unused = NULL;
@@ -148,8 +148,8 @@ static gls_status find_single(study *s)
     return status;
 }
 
-/* The response of all voxels of a set. */
-static gls_status respond(const study *s, const gls_image *set, gls_tissue_response **response)
+/* Makes the response from all voxels of a set. */
+static gls_status respond(const estimation *s, const gls_image *set, gls_tissue_response **response)
 {
     size_t n = 0, all = gls_grid_voxels(&set->grid), *voxel = malloc(all * sizeof *voxel);
     if (!voxel) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
@@ -161,21 +161,21 @@ static gls_status respond(const study *s, const gls_image *set, gls_tissue_respo
     return status;
 }
 
-static gls_status check_series(const study *s)
+static gls_status check_series(const estimation *s)
 {
     gls_shell *shell = NULL;
     size_t n = 0;
     gls_status status = gls_gradients_cluster(s->gradients, &shell, &n, NULL);
-    if (status == GLS_OK && n < FEWEST_SHELLS)
+    if (!status && n < MIN_SHELLS)
         gls_log(GLS_LOG_WARNING, "responses: %zu b-values only, which do not tell three tissues apart", n);
     free(shell);
     return status;
 }
 
-static gls_status estimate(study *s, const gls_image *five, const char *name, gls_tissue_response **made)
+static gls_status estimate(estimation *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
     gls_status status = find_tissues(s, five, name);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_log(GLS_LOG_INFO, "responses: %zu voxels of white matter, %zu of grey matter, %zu of CSF in %s", s->n[WM],
             s->n[GM], s->n[CSF], name);
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
@@ -185,18 +185,18 @@ static gls_status estimate(study *s, const gls_image *five, const char *name, gl
             "it lie on the series? A lower fraction is enough (--pvf)",
             name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);
-    if (status == GLS_OK) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
-    if (status == GLS_OK) status = respond(s, s->tissue[GM], &made[GM]);
-    if (status == GLS_OK) status = respond(s, s->tissue[CSF], &made[CSF]);
+    if (!status) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
+    if (!status) status = respond(s, s->tissue[GM], &made[GM]);
+    if (!status) status = respond(s, s->tissue[CSF], &made[CSF]);
     return status;
 }
 
-static gls_status join(const study *s, gls_image **voxels)
+static gls_status join(const estimation *s, gls_image **voxels)
 {
     const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};
     size_t n = gls_grid_voxels(&s->dwi->grid);
     gls_status status = gls_image_create(&s->dwi->grid, N_TISSUES, voxels);
-    for (size_t t = 0; t < N_TISSUES && status == GLS_OK; t++)
+    for (size_t t = 0; t < N_TISSUES && !status; t++)
         for (size_t v = 0; v < n; v++) (*voxels)->data[t * n + v] = part[t]->data[v];
     return status;
 }
@@ -209,20 +209,19 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
     GLS_REQUIRE(dwi && gradients && mask && five && name && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
-    study s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
+    estimation s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[N_TISSUES] = {NULL};
     gls_tissue *checked = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK) status = check_series(&s);
-    if (status == GLS_OK)
-        status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
-    if (status == GLS_OK) status = estimate(&s, five, name, made);
-    if (status == GLS_OK && voxels) status = join(&s, voxels);
+    if (!status) status = check_series(&s);
+    if (!status) status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
+    if (!status) status = estimate(&s, five, name, made);
+    if (!status && voxels) status = join(&s, voxels);
     gls_tissue_destroy(checked);
     gls_image_destroy(s.single);
     for (int t = 0; t < N_TISSUES; t++) {
         gls_image_destroy(s.tissue[t]);
-        if (status == GLS_OK)
+        if (!status)
             response[t] = made[t];
         else
             gls_tissue_response_destroy(made[t]);

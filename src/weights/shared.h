@@ -1,5 +1,5 @@
-/* What text that is GLSL and C at once calls by other names (glsl/weights/language.glsl has them for GLSL). To be
- * included last, before such text; behind it `uint` and `abs` are to be undefined again. */
+/* C definitions of the names that glsl/weights/language.glsl defines for GLSL, for text that both languages include.
+ * Include this header last, before that text, and undefine `uint` and `abs` afterwards. */
 #ifndef GLS_WEIGHTS_SHARED_H
 #define GLS_WEIGHTS_SHARED_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc does not fuse in ISO mode */
+#pragma STDC FP_CONTRACT OFF /* gcc does not fuse operations in ISO mode */
 #endif
 
 #define F(x) x##f

@@ -1,5 +1,5 @@
-/* Voxels of single bundles as those whose deconvolved FOD has the most outstanding lobe, found in turns with the
- * response that follows from them (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
+/* Finds voxels of single bundles as those whose deconvolved FOD has the most dominant lobe, and their response, in
+ * alternation (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,19 @@
 
 enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 
-/* What the passes share. */
+/* State of the passes. */
 typedef struct passes {
     const gls_image *dwi;
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     const gls_responses_options *options;
-    const gls_sphere *constraint; /* NULL: directions are given */
+    const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
     gls_image *region;
     gls_candidates c;
 } passes;
 
-/* By the amplitudes of the two lobes whose samples are largest, in single precision as MRtrix3's images are; axis: the
- * mean direction of the first. False: no lobe. */
+/* Scores a voxel by the amplitudes of its two largest lobes, in single precision as MRtrix3's images are. axis: mean
+ * direction of the largest. Returns false without a lobe. */
 static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, double axis[3])
 {
     uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
@@ -39,7 +39,7 @@ static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, d
     return isfinite(*score);
 }
 
-/* FODs of the region with a response, for MRtrix3's lobes: its basis along the scanner axes. */
+/* Deconvolves the region with a response; gives SH in MRtrix3's basis along the scanner axes. */
 static gls_status deconvolve(const passes *p, const gls_response *response, int order, gls_image **sh)
 {
     gls_image *own = NULL;
@@ -50,14 +50,14 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     options.n_directions = p->options->n_directions;
     options.sphere = p->constraint;
     gls_status status = gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL, &own);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
                                     GLS_BVEC_WORLD, sh);
     gls_image_destroy(own);
     return status;
 }
 
-/* Scores and axes of the region's voxels. */
+/* Scores and axes of all voxels of the region. */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
     gls_image *sh = NULL;
@@ -69,15 +69,15 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     double(*axis)[3] = NULL;
     gls_status status = deconvolve(p, response, order, &sh);
     gls_log_mute_info(true);
-    if (status == GLS_OK) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
+    if (!status) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
     gls_log_mute_info(false);
     p->c.n = 0;
-    for (size_t v = 0; v < all && status == GLS_OK; v++) {
+    for (size_t v = 0; v < all && !status; v++) {
         if (!(p->region->data[v] > 0)) continue;
         if (score_voxel(fixels, v, &p->c.score[p->c.n], p->c.axis[p->c.n])) p->c.voxel[p->c.n++] = v;
     }
-    if (status == GLS_OK) status = gls_msmt_directions(&p->dwi->grid, (const double(*)[3])p->c.axis, p->c.n, &axis, &n);
-    if (status == GLS_OK) {
+    if (!status) status = gls_msmt_directions(&p->dwi->grid, (const double(*)[3])p->c.axis, p->c.n, &axis, &n);
+    if (!status) {
         memcpy(p->c.axis, axis, n * sizeof *axis);
         gls_candidates_rank(&p->c);
     }
@@ -87,7 +87,7 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     return status;
 }
 
-/* The next region: what lies within a voxel of the n best, in the mask. */
+/* Sets the next region: voxels of the mask within one voxel of the n best. */
 static gls_status shrink(passes *p, const gls_image *mask, size_t n)
 {
     size_t all = gls_grid_voxels(&mask->grid);
@@ -100,7 +100,7 @@ static gls_status shrink(passes *p, const gls_image *mask, size_t n)
     return status;
 }
 
-/* Whether the n best are those of the last pass, which they replace. */
+/* Whether the n best are the same as in the last pass; stores them in `last`. */
 static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 {
     size_t same = 0;
@@ -110,6 +110,7 @@ static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
     return same == n;
 }
 
+/* Alternates between finding voxels and estimating the response until the voxels stay the same. */
 static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t shell, uint8_t *last,
                          gls_tissue_response **made)
 {
@@ -118,16 +119,16 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
     for (int pass = 0; pass < MAX_PASSES; pass++) {
         gls_status status = score_region(p, &response, response.order < FIT_ORDER ? response.order : FIT_ORDER);
         size_t n = wanted < p->c.n ? wanted : p->c.n;
-        if (status == GLS_OK) status = gls_candidates_check(n);
-        if (status != GLS_OK) return status;
-        bool settled = same_as_last(p, n, last, all);
+        if (!status) status = gls_candidates_check(n);
+        if (status) return status;
+        bool converged = same_as_last(p, n, last, all);
         gls_tissue_response_destroy(*made);
         *made = NULL;
         status = gls_candidates_respond(p->dwi, p->gradients, &p->c, n, pass ? GLS_RESPONSE_ORDER : FIRST_ORDER, shell,
                                         made);
-        if (status == GLS_OK) status = shrink(p, mask, REGION_FACTOR * wanted);
-        if (status != GLS_OK) return status;
-        if (settled) {
+        if (!status) status = shrink(p, mask, REGION_FACTOR * wanted);
+        if (status) return status;
+        if (converged) {
             gls_log(GLS_LOG_INFO, "response: its %zu voxels settled after %d passes", n, pass + 1);
             return GLS_OK;
         }
@@ -155,21 +156,21 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     double bval = 0;
     uint8_t *last = calloc(all, 1);
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
-    if (status == GLS_OK && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
-    if (status == GLS_OK) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
-    if (status == GLS_OK) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
-    if (status == GLS_OK && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
-    if (status == GLS_OK) status = gls_image_create(&dwi->grid, 1, &p.region);
-    if (status == GLS_OK) status = gls_candidates_start(&p.c, all);
-    if (status != GLS_OK) goto fail;
+    if (!status && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
+    if (!status) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
+    if (!status) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
+    if (!status && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
+    if (!status) status = gls_image_create(&dwi->grid, 1, &p.region);
+    if (!status) status = gls_candidates_start(&p.c, all);
+    if (status) goto fail;
     memcpy(p.region->data, mask->data, all * sizeof *mask->data);
     p.selected = selected;
     p.volume = volume;
     p.constraint = sphere;
     status = repeat(&p, mask, options->n_voxels, shell, last, &made);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_candidates_mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
-    if (status != GLS_OK) goto fail;
+    if (status) goto fail;
     *response = made;
     made = NULL;
 fail:

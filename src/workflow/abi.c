@@ -8,7 +8,7 @@
 
 #include <glslines/glslines.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "workflow/run_params.h"
@@ -63,7 +63,6 @@ static void add_structs(cJSON *root)
 #define VALUE(enum_, name)
 #define STRUCT(struct_) fields = add_struct(structs, #struct_, sizeof(struct_));
 #define FIELD(struct_, field, type) add_field(fields, ROW(struct_, field, #type));
-#include "workflow/abi.def"
     fields = add_struct(structs, "gls_job_options", sizeof(gls_job_options));
     add_field(fields, ROW(gls_job_options, dwi, "pointer"));
     add_field(fields, ROW(gls_job_options, bval, "pointer"));

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "workflow/run_params.h"

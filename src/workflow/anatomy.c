@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "image/region_set.h"
-#include "track/check.h"
+#include "track/track_params.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/run_params.h"

@@ -9,7 +9,7 @@
 
 #include <glslines/sphere.h>
 
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

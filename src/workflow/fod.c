@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "weights/tissue.h"
+#include "weights/tissue_mask.h"
 #include "workflow/run_params.h"
 #include "workflow/series.h"
 

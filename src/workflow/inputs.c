@@ -1,5 +1,5 @@
 /* Input files of a run: which files a text names, hashes of their contents, and a check that no output is an input. */
-#include "workflow/run.h"
+#include "workflow/inputs.h"
 
 #include <dirent.h>
 #include <errno.h>

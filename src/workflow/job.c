@@ -7,7 +7,7 @@
 
 #include "image/formats.h"
 #include "track/engine/visitor_kernel.h"
-#include "track/run/journaled.h"
+#include "track/run/journal.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/numbers.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "image/formats.h"
-#include "track/run/journaled.h"
+#include "track/run/journal.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/threads.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "util/status.h"
 #include "util/threads.h"
 

@@ -7,7 +7,7 @@
 
 #include <glslines/workflow.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/option.h"
 
 /* --- Rows of glslines/params.def. */

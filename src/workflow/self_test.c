@@ -6,8 +6,8 @@
 
 #include "gpu/drivers.h"
 #include "gpu/objects.h"
-#include "track/check.h"
-#include "track/getter/getters.h"
+#include "track/track_params.h"
+#include "track/getter/getter.h"
 #include "track/tracker.h"
 #include "util/clock.h"
 #include "util/status.h"

@@ -4,11 +4,14 @@
 
 #include <cJSON.h>
 
+#include <glslines/image.h>
+
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/run.h"
-#include "workflow/series.h"
+#include "workflow/inputs.h"
+
+struct gls_series;
 
 /* --- Names of sidecars, reading, writing. */
 
@@ -78,7 +81,7 @@ void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
 /* Adds size, voxel size and affine of the grid. */
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
 /* Adds the gradient table and the shells. */
-void gls_sidecar_add_gradients(cJSON *root, const gls_series *series);
+void gls_sidecar_add_gradients(cJSON *root, const struct gls_series *series);
 
 /* --- Files that a run wrote, recorded in its sidecar with size and checksum, so that a later run recognises them. */
 

@@ -16,6 +16,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 #include "util/threads.h"
+#include "workflow/series.h"
 
 static cJSON *number(double v)
 {

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "image/region_set.h"
-#include "track/params.h"
+#include "track/track_params.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"

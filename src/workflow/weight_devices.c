@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/status.h"
-#include "weights/inside.h"
+#include "weights/weight_model.h"
 
 static gls_status open_devices(gls_weight_devices *d)
 {

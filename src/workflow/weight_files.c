@@ -13,7 +13,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/threads.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 #include "workflow/sidecar.h"
 
 #define NUMBER_ROOM 24 /* characters of a number with its separator */
@@ -215,7 +215,7 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
         values[k] = (gls_fixel_values){gls_weights_values_name((gls_weights_values)k), value + k * n};
         status = gls_weights_get_fixels(w, (gls_weights_values)k, value + k * n);
     }
-    if (!status) status = gls_fixels_put(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite, group);
+    if (!status) status = gls_fixels_write_grouped(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite, group);
     free(value);
     return status;
 }

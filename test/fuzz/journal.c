@@ -1,4 +1,4 @@
-/* Any bytes as what follows the head of a journal, with checksums that are right or wrong: parcels or the end, never a
+/* Any bytes as what follows the head of a journal, with checksums that are right or wrong: results or the end, never a
  * crash. */
 #include <string.h>
 
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     char path[] = "/tmp/glslines_fuzz_XXXXXX";
     gls_journal *journal = NULL;
-    gls_parcel parcel = {0};
+    gls_batch_result result = {0};
     gls_journal_file files[GLS_JOURNAL_MAX_FILES];
     bool found = true;
     uint8_t *copy = malloc(bytes + 1);
@@ -64,12 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (gls_journal_files(path, files) > GLS_JOURNAL_MAX_FILES) abort();
     if (gls_journal_open(path, "", "", false, &journal) != GLS_OK) abort();
     while (found) {
-        if (!fuzz_ok(gls_journal_read(journal, &parcel, &found))) break;
+        if (!fuzz_ok(gls_journal_read(journal, &result, &found))) break;
         double sum = 0;
-        for (uint64_t p = 0; found && p < 3 * parcel.offset[parcel.n]; p++) sum += parcel.point[p / 3][p % 3] > 0;
+        for (uint64_t p = 0; found && p < 3 * result.offset[result.n]; p++) sum += result.point[p / 3][p % 3] > 0;
         if (sum < 0) abort();
     }
-    gls_parcel_finish(&parcel);
+    gls_batch_result_finish(&result);
     gls_journal_close(journal, true);
     free(copy);
     return 0;

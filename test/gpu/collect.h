@@ -6,7 +6,7 @@
 
 #include "gpu.h"
 #include "lines.h"
-#include "track/run/state.h"
+#include "track/run/track_run.h"
 
 typedef struct collection {
     size_t n, n_points, calls;
@@ -14,7 +14,7 @@ typedef struct collection {
     float (*point)[3];
     uint32_t *seed_index;
     float (*seed)[3];
-    bool sound;     /* every parcel was well formed */
+    bool sound;     /* every result was well formed */
     size_t fail_at; /* the call that fails, counted from 1; 0: none */
     gls_status fail_with;
 } collection;

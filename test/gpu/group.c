@@ -8,7 +8,7 @@
 
 #include "gpu.h"
 #include "group.h"
-#include "track/engine/pace.h"
+#include "track/engine/schedule.h"
 
 /* --- the same bytes ------------------------------------------------------- */
 

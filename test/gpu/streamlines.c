@@ -10,7 +10,7 @@
 #include "series.h"
 #include "ref_boot.h"
 #include "collect.h"
-#include "track/engine/passes.h"
+#include "track/engine/batch.h"
 
 #define N_SEEDS 400
 

@@ -10,7 +10,7 @@
 
 #include "gpu.h"
 #include "gpu/inject.h"
-#include "track/engine/pace.h"
+#include "track/engine/schedule.h"
 #include "util/clock.h"
 #include "band.h"
 

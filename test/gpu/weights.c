@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "gpu/inject.h"
-#include "weights/inside.h"
+#include "weights/weight_model.h"
 #include "weights_scene.h"
 
 static gls_device *device;

@@ -45,22 +45,22 @@ static gls_journal *open_journal(const char *identity, bool anew)
 }
 
 /* Parcel k: seeds from 7 + 10 k on, k streamlines of 2 points. */
-static void fill(gls_parcel *p, unsigned k)
+static void fill(gls_batch_result *p, unsigned k)
 {
-    assert_int_equal(gls_parcel_reserve(p, k, 2 * k), GLS_OK);
-    assert_int_equal(gls_tally_reserve(&p->tally, SEEDS_EACH, k), GLS_OK);
+    assert_int_equal(gls_batch_result_reserve(p, k, 2 * k), GLS_OK);
+    assert_int_equal(gls_outcomes_reserve(&p->outcomes, SEEDS_EACH, k), GLS_OK);
     p->first = 7 + SEEDS_EACH * k;
     p->end = p->first + SEEDS_EACH;
     p->n = k;
-    p->tally.n_seeds = SEEDS_EACH;
-    p->tally.n_outcomes = k;
+    p->outcomes.n_seeds = SEEDS_EACH;
+    p->outcomes.n_outcomes = k;
     p->offset[0] = 0;
-    memset(p->tally.lines, 0, SEEDS_EACH * sizeof *p->tally.lines);
+    memset(p->outcomes.lines, 0, SEEDS_EACH * sizeof *p->outcomes.lines);
     for (unsigned i = 0; i < k; i++) {
         p->offset[i + 1] = 2 * (i + 1);
         p->seed_index[i] = (uint32_t)p->first + i;
-        p->tally.lines[i] = 1;
-        memset(&p->tally.outcome[i], 0, sizeof *p->tally.outcome);
+        p->outcomes.lines[i] = 1;
+        memset(&p->outcomes.outcome[i], 0, sizeof *p->outcomes.outcome);
         for (int a = 0; a < 3; a++) {
             p->seed[i][a] = (float)(100 * k + i);
             p->point[2 * i][a] = p->point[2 * i + 1][a] = (float)(1000 * k + i);
@@ -70,18 +70,18 @@ static void fill(gls_parcel *p, unsigned k)
 
 static void write_all(gls_journal *j, unsigned from, unsigned end)
 {
-    gls_parcel p = {0};
+    gls_batch_result p = {0};
     for (unsigned k = from; k < end; k++) {
         fill(&p, k);
         assert_int_equal(gls_journal_append(j, &p), GLS_OK);
     }
-    gls_parcel_finish(&p);
+    gls_batch_result_finish(&p);
 }
 
-/* Reads to the end; returns how many parcels there are, all as they were. */
+/* Reads to the end; returns how many results there are, all as they were. */
 static unsigned read_all(gls_journal *j)
 {
-    gls_parcel p = {0}, expected = {0};
+    gls_batch_result p = {0}, expected = {0};
     unsigned n = 0;
     bool found;
     for (;;) {
@@ -90,15 +90,15 @@ static unsigned read_all(gls_journal *j)
         fill(&expected, n++);
         assert_true(p.first == expected.first && p.n == expected.n && gls_journal_end(j) == expected.end);
         assert_memory_equal(p.offset, expected.offset, (p.n + 1) * sizeof *p.offset);
-        assert_int_equal(p.tally.n_outcomes, p.n);
-        assert_memory_equal(p.tally.lines, expected.tally.lines, SEEDS_EACH * sizeof *p.tally.lines);
+        assert_int_equal(p.outcomes.n_outcomes, p.n);
+        assert_memory_equal(p.outcomes.lines, expected.outcomes.lines, SEEDS_EACH * sizeof *p.outcomes.lines);
         if (p.n == 0) continue;
         assert_memory_equal(p.point, expected.point, 2 * p.n * sizeof *p.point);
         assert_memory_equal(p.seed, expected.seed, p.n * sizeof *p.seed);
         assert_memory_equal(p.seed_index, expected.seed_index, p.n * sizeof *p.seed_index);
     }
-    gls_parcel_finish(&p);
-    gls_parcel_finish(&expected);
+    gls_batch_result_finish(&p);
+    gls_batch_result_finish(&expected);
     return n;
 }
 
@@ -128,7 +128,7 @@ static void round_trip(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Cut at every length, or with any byte changed: the parcels before, and then it goes on. */
+/* Cut at every length, or with any byte changed: the results before, and then it goes on. */
 static void damage(void **state)
 {
     (void)state;

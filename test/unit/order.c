@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/engine/order.h"
+#include "track/engine/schedule.h"
 
 /* The place along the curve, bit by bit. */
 static uint32_t place_on_curve(const float p[3])

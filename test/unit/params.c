@@ -11,7 +11,7 @@
 
 #include <glslines/glslines.h>
 
-#include "track/check.h"
+#include "track/track_params.h"
 #include "workflow/run_params.h"
 
 static const gls_grid cubes = {.voxel_size = {2, 2, 2}};

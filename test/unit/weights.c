@@ -7,9 +7,9 @@
 
 #include <omp.h>
 
-#include "weights/inside.h"
-#include "weights/segment.h"
-#include "weights/walk.h"
+#include "weights/weight_model.h"
+#include "weights/fixel_parts.h"
+#include "weights/fixel_rows.h"
 #include "weights_scene.h"
 
 /* --- directions ----------------------------------------------------------- */

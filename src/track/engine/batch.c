@@ -1,3 +1,5 @@
+/* Runs the batches of one engine: begins and ends rounds of pass 2 so that the device never waits for the host, packs
+ * and counts finished streamlines, and commits them seed by seed. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -5,17 +7,11 @@
 #include <string.h>
 
 #include "gpu/objects.h"
-#include "track/engine/batch_state.h"
-#include "track/engine/gather.h"
-#include "track/engine/lines.h"
-#include "track/engine/passes.h"
-#include "track/engine/place.h"
-#include "track/engine/refine.h"
-#include "track/engine/retries.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 
-/* --- Counts, on the device, the voxels that the streamlines of a round visit.  */
+/* --- Voxels that the streamlines of a round visit, counted on the device. */
 
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
@@ -28,99 +24,100 @@ static gls_status reserve(gls_visited *to, size_t n_words)
     return GLS_OK;
 }
 
-/* Behind gls_gather_begin(): counts what it packs, of n_placed lines, for the parcel, which gets it by the second, and
- * with GLS_POINTS_COUNTED its points. */
-static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_parcel *parcel)
+/* Call after gls_gather_begin(). Counts on the device the voxels that the n_placed packed lines visit; visitor_end()
+ * stores the counts in result->visited, and with GLS_POINTS_COUNTED also the points in *result. */
+static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_engine *t = c->engine;
     const gls_visitor *v = &t->visitor;
-    const uint32_t room = c->points == GLS_POINTS_COUNTED ? gls_visitor_room(t->plan.batch_lines) : 0;
+    const uint32_t room = c->points == GLS_POINTS_COUNTED ? gls_visitor_capacity(t->plan.batch_lines) : 0;
     const gls_visit_uniforms u = gls_visitor_uniforms(&t->grid, n_placed, room);
     const size_t n_words = gls_visitor_words(&t->grid, n_placed, room);
     const uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     double start = gls_clock_seconds();
-    gls_status status = reserve(&parcel->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
-    if (status == GLS_OK) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);
-    if (status == GLS_OK) status = gls_buffer_clear(v->words);
+    gls_status status = reserve(&result->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
+    if (!status) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);
+    if (!status) status = gls_buffer_clear(v->words);
     gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]),
                       gls_arg_buffer(1, t->buffer[GLS_TRACK_OUTPUT]), gls_arg_buffer(2, v->words)};
-    if (status == GLS_OK)
+    if (!status)
         status = gls_engine_run(t, v->kernel, GLS_TIME_GATHER, n_placed < limit ? n_placed : limit, args,
                                 sizeof args / sizeof args[0]);
-    if (status == GLS_OK) status = gls_fetch_begin(v->fetch, v->words, 0, 4 * n_words);
-    parcel->visited.n_voxels = gls_grid_voxels(&t->grid);
-    parcel->visited.grid = t->grid;
-    parcel->visited.ends_alone = room > 0;
-    c->stats->result.seconds_gather += gls_trace_phase("count visits", start, parcel->first);
+    if (!status) status = gls_fetch_begin(v->fetch, v->words, 0, 4 * n_words);
+    result->visited.n_voxels = gls_grid_voxels(&t->grid);
+    result->visited.grid = t->grid;
+    result->visited.ends_alone = room > 0;
+    c->stats->result.seconds_gather += gls_trace_phase("count visits", start, result->first);
     return status;
 }
 
-/* Where there was not room enough: all points come after all, and will from now on. */
-static gls_status bring_all(gls_batch *c, gls_parcel *parcel)
+/* Fallback if too many streamlines are left to the host: reads all points of the round, and switches to GLS_POINTS_ALL
+ * for the rest of the run. */
+static gls_status bring_all(gls_batch *c, gls_batch_result *result)
 {
     const gls_engine *t = c->engine;
-    const uint64_t n_points = parcel->offset[parcel->n];
-    gls_status status = gls_parcel_reserve(parcel, t->plan.batch_lines, t->plan.output_points);
+    const uint64_t n_points = result->offset[result->n];
+    gls_status status = gls_batch_result_reserve(result, t->plan.batch_lines, t->plan.output_points);
     gls_log(GLS_LOG_DEBUG, "all points come: too many belong to streamlines that are left to the host");
     c->points = GLS_POINTS_ALL;
-    parcel->visited.ends_alone = false;
-    return status == GLS_OK
-               ? gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * sizeof *parcel->point, parcel->point)
-               : status;
+    result->visited.ends_alone = false;
+    return !status ? gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * sizeof *result->point, result->point)
+                   : status;
 }
 
-/* The points of the parcel, from the words that follow what is told of its n_placed lines. */
-static void unpack(const gls_batch *c, uint32_t n_placed, gls_parcel *parcel)
+/* Copies the points of the result out of the words that follow the counts of its n_placed lines. */
+static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
-    const uint32_t *left = parcel->visited.word + parcel->visited.n_voxels, *ends = left + n_placed + 1,
+    const uint32_t *left = result->visited.word + result->visited.n_voxels, *ends = left + n_placed + 1,
                    *room = ends + 6 * (size_t)n_placed;
     uint64_t at = 0;
     size_t n = 0;
-    for (size_t i = 0; i < c->tally.n_outcomes; i++) {
-        const gls_outcome *o = &c->tally.outcome[i];
+    for (size_t i = 0; i < c->outcomes.n_outcomes; i++) {
+        const gls_outcome *o = &c->outcomes.outcome[i];
         if (o->verdict != GLS_VERDICT_KEPT) continue;
         const size_t n_points = left[i] || o->points < 2 ? o->points : 2;
-        memcpy(parcel->point + at, left[i] ? room + 3 * (size_t)(left[i] - 1) : ends + 6 * i,
-               n_points * sizeof *parcel->point);
-        parcel->offset[n++] = at;
+        memcpy(result->point + at, left[i] ? room + 3 * (size_t)(left[i] - 1) : ends + 6 * i,
+               n_points * sizeof *result->point);
+        result->offset[n++] = at;
         at += n_points;
     }
-    parcel->offset[n] = at;
+    result->offset[n] = at;
 }
 
-static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_parcel *parcel)
+/* Waits for the counts of visitor_begin() and reduces the words of lines to those of kept streamlines. */
+static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
-    gls_visited *to = &parcel->visited;
+    gls_visited *to = &result->visited;
     double start = gls_clock_seconds();
     gls_status status = gls_fetch_end(c->engine->visitor.fetch, to->word);
-    if (status == GLS_OK && to->ends_alone) {
-        if (to->word[to->n_voxels + n_placed] > gls_visitor_room(c->engine->plan.batch_lines))
-            status = bring_all(c, parcel);
+    if (!status && to->ends_alone) {
+        if (to->word[to->n_voxels + n_placed] > gls_visitor_capacity(c->engine->plan.batch_lines))
+            status = bring_all(c, result);
         else
-            unpack(c, n_placed, parcel);
+            unpack(c, n_placed, result);
     }
-    c->stats->result.seconds_readback += gls_trace_phase("read visits", start, parcel->first);
-    if (status != GLS_OK) return status;
-    /* what is told of lines that were placed becomes what is told of streamlines */
+    c->stats->result.seconds_readback += gls_trace_phase("read visits", start, result->first);
+    if (status) return status;
+    /* keep the words of kept streamlines only; the device wrote one word for each placed line */
     to->left = to->word + to->n_voxels;
     to->n = 0;
     to->n_points = 0;
     size_t n_left = 0;
-    for (size_t i = 0; i < c->tally.n_outcomes; i++) {
-        if (c->tally.outcome[i].verdict != GLS_VERDICT_KEPT) continue;
+    for (size_t i = 0; i < c->outcomes.n_outcomes; i++) {
+        if (c->outcomes.outcome[i].verdict != GLS_VERDICT_KEPT) continue;
         const uint32_t is_left = to->left[i];
         to->left[to->n++] = is_left;
         n_left += is_left != 0;
-        if (!is_left) to->n_points += c->tally.outcome[i].points;
+        if (!is_left) to->n_points += c->outcomes.outcome[i].points;
     }
-    to->valid = to->n == parcel->n;
+    to->valid = to->n == result->n;
     gls_log(GLS_LOG_DEBUG, "voxels of %zu streamlines were counted on the device, of which %zu are left to the host",
             to->n, n_left);
     return GLS_OK;
 }
 
-/* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
- * long. */
+/* Number of streamlines of a round: few enough that the pool of points rarely runs full and that one dispatch stays
+ * short. */
 static uint32_t round_capacity(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -130,56 +127,55 @@ static uint32_t round_capacity(const gls_batch *c)
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
-/* What the round needs besides the streamlines' ends: a parcel, where streamlines are wanted. *gave_way: there is none,
- * because earlier seeds wait for somebody. */
-static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_parcel **parcel, bool *gave_way)
+/* Borrows a result from the run. *gave_way: the run lent none because no worker tracks an earlier seed that is due. */
+static gls_status take_result(gls_batch *c, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     double start = gls_clock_seconds();
-    gls_status status = c->host.take(c->host.user, seed, parcel, gave_way);
+    gls_status status = c->host.take(c->host.user, seed, result, gave_way);
     c->stats->result.seconds_sink += gls_trace_phase("wait for the output", start, seed);
     return status;
 }
 
-/* What is on its way from the device: refined, and whole seeds of it committed. Does nothing where nothing is. */
+/* Waits for the pending points, refines them, and commits the seeds. Does nothing if no points are pending. */
 static gls_status deliver(gls_batch *c)
 {
-    gls_catch *k = &c->caught;
+    gls_pending *k = &c->pending;
     gls_status status = GLS_OK;
     if (!k->any) return GLS_OK;
     k->any = false;
     if (k->n_points > 0) status = gls_gather_end(c, k->points);
-    if (status == GLS_OK && k->is_visited) status = visitor_end(c, k->n_placed, k->parcel);
-    if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
-        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
+    if (!status && k->is_visited) status = visitor_end(c, k->n_placed, k->result);
+    if (!status && k->points && gls_refine_is_needed(&c->engine->guide))
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->outcomes, k->points);
     const double start = gls_clock_seconds();
-    if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
-    (void)gls_trace_phase("commit", start, k->parcel ? k->parcel->first : c->delivered);
-    if (status != GLS_OK && k->parcel) c->host.drop(c->host.user, k->parcel);
-    if (status != GLS_OK) return status;
+    if (!status) status = c->host.commit(c->host.user, k->end, k->result, &c->outcomes);
+    (void)gls_trace_phase("commit", start, k->result ? k->result->first : c->delivered);
+    if (status && k->result) c->host.drop(c->host.user, k->result);
+    if (status) return status;
     c->delivered = k->end;
     return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
 }
 
-/* That a round may bring. */
-static size_t most_points(const gls_batch *c)
+/* Upper bound of the points of one round. */
+static size_t max_points(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
     if (c->points == GLS_POINTS_ALL) return plan->output_points;
-    return 2 * (size_t)plan->batch_lines + (c->points == GLS_POINTS_COUNTED ? gls_visitor_room(plan->batch_lines) : 0);
+    return 2 * (size_t)plan->batch_lines +
+           (c->points == GLS_POINTS_COUNTED ? gls_visitor_capacity(plan->batch_lines) : 0);
 }
 
-/* Finds a place for what the round tracked and lets the device pack whole seeds; *done is the first seed of the crop
- * left over. */
-static gls_status finish_round(gls_batch *c, const gls_round *round, gls_parcel *parcel, uint32_t *done)
+/* Judges and places what the round tracked and starts packing the finished seeds. *done: index of the first seed of the
+ * seed batch that is not finished. */
+static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_result *result, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
-    const uint64_t first = round->crop->first;
-    gls_parcel *points = parcel ? parcel : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
-    /* for the most that a round may bring: memory that stays is touched for the first time but once */
-    gls_status status = points ? gls_parcel_reserve(points, c->engine->plan.batch_lines, most_points(c)) : GLS_OK;
-    if (status == GLS_OK)
-        status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
-    if (status != GLS_OK) return status;
+    const uint64_t first = round->seed_batch->first;
+    gls_batch_result *points = result ? result : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
+    /* reserve for the largest round at once, so that the pages are touched for the first time only once */
+    gls_status status = points ? gls_batch_result_reserve(points, c->engine->plan.batch_lines, max_points(c)) : GLS_OK;
+    if (!status) status = gls_outcomes_reserve(&c->outcomes, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
+    if (status) return status;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps, n_points;
     if (points) points->n = 0;
@@ -190,104 +186,109 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_parcel 
     const bool is_any = n_points > 0;
     if (c->points == GLS_POINTS_COUNTED) n_points = 0;
     if (is_any) status = gls_gather_begin(c, 2 * round->n_lines, placed, n_points);
-    const bool visits = is_any && c->counts_visits && c->engine->visitor.words && points == parcel &&
+    const bool visits = is_any && c->counts_visits && c->engine->visitor.words && points == result &&
                         !gls_refine_is_needed(&c->engine->guide);
-    if (status == GLS_OK && visits) status = visitor_begin(c, placed, parcel);
-    if (status == GLS_OK && *done > round->from)
-        c->caught = (gls_catch){.any = true,
-                                .end = first + *done,
-                                .n_points = n_points,
-                                .n_placed = placed,
-                                .is_last = *done == round->crop->n,
-                                .parcel = parcel,
-                                .points = points,
-                                .is_visited = visits};
+    if (!status && visits) status = visitor_begin(c, placed, result);
+    if (!status && *done > round->from)
+        c->pending = (gls_pending){.any = true,
+                                   .end = first + *done,
+                                   .n_points = n_points,
+                                   .n_placed = placed,
+                                   .is_last = *done == round->seed_batch->n,
+                                   .result = result,
+                                   .points = points,
+                                   .is_visited = visits};
     return status;
 }
 
-/* --- Batches, of which pass 1 is done. ---------------------------------------- */
+/* --- Seed batches and their pass 1. */
 
-/* The crop of the batch to which a seed of the range belongs. */
-static gls_crop *crop_of(gls_batch *c, uint64_t seed)
+/* Storage of the batch to which a seed of the range belongs. */
+static gls_seed_batch *seed_batch_of(gls_batch *c, uint64_t seed)
 {
-    return &c->crop[(seed - c->first) / c->piece % GLS_CROPS];
+    return &c->seed_batch[(seed - c->first) / c->piece % GLS_SEED_BATCHES];
 }
 
-/* Lets the device begin with pass 1 of the batch that begins with seed first, unless it has. */
-static gls_status begin_crop(gls_batch *c, gls_crop *crop, uint64_t first)
+/* Starts pass 1 of the batch that begins with seed `first`, unless it has been started. */
+static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch, uint64_t first)
 {
-    if (crop->first == first && (crop->begun || crop->ended)) return GLS_OK;
+    if (seed_batch->first == first && (seed_batch->begun || seed_batch->ended)) return GLS_OK;
     double start = gls_clock_seconds();
-    crop->first = first;
-    crop->n = c->end - first < c->piece ? (uint32_t)(c->end - first) : c->piece;
-    crop->ended = false;
-    gls_seeds_get(c->seeds, first, crop->n, crop->seed);
-    gls_status status = gls_pass_initial_begin(c, crop, first);
+    seed_batch->first = first;
+    seed_batch->n = c->end - first < c->piece ? (uint32_t)(c->end - first) : c->piece;
+    seed_batch->ended = false;
+    gls_seeds_get(c->seeds, first, seed_batch->n, seed_batch->seed);
+    gls_status status = gls_pass_initial_begin(c, seed_batch, first);
     c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, first);
     return status;
 }
 
-/* From here on the batch's seeds and directions are these. */
-static void look_at_crop(gls_batch *c, const gls_crop *crop)
+/* Makes batch->seed and batch->direction point to this seed batch. */
+static void use_seed_batch(gls_batch *c, const gls_seed_batch *seed_batch)
 {
-    c->seed = crop->seed;
-    c->direction = crop->direction;
+    c->seed = seed_batch->seed;
+    c->direction = seed_batch->direction;
 }
 
-/* Turns for each step of a half, about: every other half is filtered. */
+/* Estimated iterations for each step of a half-streamline: particle filtering, if on, filters every second half. */
 static double filter_cost(const gls_batch *c)
 {
     const gls_guide_plan *guide = &c->engine->plan.guide;
     return 1 + guide->particles * (guide->filter_back + guide->filter_front) / c->points_per_line;
 }
 
-/* Its directions, unless they are there. */
-static gls_status end_crop(gls_batch *c, gls_crop *crop)
+/* Waits for the directions of a seed batch, unless they have arrived. */
+static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 {
-    look_at_crop(c, crop);
-    if (crop->ended) return GLS_OK;
+    use_seed_batch(c, seed_batch);
+    if (seed_batch->ended) return GLS_OK;
     double start = gls_clock_seconds();
-    gls_status status = gls_pass_initial_end(c, crop);
-    gls_pace_note_least(&c->initial_pace, crop->n, gls_clock_seconds() - start);
-    if (status == GLS_OK) gls_lines_choose(c, crop->first, crop->n);
-    c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, crop->first);
+    gls_status status = gls_pass_initial_end(c, seed_batch);
+    gls_pace_note_least(&c->initial_pace, seed_batch->n, gls_clock_seconds() - start);
+    if (!status) gls_lines_choose(c, seed_batch->first, seed_batch->n);
+    c->stats->result.seconds_initial += gls_trace_phase("end pass 1", start, seed_batch->first);
     if (!c->engine->plan.staged)
         gls_pace_guess(&c->track_pace, &c->initial_pace,
-                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost * filter_cost(c));
+                       c->points_per_line * c->engine->plan.substeps * c->engine->iteration_cost * filter_cost(c));
     return status;
 }
 
-/* The crop of this seed, with directions; then pass 1 of the batch behind it goes in front of pass 2 of this one. */
-static gls_status make_crop(gls_batch *c, uint64_t seed, gls_crop **out)
+/* Provides the batch of this seed with its directions. If the plan allows rounds in flight, also queues pass 1 of the
+ * next batch in front of pass 2 of this one. */
+static gls_status make_seed_batch(gls_batch *c, uint64_t seed, gls_seed_batch **out)
 {
-    gls_crop *crop = *out = crop_of(c, seed);
-    gls_status status = begin_crop(c, crop, seed - (seed - c->first) % c->piece);
-    if (status == GLS_OK) status = end_crop(c, crop);
-    const uint64_t next = crop->first + crop->n;
-    if (status == GLS_OK && c->engine->plan.in_flight && next < c->end) status = begin_crop(c, crop_of(c, next), next);
+    gls_seed_batch *seed_batch = *out = seed_batch_of(c, seed);
+    gls_status status = begin_seed_batch(c, seed_batch, seed - (seed - c->first) % c->piece);
+    if (!status) status = end_seed_batch(c, seed_batch);
+    const uint64_t next = seed_batch->first + seed_batch->n;
+    if (!status && c->engine->plan.in_flight && next < c->end)
+        status = begin_seed_batch(c, seed_batch_of(c, next), next);
     return status;
 }
 
-/* --- Rounds. ------------------------------------------------------------------- */
+/* --- Rounds of pass 2. */
 
 static void look_at_round(gls_batch *c, const gls_round *r)
 {
-    look_at_crop(c, r->crop);
-    c->upload = c->uploads[r->turn % 2];
-    gls_engine_turn(c->engine, r->turn);
+    use_seed_batch(c, r->seed_batch);
+    c->upload = c->uploads[r->buffer_set % 2];
+    gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 
-/* Lets the device track streamlines of seeds from this one on: of one seed at least, otherwise at most `most`. */
+/* Starts tracking streamlines of seeds from `seed` on: at most `most` streamlines, but at least those of one seed. */
 static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_round *r)
 {
     const uint32_t limit = c->engine->plan.batch_lines;
-    gls_crop *crop;
-    gls_status status = make_crop(c, seed, &crop);
-    if (status != GLS_OK) return status;
-    *r = (gls_round){.any = true, .crop = crop, .from = (uint32_t)(seed - crop->first), .turn = c->turn++};
+    gls_seed_batch *seed_batch;
+    gls_status status = make_seed_batch(c, seed, &seed_batch);
+    if (status) return status;
+    *r = (gls_round){.any = true,
+                     .seed_batch = seed_batch,
+                     .from = (uint32_t)(seed - seed_batch->first),
+                     .buffer_set = c->buffer_set++};
     look_at_round(c, r);
     double start = gls_clock_seconds();
-    r->until = gls_lines_list(c, crop->first, r->from, crop->n, most < limit ? most : limit, &r->n_lines);
+    r->until = gls_lines_list(c, seed_batch->first, r->from, seed_batch->n, most < limit ? most : limit, &r->n_lines);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, seed);
     r->begun = gls_clock_seconds();
     if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
@@ -295,47 +296,48 @@ static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_ro
     return status;
 }
 
-/* Waits until they are tracked. */
+/* Waits until the device has tracked the round. */
 static gls_status await_round(gls_batch *c, const gls_round *r)
 {
     double start = gls_clock_seconds();
     look_at_round(c, r);
     gls_status status = r->n_lines > 0 ? gls_pass_track_end(c) : GLS_OK;
-    c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->crop->first + r->from);
-    /* the device began when the round before was done */
+    c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->seed_batch->first + r->from);
+    /* the device began this round when it had finished the one before */
     const double now = gls_clock_seconds(), begun = r->begun > c->last_end ? r->begun : c->last_end;
     if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, r->n_lines, now - begun);
     c->last_end = now;
     return status;
 }
 
-/* What becomes of the round: *left is the first seed left over, that of the round itself if it gave way. What came
- * before is delivered first. */
+/* Delivers the previous round, then judges this round and starts packing it. *left: first seed that is not finished,
+ * which is the round's first seed if the batch gave way. */
 static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bool *gave_way)
 {
-    const uint64_t first = r->crop->first;
+    const uint64_t first = r->seed_batch->first;
     uint32_t done = r->from;
-    gls_parcel *parcel = NULL;
+    gls_batch_result *result = NULL;
     gls_status status = await_round(c, r);
-    if (status == GLS_OK) status = deliver(c);
-    if (status == GLS_OK) status = take_parcel(c, first + r->from, &parcel, gave_way);
-    if (status == GLS_OK && !*gave_way) status = finish_round(c, r, parcel, &done);
-    if (parcel && !c->caught.any) c->host.drop(c->host.user, parcel);
-    if (status == GLS_OK && !*gave_way && done == r->from && r->until == r->from + 1)
+    if (!status) status = deliver(c);
+    if (!status) status = take_result(c, first + r->from, &result, gave_way);
+    if (!status && !*gave_way) status = finish_round(c, r, result, &done);
+    if (result && !c->pending.any) c->host.drop(c->host.user, result);
+    if (!status && !*gave_way && done == r->from && r->until == r->from + 1)
         status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
-    if (status == GLS_OK && !c->engine->plan.in_flight) status = deliver(c);
+    if (!status && !c->engine->plan.in_flight) status = deliver(c);
     *left = first + done;
     return status;
 }
 
-/* The first round tells how long one takes, and so how large the next may be. */
+/* Whether to start the next round early. The duration of the first round limits the size of the next, so wait for it.
+ */
 static bool goes_ahead(const gls_batch *c)
 {
     return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
 }
 
-/* All rounds of the range. Where the plan says so, one is begun before the one in front of it has ended: the device
- * goes from one to the next while the host places, reads and delivers. */
+/* Tracks all rounds of the range. If the plan allows it, starts a round before the previous one has ended: the device
+ * goes on while the host places, reads and delivers. */
 static gls_status run_rounds(gls_batch *c)
 {
     gls_round now = {.any = false}, ahead = {.any = false};
@@ -343,47 +345,45 @@ static gls_status run_rounds(gls_batch *c)
     uint32_t most = UINT32_MAX;
     bool gave_way = false;
     gls_status status = GLS_OK;
-    while (status == GLS_OK && !gave_way && (now.any || seed < c->end)) {
+    while (!status && !gave_way && (now.any || seed < c->end)) {
         const uint32_t capacity = round_capacity(c);
         if (!now.any) status = begin_round(c, seed, most < capacity ? most : capacity, &now);
-        seed = status == GLS_OK ? now.crop->first + now.until : seed;
-        if (status == GLS_OK && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
-        if (status == GLS_OK) status = end_round(c, &now, &left, &gave_way);
-        if (status != GLS_OK || gave_way) break;
-        /* only if not even one seed was finished: fewer streamlines share the pool then */
-        most = left == now.crop->first + now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
-        if (left < seed) ahead.any = false; /* seeds before it are to be tracked again */
+        seed = !status ? now.seed_batch->first + now.until : seed;
+        if (!status && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
+        if (!status) status = end_round(c, &now, &left, &gave_way);
+        if (status || gave_way) break;
+        /* if not even one seed was finished, halve the round: fewer streamlines then share the pool */
+        most = left == now.seed_batch->first + now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
+        if (left < seed) ahead.any = false; /* seeds before those of `ahead` must be tracked again */
         seed = left;
         now = ahead;
         ahead.any = false;
     }
-    return status == GLS_OK ? deliver(c) : status;
+    return !status ? deliver(c) : status;
 }
 
-/* The same where streamlines that were rejected are tracked again: seeds from `seed` on; *next is the first left over.
- */
+/* One round with retries, from `seed` on. *next: first seed that is not finished. */
 static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
 {
     uint32_t n_lines;
-    gls_crop *crop;
-    gls_parcel *parcel = NULL;
+    gls_seed_batch *seed_batch;
+    gls_batch_result *result = NULL;
     bool gave_way = false;
     *next = seed;
-    gls_status status = make_crop(c, seed, &crop);
-    if (status == GLS_OK) status = take_parcel(c, seed, &parcel, &gave_way);
-    if (status != GLS_OK || gave_way) return status;
-    const uint32_t from = (uint32_t)(seed - crop->first);
-    uint32_t until = gls_lines_list(c, crop->first, from, crop->n, c->engine->plan.batch_lines, &n_lines);
+    gls_status status = make_seed_batch(c, seed, &seed_batch);
+    if (!status) status = take_result(c, seed, &result, &gave_way);
+    if (status || gave_way) return status;
+    const uint32_t from = (uint32_t)(seed - seed_batch->first);
+    uint32_t until = gls_lines_list(c, seed_batch->first, from, seed_batch->n, c->engine->plan.batch_lines, &n_lines);
     status = gls_retries_begin(c, n_lines);
-    while (status == GLS_OK && c->retries.n_pending > 0)
-        status = gls_retries_pass(c, round_capacity(c), parcel != NULL);
-    if (status == GLS_OK) status = gls_retries_place(c, crop->first, from, until, parcel);
-    if (status != GLS_OK) {
-        if (parcel) c->host.drop(c->host.user, parcel);
+    while (!status && c->retries.n_pending > 0) status = gls_retries_pass(c, round_capacity(c), result != NULL);
+    if (!status) status = gls_retries_place(c, seed_batch->first, from, until, result);
+    if (status) {
+        if (result) c->host.drop(c->host.user, result);
         return status;
     }
-    *next = crop->first + until;
-    c->caught = (gls_catch){.any = true, .end = *next, .is_last = until == crop->n, .parcel = parcel};
+    *next = seed_batch->first + until;
+    c->pending = (gls_pending){.any = true, .end = *next, .is_last = until == seed_batch->n, .result = result};
     return deliver(c);
 }
 
@@ -391,7 +391,7 @@ static gls_status run_rounds_again(gls_batch *c)
 {
     gls_status status = GLS_OK;
     bool goes_on = true;
-    for (uint64_t seed = c->first, next; status == GLS_OK && seed < c->end && goes_on; seed = next) {
+    for (uint64_t seed = c->first, next; !status && seed < c->end && goes_on; seed = next) {
         status = run_round_again(c, seed, &next);
         goes_on = next > seed;
     }
@@ -404,11 +404,11 @@ gls_status gls_batch_run(gls_batch *c, uint64_t first, uint64_t n, uint64_t *don
     c->end = first + n;
     c->piece = gls_track_plan_piece(&c->engine->plan, n);
     c->delivered = first;
-    c->caught.any = false;
-    for (size_t i = 0; i < GLS_CROPS; i++) c->crop[i].begun = c->crop[i].ended = false;
+    c->pending.any = false;
+    for (size_t i = 0; i < GLS_SEED_BATCHES; i++) c->seed_batch[i].begun = c->seed_batch[i].ended = false;
     gls_status status = c->engine->params.retries > 0 ? run_rounds_again(c) : run_rounds(c);
-    if (c->caught.any && c->caught.parcel) c->host.drop(c->host.user, c->caught.parcel);
-    c->caught.any = false;
+    if (c->pending.any && c->pending.result) c->host.drop(c->host.user, c->pending.result);
+    c->pending.any = false;
     *done = c->delivered - first;
     return status;
 }

@@ -1,17 +1,251 @@
-/* One batch of seeds on one engine: pass 1 finds their initial directions, pass 2 tracks from there, round by round,
- * and pass 3 packs finished streamlines for the sink. What belongs to the whole run is behind the host's functions. */
+/* Tracks one batch of seeds after the other on one engine. Pass 1 finds the initial directions of the seeds, pass 2
+ * tracks streamlines from these directions, pass 3 packs the points of finished streamlines. */
 #ifndef GLS_TRACK_ENGINE_BATCH_H
 #define GLS_TRACK_ENGINE_BATCH_H
 
-#include "track/engine/batch_state.h"
+#include "track/engine/batch_result.h"
+#include "track/engine/engine.h"
+#include "track/engine/outcomes.h"
+#include "track/engine/schedule.h"
+#include "track/engine/track_plan.h"
+#include "track/shader/layout.h"
 
-/* Tracks seeds first .. first + n - 1, batch by batch. *done seeds were finished and committed, after a failure too;
- * fewer than n without one where earlier seeds wait for somebody. Where the plan says so, the device has always the
- * next to do:
+/* --- Streamlines that may be tracked more than once (retries): records kept until every streamline of the round is
+ * decided. */
+
+typedef struct gls_retry {
+    gls_line_record line;
+    gls_outcome outcome; /* outcome of the last attempt */
+    uint64_t first;      /* index in gls_retries.found of its first point */
+} gls_retry;
+
+typedef struct gls_retries {
+    gls_retry *retry;
+    uint32_t *pending; /* indices into retry of the streamlines that are not decided yet */
+    uint32_t n, n_pending, capacity;
+    uint32_t limit;    /* largest number of streamlines of the next pass; lowered after a pass in which no streamline
+                          finished */
+    float (*found)[3]; /* points of all kept streamlines, in the order in which they were found */
+    uint64_t n_found, found_capacity;
+} gls_retries;
+/* Frees the arrays; the struct may be used again. */
+void gls_retries_finish(gls_retries *retries);
+
+/* --- State of the batches of one engine. The batch reaches the run (progress, results, counts) only through
+ * gls_batch_host. */
+
+/* Callbacks through which a batch reports to the run. */
+typedef struct gls_batch_host {
+    void *user;
+    /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
+    gls_status (*poll)(void *user);
+    /* Lends an empty result for streamlines of seeds from `seed` on. Sets *result to NULL if the run has no sink. Sets
+     * *gave_way if the batch must end here because no worker tracks an earlier seed that is due. */
+    gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
+    /* Returns a result that take() lent, unused. */
+    void (*drop)(void *user, gls_batch_result *result);
+    /* Reports that all seeds before `end` are finished: adds outcomes to the counts and sends the result, which may be
+     * NULL. */
+    gls_status (*commit)(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes);
+    /* Called after the last streamline of a batch was committed. May be NULL. */
+    gls_status (*finished)(void *user);
+} gls_batch_host;
+
+/* Seeds of one batch and their initial directions from pass 1. begun: pass 1 is on the device; ended: the directions
+ * have arrived. */
+typedef struct gls_seed_batch {
+    uint64_t first;
+    uint32_t n;
+    bool begun, ended;
+    float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
+    uint32_t *direction; /* batch_seeds x gls_direction_words() words */
+} gls_seed_batch;
+#define GLS_SEED_BATCHES 3 /* one batch being placed, one being tracked, one in pass 1 */
+
+/* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
+typedef union gls_upload {
+    gls_line_record *line;     /* for pass 2 */
+    gls_placed_record *placed; /* for pass 3 */
+} gls_upload;
+
+/* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
+typedef struct gls_round {
+    bool any;
+    const gls_seed_batch *seed_batch;
+    uint32_t from, until, n_lines;
+    unsigned buffer_set; /* index of the engine's buffers that the round uses */
+    double begun;
+} gls_round;
+
+/* Finished seeds whose points are still on their way from the device. */
+typedef struct gls_pending {
+    bool any;
+    uint64_t end;      /* all seeds before this one are finished */
+    uint64_t n_points; /* points that pass 3 sends to the host */
+    uint32_t n_placed;
+    bool is_last;             /* these are the last seeds of their batch */
+    gls_batch_result *result; /* NULL: the run has no sink */
+    gls_batch_result *points; /* where the points go: result, scratch, or NULL for nowhere */
+    bool is_visited;          /* the counts of visited voxels come from the device, too */
+} gls_pending;
+
+/* Which points of streamlines the device sends to the host. */
+typedef enum gls_batch_points {
+    GLS_POINTS_ALL,
+    GLS_POINTS_ENDS,   /* first and last point of each streamline */
+    GLS_POINTS_COUNTED /* as GLS_POINTS_ENDS, and all points of streamlines whose voxels the host must count */
+} gls_batch_points;
+
+typedef struct gls_batch {
+    gls_engine *engine;
+    const gls_seeds *seeds;
+    const double (*space)[4];
+    gls_batch_host host; /* poll() may be NULL; the others too if a pass runs alone */
+    bool counts_visits;  /* results carry the voxels that their streamlines visit */
+    gls_batch_points points;
+    gls_track_stats *stats; /* counts since the last commit; commit() takes them */
+    gls_seed_batch seed_batch[GLS_SEED_BATCHES];
+    unsigned buffer_set; /* for the next round */
+    double last_end;     /* time at which the end of the previous round was seen, s */
+    gls_pending pending;
+    uint64_t first, end;    /* seeds of the range that gls_batch_run() tracks */
+    uint64_t delivered;     /* all seeds before this one are committed */
+    uint32_t piece;         /* largest number of seeds in a batch */
+    uint32_t *direction;    /* direction and seed point into the seed batch that the host works on */
+    gls_seed_record *start; /* seed records for pass 1 */
+    gls_upload upload;      /* one of uploads: the one of the round that the host works on */
+    gls_upload uploads[2];
+    gls_state_header *head; /* what pass 2 returns: a header, then state */
+    uint32_t *state;        /* gls_half_words() words for 2 x batch_lines half-streamlines */
+    uint32_t *work;         /* staged plans: host copy of the work buffer's first arrays; else NULL */
+    gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
+    float (*seed)[3];
+    gls_outcomes outcomes;    /* of the current round */
+    gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
+    gls_retries retries;
+    uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
+    double points_per_line; /* running estimate of the pool points that one streamline takes */
+    gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
+    gls_pace track_pace;    /* limits pass 2: streamlines; staged: halves x iterations */
+} gls_batch;
+
+/* Bytes on the host of all arrays of a batch for this plan. */
+uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan);
+/* Allocates the arrays for the plan of batch->engine and frees earlier ones. On failure call gls_batch_free_arrays().
+ */
+gls_status gls_batch_make_arrays(gls_batch *batch);
+/* Frees all arrays of the batch. They may be missing. */
+void gls_batch_free_arrays(gls_batch *batch);
+
+/* --- The loop over batches and rounds. */
+
+/* Tracks seeds first .. first + n - 1, batch by batch. *done: number of seeds that were finished and committed, also
+ * after a failure. *done < n without a failure means that the batch gave way to earlier seeds. If plan.in_flight, the
+ * device always has its next work queued:
  *
  *     device   pass 2 of k-1 | pass 3 of k-2 | pass 1 of k+1 | pass 2 of k | pass 3 of k-1 | pass 1 of k+2 | ...
- *     host                     reads k-2, places k-1 | lists k+1 ...
- */
+ *     host                     reads k-2, places k-1 | lists k+1 ... */
 gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t *done);
+
+/* --- Pass 3: packs the points of kept streamlines into the output buffer. */
+
+/* gls_gather_begin() starts packing n_placed streamlines out of n_items half-streamlines. With n_points > 0 it also
+ * starts to transfer the first n_points points; then gls_gather_end() waits for the points and stores them in
+ * result->point. */
+gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
+/* result must have room for the n_points points. */
+gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
+
+/* --- From the initial directions of seeds to streamlines: which seeds may start streamlines, and in which sense. */
+
+/* Flags that gls_lines_choose() adds to a seed's number of directions. ONE_SIDED: track only the forward half.
+ * NOT_ADMITTED: the guide rejects the seed. */
+#define SEED_ONE_SIDED 0x80000000u
+#define SEED_NOT_ADMITTED 0x40000000u
+
+static inline uint32_t gls_lines_word(const gls_batch *batch, uint32_t seed)
+{
+    return batch->direction[seed * (size_t)gls_direction_words(&batch->engine->params) + DIRECTIONS_COUNT];
+}
+
+/* Number of streamlines of a seed of the batch. */
+static inline uint32_t gls_lines_of_seed(const gls_batch *batch, uint32_t seed)
+{
+    return gls_lines_word(batch, seed) & ~(SEED_ONE_SIDED | SEED_NOT_ADMITTED);
+}
+
+/* Number of streamlines of a seed as gls_outcomes counts them: GLS_SEED_REJECTED if the guide rejects the seed. */
+static inline uint32_t gls_lines_to_count(const gls_batch *batch, uint32_t seed)
+{
+    return gls_lines_word(batch, seed) & SEED_NOT_ADMITTED ? GLS_SEED_REJECTED : gls_lines_of_seed(batch, seed);
+}
+
+/* Edits the directions that pass 1 found for the n seeds from `first` on. Removes those of seeds that the guide
+ * rejects, keeps only the direction nearest to seed_direction if one is given, and picks the sense of one-sided
+ * streamlines. */
+void gls_lines_choose(gls_batch *batch, uint64_t first, uint32_t n);
+/* Fills batch->upload.line with the streamlines of seeds from .. n - 1 of the batch that begins with seed `first`.
+ * Takes whole seeds while they fit into capacity, and at least one. Returns the index behind the last seed taken;
+ * *n_lines gets the number of streamlines. */
+uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
+                        uint32_t *n_lines);
+
+/* --- Passes 1 and 2 on the device: one kernel each that runs to the end, or staged, in many short dispatches. */
+
+/* Pass 1: finds the directions of seeds first .. first + n - 1, whose positions are in batch->seed, and stores them in
+ * batch->direction. */
+gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
+/* Pass 1 in two steps, so that the device can get more work between them. */
+gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
+/* Waits for pass 1 and validates what it found. GLS_ERR_DEVICE if the device left garbage. */
+gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
+/* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
+ * half-streamline. */
+gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
+/* Pass 2 in two steps. */
+gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
+/* Waits for pass 2. */
+gls_status gls_pass_track_end(gls_batch *batch);
+
+/* Fourth word of the random counter of one direction of a seed, see glsl/base/common.glsl. The direction takes five
+ * bits; each retry adds DRAW_STREAM_RETRY, which lies above them. */
+#define DRAW_STREAM_RETRY (1u << 21)
+static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
+{
+    return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
+}
+
+/* Unit vector of a forward half's first direction, from the vertex word of its line record. */
+void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direction[3]);
+
+/* --- From tracked half-streamlines to streamlines: a verdict and a place in the output for each. The device is idle
+ * meanwhile, so keep this code fast. */
+
+/* Whether both halves of a line have ended. A half has not ended if the pool of points was full. */
+bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
+/* Appends a streamline to the result: its points begin at index `first`, its seed lies at `at` (voxel coordinates). */
+void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,
+                    gls_batch_result *result);
+/* Judges line `line` of a pass of n_lines, stores its outcome in batch->outcomes, and, if the line is kept, places it
+ * at *points in the output and advances *points. Also appends the line to result unless result is NULL. at: its seed in
+ * voxel coordinates. */
+void gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+                    gls_batch_result *result, uint64_t *points);
+/* Prefix sum between tracking and packing. Judges and places the n_lines lines of seeds from .. until - 1 in order and
+ * stops before the first seed with an unfinished half. Returns the number of lines placed. *next_seed: first seed that
+ * was not placed; *n_points: points of all kept lines. result may be NULL. */
+uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
+                         gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
+
+/* --- Retries: rejected streamlines are tracked again from the same seed with other random numbers. Kept streamlines
+ * wait here because those of earlier seeds may be found later. */
+
+/* Starts with the n_lines streamlines of batch->upload.line. */
+gls_status gls_retries_begin(gls_batch *batch, uint32_t n_lines);
+/* Tracks at most `capacity` undecided streamlines once. wants_points: the run has a sink. */
+gls_status gls_retries_pass(gls_batch *batch, uint32_t capacity, bool wants_points);
+/* Call when no streamline is pending. Stores the outcomes of seeds from .. until - 1 of the batch that begins with seed
+ * `first`, and appends their kept streamlines in order to result unless result is NULL. */
+gls_status gls_retries_place(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result);
 
 #endif

@@ -1,13 +1,14 @@
-#include "track/engine/batch_state.h"
+/* Allocates the host arrays of a batch, and computes their size beforehand. */
+#include "track/engine/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/status.h"
 
-/* Sizes of the arrays, in the order of gls_batch. */
+/* Bytes of the arrays of gls_batch, in the order of its members. */
 typedef struct array_bytes {
-    uint64_t direction, start, upload, state, work, order, seed, tally, retries;
+    uint64_t direction, start, upload, state, work, order, seed, outcomes, retries;
 } array_bytes;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -19,17 +20,17 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 {
     uint64_t seeds = p->batch_seeds, lines = p->batch_lines;
     return (array_bytes){
-        .direction = GLS_CROPS * 4 * seeds * gls_direction_words(params),
+        .direction = GLS_SEED_BATCHES * 4 * seeds * gls_direction_words(params),
         .start = seeds * sizeof(gls_seed_record),
         .upload = 2 * lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record)),
         .state = sizeof(gls_state_header) + 4 * gls_half_words(p, 2 * lines),
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
-        .seed = GLS_CROPS * seeds * sizeof(float[3]),
-        .tally = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
-        /* what is found may be more than this, but rarely */
+        .seed = GLS_SEED_BATCHES * seeds * sizeof(float[3]),
+        .outcomes = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
+        /* an estimate: retries may, rarely, find more points than this */
         .retries = params->retries > 0 ? lines * (sizeof(gls_retry) + sizeof(uint32_t)) +
-                                             2 * gls_parcel_capacity_bytes(lines, p->output_points)
+                                             2 * gls_batch_result_capacity_bytes(lines, p->output_points)
                                        : 0,
     };
 }
@@ -37,20 +38,20 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
 {
     const array_bytes b = bytes_of(params, plan);
-    return b.direction + b.start + b.upload + b.state + b.work + b.order + b.seed + b.tally + b.retries;
+    return b.direction + b.start + b.upload + b.state + b.work + b.order + b.seed + b.outcomes + b.retries;
 }
 
 void gls_batch_free_arrays(gls_batch *c)
 {
-    free(c->crop[0].direction);
+    free(c->seed_batch[0].direction);
     free(c->start);
     free(c->uploads[0].line);
     free(c->head);
-    free(c->crop[0].seed);
+    free(c->seed_batch[0].seed);
     free(c->work);
     free(c->order);
-    gls_tally_finish(&c->tally);
-    gls_parcel_finish(&c->scratch);
+    gls_outcomes_finish(&c->outcomes);
+    gls_batch_result_finish(&c->scratch);
     gls_retries_finish(&c->retries);
     c->direction = c->state = c->work = NULL;
     c->head = NULL;
@@ -58,28 +59,28 @@ void gls_batch_free_arrays(gls_batch *c)
     c->upload.line = c->uploads[0].line = NULL;
     c->seed = NULL;
     c->order = NULL;
-    memset(c->crop, 0, sizeof c->crop);
-    c->caught = (gls_catch){0};
+    memset(c->seed_batch, 0, sizeof c->seed_batch);
+    c->pending = (gls_pending){0};
 }
 
 gls_status gls_batch_make_arrays(gls_batch *c)
 {
     const array_bytes bytes = bytes_of(&c->engine->params, &c->engine->plan);
     gls_batch_free_arrays(c);
-    c->direction = c->crop[0].direction = malloc(bytes.direction);
+    c->direction = c->seed_batch[0].direction = malloc(bytes.direction);
     c->start = malloc(bytes.start);
     c->upload.line = c->uploads[0].line = malloc(bytes.upload);
     c->head = malloc(bytes.state);
-    c->seed = c->crop[0].seed = malloc(bytes.seed);
+    c->seed = c->seed_batch[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
     c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
     if (c->direction && c->start && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
         (bytes.order == 0 || c->order)) {
         c->state = (uint32_t *)(c->head + 1);
         c->uploads[1].line = (gls_line_record *)((char *)c->upload.line + bytes.upload / 2);
-        for (size_t i = 1; i < GLS_CROPS; i++) {
-            c->crop[i].direction = c->direction + i * (bytes.direction / 4 / GLS_CROPS);
-            c->crop[i].seed = c->seed + i * c->engine->plan.batch_seeds;
+        for (size_t i = 1; i < GLS_SEED_BATCHES; i++) {
+            c->seed_batch[i].direction = c->direction + i * (bytes.direction / 4 / GLS_SEED_BATCHES);
+            c->seed_batch[i].seed = c->seed + i * c->engine->plan.batch_seeds;
         }
         return GLS_OK;
     }

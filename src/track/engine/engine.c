@@ -1,3 +1,5 @@
+/* Creates an engine in three steps, and retries with a smaller field or smaller batches where the device is short of
+ * memory. */
 #include "track/engine/engine.h"
 
 #include <math.h>
@@ -20,12 +22,13 @@ static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
     return GLS_OK;
 }
 
-void gls_engine_turn(gls_engine *t, unsigned turn)
+void gls_engine_use_buffer_set(gls_engine *t, unsigned set)
 {
-    t->buffer = t->turn[turn % GLS_TRACK_TURNS].buffer;
-    t->fetch = t->turn[turn % GLS_TRACK_TURNS].fetch;
+    t->buffer = t->buffer_set[set % GLS_TRACK_BUFFER_SETS].buffer;
+    t->fetch = t->buffer_set[set % GLS_TRACK_BUFFER_SETS].fetch;
 }
 
+/* Creates the copies of all buffers and fetches that the plan wants. Buffer sets beyond that share copies. */
 static gls_status create_buffers(gls_engine *t)
 {
     static const struct {
@@ -46,59 +49,59 @@ static gls_status create_buffers(gls_engine *t)
     };
     uint64_t bytes[GLS_TRACK_BUFFERS];
     gls_track_buffer_bytes(&t->params, &t->plan, bytes);
-    gls_engine_turn(t, 0);
+    gls_engine_use_buffer_set(t, 0);
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         const unsigned n = gls_track_buffer_copies(&t->plan, (gls_track_buffer)i);
-        for (unsigned k = 0; k < GLS_TRACK_TURNS; k++) {
-            gls_buffer **place = &t->turn[k].buffer[i];
+        for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
+            gls_buffer **place = &t->buffer_set[k].buffer[i];
             gls_status status = GLS_OK;
             if (k < n)
                 status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, place);
             else
-                *place = t->turn[k % n].buffer[i];
-            if (status != GLS_OK) return status;
+                *place = t->buffer_set[k % n].buffer[i];
+            if (status) return status;
         }
     }
     uint64_t fetched[GLS_TRACK_FETCHES];
     gls_track_fetch_bytes(&t->params, &t->plan, fetched);
     for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
         const unsigned n = gls_track_fetch_copies(&t->plan, (gls_track_fetch)i);
-        for (unsigned k = 0; k < GLS_TRACK_TURNS; k++) {
-            gls_fetch **place = &t->turn[k].fetch[i];
+        for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
+            gls_fetch **place = &t->buffer_set[k].fetch[i];
             gls_status status = GLS_OK;
             if (k < n)
                 status = gls_fetch_create(t->device, fetched[i], place);
             else
-                *place = t->turn[k % n].fetch[i];
-            if (status != GLS_OK) return status;
+                *place = t->buffer_set[k % n].fetch[i];
+            if (status) return status;
         }
     }
     return GLS_OK;
 }
 
-/* Below this many seeds at a time volumes of half the size are the better remedy. */
+/* Do not halve float batches below this many seeds: volumes of half precision then save more. */
 #define SMALLEST_FLOAT_BATCH 64u
 
 static void destroy_buffers(gls_engine *t)
 {
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++)
         for (unsigned k = 0; k < gls_track_buffer_copies(&t->plan, (gls_track_buffer)i); k++)
-            gls_buffer_destroy(t->turn[k].buffer[i]);
+            gls_buffer_destroy(t->buffer_set[k].buffer[i]);
     for (int i = 0; i < GLS_TRACK_FETCHES; i++)
         for (unsigned k = 0; k < gls_track_fetch_copies(&t->plan, (gls_track_fetch)i); k++)
-            gls_fetch_destroy(t->turn[k].fetch[i]);
-    memset(t->turn, 0, sizeof t->turn);
+            gls_fetch_destroy(t->buffer_set[k].fetch[i]);
+    memset(t->buffer_set, 0, sizeof t->buffer_set);
 }
 
-/* All buffers, for smaller and smaller batches where the device's memory does not do. */
+/* Creates all buffers. Halves the batch and tries again while the device is short of memory. */
 static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
 {
     uint32_t wanted = t->plan.batch_seeds;
     for (;;) {
         gls_status status = create_buffers(t);
-        if (status == GLS_OK) status = gls_device_synchronize(t->device);
+        if (!status) status = gls_device_synchronize(t->device);
         uint32_t batch = t->plan.batch_seeds / 2;
-        if (status == GLS_OK && t->halvings > 0)
+        if (!status && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
                     gls_device_kept_info(t->device)->renderer, t->plan.batch_seeds, wanted);
         if (!gls_status_is_memory(status) ||
@@ -107,7 +110,7 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
         destroy_buffers(t);
         t->params.batch_seeds = batch;
         gls_status planned = gls_track_plan_make(&t->params, gls_device_kept_info(t->device), input, &t->plan);
-        if (planned != GLS_OK) return planned;
+        if (planned) return planned;
         t->halvings++;
     }
 }
@@ -116,10 +119,10 @@ static gls_status create_model(gls_engine *t, const gls_track_input *input)
 {
     gls_status status =
         gls_model_plan_make(gls_device_kept_info(t->device), &t->params, &t->plan, input, &t->model_plan);
-    return status == GLS_OK ? gls_model_create(t->device, &t->model_plan, &t->model) : status;
+    return !status ? gls_model_create(t->device, &t->model_plan, &t->model) : status;
 }
 
-/* A field may be large for speed only: without memory for it a smaller one does, and gives the same. */
+/* Creates the model. A field may be large only for speed: where memory is short a smaller one gives the same result. */
 static gls_status fit_model(gls_engine *t, const gls_track_input *input)
 {
     for (;;) {
@@ -147,17 +150,17 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_device_hold(device);
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);
-    if (status == GLS_OK) status = fit_model(t, input);
-    if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
-    if (status == GLS_OK) status = gls_kernels_announce(device, params, &t->plan, input, &t->model_plan);
+    if (!status) status = fit_model(t, input);
+    if (!status) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
+    if (!status) status = gls_kernels_announce(device, params, &t->plan, input, &t->model_plan);
     gls_device_release(device);
-    if (status == GLS_OK) {
+    if (!status) {
         const gls_getter *getter = t->plan.getter;
-        t->turn_cost = getter->turn_cost ? getter->turn_cost(params, input) : 1;
+        t->iteration_cost = getter->iteration_cost ? getter->iteration_cost(params, input) : 1;
         status = copy_vertices(t, getter->sphere(input));
     }
     t->seconds_upload = gls_clock_seconds() - start;
-    if (status == GLS_OK)
+    if (!status)
         *out = t;
     else
         gls_engine_destroy(t);
@@ -184,11 +187,11 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_status status = fit_buffers(t, input);
     t->seconds_upload += gls_clock_seconds() - start;
     start = gls_clock_seconds();
-    if (status == GLS_OK) status = gls_kernels_load(t->device, &t->params, &t->plan, &t->model_plan, &t->kernels);
+    if (!status) status = gls_kernels_load(t->device, &t->params, &t->plan, &t->model_plan, &t->kernels);
     t->seconds_compile = gls_clock_seconds() - start;
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     t->complete = true;
     uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     const gls_field_plan *field = &t->model.field.plan;
@@ -205,9 +208,9 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
     gls_engine *t = NULL;
     size_t failed;
     gls_status status = gls_engine_begin(device, params, input, &t);
-    if (status == GLS_OK) status = gls_engine_fill(&t, 1, input, &failed);
-    if (status == GLS_OK) status = gls_engine_complete(t, input);
-    if (status == GLS_OK)
+    if (!status) status = gls_engine_fill(&t, 1, input, &failed);
+    if (!status) status = gls_engine_complete(t, input);
+    if (!status)
         *out = t;
     else
         gls_engine_destroy(t);

@@ -1,11 +1,49 @@
-/* An engine: what tracks on one device: kernels, fields and buffers. */
+/* An engine tracks on one device: it owns the kernels, the fields and the buffers there. */
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
+#include <glslines/track.h>
+
 #include "gpu/objects.h"
-#include "track/engine/kernels.h"
 #include "track/engine/timed.h"
+#include "track/engine/track_plan.h"
 #include "track/engine/visitor_kernel.h"
+
+/* --- The model of a direction getter on a device: field, tables and definitions, handled alike for all getters. */
+
+/* Plans the field, the contents of the model buffer and the getter's definitions; touches no device. Call
+ * gls_model_plan_finish() even after a failure. */
+gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
+                               const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
+/* Frees tables and definitions. The plan may be zeroed. */
+void gls_model_plan_finish(gls_model_plan *plan);
+/* Creates the field, without values, and the model buffer; frees the tables of the plan. */
+gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model *model);
+/* Frees field and buffer. The model may be zeroed. */
+void gls_model_finish(gls_model *model);
+
+/* --- Kernels: their definitions and shader slots, and how they are loaded. */
+
+typedef struct gls_kernels {
+    gls_kernel *initial;                      /* pass 1 in one kernel */
+    gls_kernel *track;                        /* pass 2 in one kernel */
+    gls_kernel *step;                         /* staged plans: a few iterations of pass 2 */
+    gls_kernel *sample, *first_sample, *turn; /* split plans: both passes, an iteration is sample, then turn;
+                                                 first_sample replaces sample in pass 1 where the two differ */
+    gls_kernel *gather;                       /* pass 3 */
+} gls_kernels;
+
+/* Adds definitions to the model's, and announces the kernels to the driver, which may compile them on its own threads.
+ */
+gls_status gls_kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                                const gls_track_input *input, gls_model_plan *model);
+/* Loads the announced kernels that the plan needs. Call gls_kernels_destroy() even after a failure. */
+gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                            gls_model_plan *model, gls_kernels *kernels);
+/* Destroys the kernels that are loaded. */
+void gls_kernels_destroy(gls_kernels *kernels);
+
+/* --- The engine. */
 
 typedef struct gls_engine {
     gls_device *device;
@@ -16,39 +54,39 @@ typedef struct gls_engine {
     gls_guide guide;
     gls_kernels kernels;
     gls_visitor visitor;
-    float (*vertex)[3]; /* of the sphere */
+    float (*vertex)[3]; /* unit vectors of the sphere's vertices */
     uint32_t n_vertices;
-    bool antipodal;           /* each stands for both senses */
-    bool has_direction;       /* streamlines start in one that was given: */
-    double seed_direction[3]; /* a unit vector along the voxel axes */
+    bool antipodal;           /* each vertex stands for both senses of its axis */
+    bool has_direction;       /* a seed direction was given */
+    double seed_direction[3]; /* unit vector along the voxel axes, if has_direction */
     struct {
         gls_buffer *buffer[GLS_TRACK_BUFFERS];
         gls_fetch *fetch[GLS_TRACK_FETCHES];
-    } turn[GLS_TRACK_TURNS];
-    gls_buffer **buffer; /* by gls_track_buffer; of the turn of gls_engine_turn(), as is: */
-    gls_fetch **fetch;   /* by gls_track_fetch */
+    } buffer_set[GLS_TRACK_BUFFER_SETS];
+    gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
+    gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
     double seconds_upload, seconds_compile;
-    double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
-    uint32_t halvings; /* of the batch, for want of memory */
-    bool owns_device;  /* opened in place of one that was lost */
+    double iteration_cost; /* cost of drawing a direction; 1: as the search for the peaks of a seed */
+    uint32_t halvings;     /* how often batches were halved because memory was short */
+    bool owns_device;      /* the engine opened this device after the old context was lost */
     bool complete;
-    bool timed; /* kernels are waited for, and their times added up: */
+    bool timed; /* sum up the times of kernels in kernel_seconds */
     double kernel_seconds[GLS_ENGINE_TIMES];
-    gls_model_plan model_plan; /* until it is complete */
+    gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;
-/* The parts of gls_engine_create(): all that does not depend on the values of the input; the fields, of several engines
- * at once, *failed telling which of them failed (SIZE_MAX: it is no fault of a device); buffers, for a smaller batch
- * where memory demands it, and kernels. */
+/* The three steps of gls_engine_create(). begin: everything that does not depend on values of the input. fill: the
+ * values of the fields, for n engines at once; *failed gets the index of the engine that failed, or SIZE_MAX if no
+ * device is at fault. complete: buffers, with smaller batches if memory is short, and kernels. */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                             gls_engine **engine);
 gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
 gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
-/* Builds kernels and uploads fields; params and input have been checked. */
+/* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
-/* From here on the buffers are those of this turn. */
-void gls_engine_turn(gls_engine *engine, unsigned turn);
-/* gls_kernel_run() in one dimension, timed where that is wanted. */
+/* Makes engine->buffer and engine->fetch point to this set (modulo GLS_TRACK_BUFFER_SETS). */
+void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);
+/* Runs a kernel in one dimension, and adds its time to kernel_seconds if the engine is timed. */
 gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
                           const gls_arg *args, size_t n_args);
 /* Accepts NULL. */

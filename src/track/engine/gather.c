@@ -1,4 +1,5 @@
-#include "track/engine/gather.h"
+/* Pass 3 on the device: packs the points of placed streamlines into the output buffer and fetches them. */
+#include "track/engine/batch.h"
 
 #include "gpu/objects.h"
 #include "util/clock.h"
@@ -26,10 +27,10 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         c->points == GLS_POINTS_ENDS,
     };
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
-    if (status == GLS_OK)
+    if (!status)
         status =
             gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
                       gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
@@ -38,18 +39,18 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
                             sizeof args / sizeof args[0]);
-    /* so that the times of gathering and reading can be told from each other */
-    if (status == GLS_OK && !t->plan.in_flight) status = gls_device_synchronize(t->device);
-    if (status == GLS_OK && n_points > 0)
+    /* separates the time of packing from the time of reading */
+    if (!status && !t->plan.in_flight) status = gls_device_synchronize(t->device);
+    if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
     c->stats->result.seconds_gather += gls_trace_phase("begin gather", start, c->delivered);
     return status;
 }
 
-gls_status gls_gather_end(gls_batch *c, gls_parcel *parcel)
+gls_status gls_gather_end(gls_batch *c, gls_batch_result *result)
 {
     double start = gls_clock_seconds();
-    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_OUTPUT], parcel->point);
+    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_OUTPUT], result->point);
     c->stats->result.seconds_readback += gls_trace_phase("read points", start, c->delivered);
     return status;
 }

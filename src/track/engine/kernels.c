@@ -1,9 +1,10 @@
-#include "track/engine/kernels.h"
+/* Definitions, shader slots and loading of the tracker's kernels, and the getter's model on the device. */
+#include "track/engine/engine.h"
 
 #include "gpu/objects.h"
 #include "util/status.h"
 
-/* The grid, the sphere, and what the loop of a half needs: the same for all direction getters. */
+/* Definitions that do not depend on the direction getter: the grid, the sphere, the loop of a half-streamline. */
 static void define_common(gls_define_list *d, const gls_track_params *params, const gls_track_plan *plan,
                           const gls_grid *grid, const gls_sphere *sphere)
 {
@@ -43,16 +44,18 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
     if (gls_lanes_fixed(plan)) gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
 }
 
-/* A kernel that a plan needs. */
+/* A kernel that the plan needs. */
 typedef struct wanted {
     const char *file;
     const gls_group_plan *group;
-    bool is_initial, measured; /* it does pass 1; that begins with the measured signal instead of a sample of it */
+    bool is_initial, measured; /* is_initial: a kernel of pass 1; measured: pass 1 starts from the measured signal, not
+                                  from a bootstrap sample */
     gls_kernel **kernel;
 } wanted;
 
 #define MAX_WANTED 4
 
+/* Lists the kernels of a plan and where in *k each is stored. Returns their number. */
 static size_t list_kernels(const gls_track_params *params, const gls_track_plan *plan, gls_kernels *k,
                            wanted list[MAX_WANTED])
 {
@@ -72,13 +75,14 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
+/* Announces or loads one kernel with the model's definitions and its own, which are removed afterwards. */
 static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
                        bool announced)
 {
     gls_define_list *d = &model->defines;
     size_t n = d->n;
-    /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
-     * and its peaks are needed but once a seed */
+    /* source written out for every vertex runs fastest on one invocation but compiles slowly: use loops in kernels that
+     * need the ODF and its peaks only once for each seed */
     bool looped = plan->mapping->looped || w->is_initial || model->looped;
     gls_status status = GLS_OK;
     if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
@@ -105,8 +109,8 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
     gls_guide_define(&plan->guide, params, input, &model->defines);
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
-    /* the last take longest */
-    while (n-- > 0 && status == GLS_OK) status = load(device, plan, model, &list[n], true);
+    /* begin with the last, which take longest to compile */
+    while (n-- > 0 && !status) status = load(device, plan, model, &list[n], true);
     return status;
 }
 
@@ -116,7 +120,7 @@ gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, 
     wanted list[MAX_WANTED];
     size_t n = list_kernels(params, plan, k, list);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && status == GLS_OK; i++) status = load(device, plan, model, &list[i], false);
+    for (size_t i = 0; i < n && !status; i++) status = load(device, plan, model, &list[i], false);
     return status;
 }
 
@@ -125,4 +129,60 @@ void gls_kernels_destroy(gls_kernels *k)
     gls_kernel *kernels[] = {k->initial, k->track, k->step, k->sample, k->first_sample, k->turn, k->gather};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) gls_kernel_destroy(kernels[i]);
     *k = (gls_kernels){0};
+}
+
+gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
+                               const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model)
+{
+    const gls_model_request request = {
+        .limits = limits,
+        .params = params,
+        .input = input,
+        .n_units =
+            limits->max_texture_units > plan->guide.n_textures ? limits->max_texture_units - plan->guide.n_textures : 0,
+        .lanes = plan->lanes,
+        .lanes_fixed = gls_lanes_fixed(plan),
+        .looped = plan->mapping->looped,
+        .smaller_field = plan->smaller_field,
+        .tables_shared = plan->tables_shared,
+    };
+    gls_define_list *d = &model->defines;
+    gls_tables *tables = &model->tables;
+    *model = (gls_model_plan){0};
+    gls_status status = plan->getter->plan(&request, model);
+    if (status) return status;
+    /* llvmpipe reads a storage block lane by lane, but a uniform block at once */
+    gls_tables_fill_block(tables);
+    tables->uniform =
+        limits->software && plan->lanes == 1 && tables->n * sizeof *tables->word <= limits->max_uniform_bytes;
+    gls_define_int(d, "MODEL_UNIFORM", tables->uniform, "CPU renderers read uniform blocks faster");
+    gls_define_int(d, "MODEL_BLOCKS", (int64_t)tables->n / 4, "of four words");
+    gls_define_file(d, "getter", plan->getter->shader, plan->getter->name);
+    gls_define_file(d, "initial_directions", plan->getter->initial, plan->getter->name);
+    gls_define_file(d, "field", model->field.kind->shader, model->field.kind->name);
+    model->field.kind->define(&model->field, d);
+    return GLS_OK;
+}
+
+void gls_model_plan_finish(gls_model_plan *plan)
+{
+    gls_tables_finish(&plan->tables);
+    gls_define_finish(&plan->defines);
+    *plan = (gls_model_plan){0};
+}
+
+gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model *model)
+{
+    model->uniform = plan->tables.uniform;
+    gls_status status = gls_tables_upload(&plan->tables, device, &model->buffer);
+    if (!status) status = gls_field_create(device, &plan->field, "model volume", &model->field);
+    if (status) gls_model_finish(model);
+    return status;
+}
+
+void gls_model_finish(gls_model *model)
+{
+    gls_field_finish(&model->field);
+    gls_buffer_destroy(model->buffer);
+    *model = (gls_model){0};
 }

@@ -1,10 +1,11 @@
-#include "track/engine/mapping.h"
+/* The mappings of streamlines to invocations: one row each, and the choice for a device. */
+#include "track/engine/track_plan.h"
 
 #include <string.h>
 
 #include "util/status.h"
 
-/* --- one invocation a streamline ------------------------------------------ */
+/* --- One invocation for each streamline. */
 
 static gls_status check_single(const gls_device_info *limits)
 {
@@ -37,7 +38,7 @@ static const gls_mapping_kind single = {
     .slots_each = one,
 };
 
-/* --- a subgroup a streamline ---------------------------------------------- */
+/* --- A subgroup for each streamline. */
 
 static gls_status check_subgroup(const gls_device_info *limits)
 {
@@ -52,8 +53,8 @@ static uint32_t lanes_of_subgroup(const gls_device_info *limits)
     return limits->subgroup_size;
 }
 
-/* Intel's compiler picks the subgroup's width, 8 at least: there may be more of them in a group than the reported size
- * says. */
+/* Intel's compiler picks the width of subgroups, at least 8: a group may have more subgroups than the reported
+ * size suggests. */
 static uint32_t slots_of_subgroup(const gls_device_info *limits)
 {
     return strstr(limits->vendor, "Intel") ? limits->subgroup_size / 8 : 1;
@@ -78,9 +79,9 @@ static const gls_mapping_kind subgroup = {
     .slots_each = slots_of_subgroup,
 };
 
-/* --- a work group a streamline -------------------------------------------- */
+/* --- A work group for each streamline. */
 
-/* As wide as what the hardware does at once where that is known, so that its lanes need not wait for each other. */
+/* As wide as the hardware's subgroup where the width is known, so that lanes need not wait for each other. */
 static uint32_t lanes_of_group(const gls_device_info *limits)
 {
     return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;
@@ -104,7 +105,7 @@ static const gls_mapping_kind group = {
     .slots_each = one,
 };
 
-/* -------------------------------------------------------------------------- */
+/* --- The table of mappings. */
 
 static const gls_mapping_kind *const kinds[GLS_MAPPING_COUNT] = {
     [GLS_MAPPING_SINGLE] = &single,
@@ -120,7 +121,7 @@ const char *gls_mapping_name(gls_mapping mapping)
 
 gls_mapping gls_mapping_auto(const gls_device_info *device)
 {
-    /* a CPU renderer has no lanes to fill, and a GPU is slow where it has but one */
+    /* a CPU renderer has no lanes to fill; a GPU is slow with one lane for each streamline */
     if (device->software) return GLS_MAPPING_SINGLE;
     return device->subgroup_size > 0 ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
 }

@@ -1,10 +1,12 @@
-#include "track/engine/order.h"
+/* Sorts the streamlines of a round along a Morton curve, so that neighbours in the list read the same part of a field.
+ */
+#include "track/engine/schedule.h"
 
-/* Ten bits an axis: voxels further out are as good as the last. */
+/* Ten bits for each axis. Voxels beyond the last all count as the last. */
 #define LAST_VOXEL 1023
 #define DIGITS 1024
 
-/* Every third bit, from the lowest on. */
+/* Spreads the ten lowest bits: bit i moves to bit 3 i. */
 static uint32_t spread(uint32_t x)
 {
     x = (x | x << 16) & 0x030000ffu;

@@ -1,13 +1,14 @@
-#include "track/engine/pace.h"
+/* Limits the work of a dispatch by the measured times of earlier ones. */
+#include "track/engine/schedule.h"
 
 #include <stdbool.h>
 
-/* Times of few items say little of many: no more than this at once. */
-#define MOST_GROWTH 8
+/* Largest growth of the limit at once: the times of few items say little about many. */
+#define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
 
-/* The product within least .. UINT32_MAX. */
+/* items * factor, clamped to the smallest limit .. UINT32_MAX. */
 static uint32_t scaled(const gls_pace *pace, double items, double factor)
 {
     double product = items * factor;
@@ -50,7 +51,7 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
-        limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
+        limit = scaled(pace, items, change < MAX_GROWTH ? change : MAX_GROWTH);
     pace->limit = limit;
 }
 
@@ -61,7 +62,7 @@ void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds)
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
-    /* half of what would be wanted: it is a guess */
+    /* use half of the wanted time, because the cost is a guess */
     if (pace->limit == 0 && other->seconds_per_item > 0)
         pace->limit = scaled(pace, 1, wanted_of(pace) / 2 / (other->seconds_per_item * times));
 }

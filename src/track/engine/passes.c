@@ -1,4 +1,6 @@
-#include "track/engine/passes.h"
+/* Passes 1 and 2 on the device: uploads seeds or streamlines, dispatches the kernels in pieces that stay short, and
+ * validates what comes back. */
+#include "track/engine/batch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,13 +13,14 @@
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
-/* Pass 1 has its own: it is told what to do while pass 2 of the batch before may be at work. */
+/* Pass 1 has its own uniforms: they are written while pass 2 of the batch before may still run. */
 static gls_track_buffer uniforms_of(bool initial)
 {
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
 }
 
-static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t turns, bool initial)
+/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items. */
+static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t iterations, bool initial)
 {
     const gls_track_params *p = &t->params;
     const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
@@ -36,7 +39,7 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
-        .turns = turns,
+        .turns = iterations,
         .angular_weight = initial ? 0.0f : (float)p->angular_weight,
         .per_mm_x = (float)(1 / t->grid.voxel_size[0]),
         .per_mm_y = (float)(1 / t->grid.voxel_size[1]),
@@ -53,7 +56,7 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
     return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
 }
 
-/* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
+/* Sets the arguments that all kernels share: textures, parameters, model. Returns their number. */
 static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
 {
     size_t n = 0;
@@ -82,7 +85,7 @@ static gls_status reset_state(gls_batch *c, uint32_t n_items)
     return gls_buffer_write(c->engine->buffer[GLS_TRACK_STATE], 0, sizeof *c->head + 4ull * n_items, c->head);
 }
 
-/* The header, how the halves stand, and what the guide remembers of them. */
+/* Starts to fetch the header, the state of each half-streamline, and the guide's memory of it. */
 static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
     gls_fetch *fetch = c->engine->fetch[GLS_FETCH_STATE];
@@ -90,7 +93,7 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
                            sizeof *c->head + 4 * gls_half_words(&c->engine->plan, n_items));
 }
 
-/* --- one kernel a pass ---------------------------------------------------- */
+/* --- One kernel for each pass. */
 
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
@@ -103,25 +106,25 @@ static size_t direction_words(const gls_engine *t)
     return gls_direction_words(&t->params);
 }
 
-/* Seeds at .. at + n - 1 of the crop that begins with seed first. */
-static gls_status initial_piece(gls_batch *c, const gls_crop *crop, uint64_t first, uint32_t at, uint32_t n)
+/* Pass 1 of seeds at .. at + n - 1 of the seed batch that begins with seed `first`. */
+static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
     gls_arg args[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
-        const float *p = crop->seed[at + i];
+        const float *p = seed_batch->seed[at + i];
         c->start[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
     }
     gls_status status = upload_uniforms(t, n, n, 1, true);
-    if (status == GLS_OK) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
-    if (status != GLS_OK) return status;
+    if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
+    if (status) return status;
     size_t n_args = common_arguments(t, true, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
     status = run(t, t->kernels.initial, GLS_TIME_INITIAL, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_kept_info(t->device)->max_work_groups, args, n_args);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_DIRECTIONS], t->buffer[GLS_TRACK_DIRECTIONS], 0,
                                  4 * n * direction_words(t));
     return status;
@@ -132,64 +135,65 @@ static gls_status poll(gls_batch *c)
     return c->host.poll ? c->host.poll(c->host.user) : GLS_OK;
 }
 
-/* All at once where the pace allows it. */
-static gls_status initial_whole(gls_batch *c, const gls_crop *crop, uint64_t first)
+/* Pass 1 of a seed batch: in one dispatch if the pace allows it, else in pieces. */
+static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first)
 {
-    const uint32_t n = crop->n;
+    const uint32_t n = seed_batch->n;
     gls_status status = GLS_OK;
     if (gls_pace_items(&c->initial_pace, n) == n) {
-        status = initial_piece(c, crop, first, 0, n);
-        return status == GLS_OK ? poll(c) : status;
+        status = initial_piece(c, seed_batch, first, 0, n);
+        return !status ? poll(c) : status;
     }
-    for (uint32_t at = 0, piece; at < n && status == GLS_OK; at += piece) {
+    for (uint32_t at = 0, piece; at < n && !status; at += piece) {
         double start = gls_clock_seconds();
         piece = gls_pace_items(&c->initial_pace, n - at);
-        status = initial_piece(c, crop, first, at, piece);
-        if (status == GLS_OK)
+        status = initial_piece(c, seed_batch, first, at, piece);
+        if (!status)
             status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS],
-                                   crop->direction + at * direction_words(c->engine));
+                                   seed_batch->direction + at * direction_words(c->engine));
         gls_pace_note(&c->initial_pace, piece, gls_clock_seconds() - start);
-        if (status == GLS_OK) status = poll(c);
+        if (!status) status = poll(c);
     }
     return status;
 }
 
-/* The line that is tracked i-th. */
-static uint32_t line_in_turn(const gls_batch *c, uint32_t i)
+/* Index of the line that is tracked i-th. */
+static uint32_t line_at(const gls_batch *c, uint32_t i)
 {
     return c->order ? c->order[i].line : i;
 }
 
+/* Pass 2 as one dispatch that tracks all streamlines to their ends. */
 static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
     gls_arg args[MAX_ARGUMENTS];
-    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_in_turn(c, i);
+    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_at(c, i);
     gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
-    if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
-    if (status != GLS_OK) return status;
+    if (!status) status = reset_state(c, 2 * n_lines);
+    if (status) return status;
     size_t n_args = common_arguments(t, false, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     status = run(t, t->kernels.track, GLS_TIME_TRACK, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
                  t->plan.track_groups, args, n_args);
-    if (status == GLS_OK) status = read_state(c, 2 * n_lines);
+    if (!status) status = read_state(c, 2 * n_lines);
     return status;
 }
 
-/* --- staged: the host keeps the list of running halves -------------------- */
+/* --- Staged: many short dispatches; the host keeps the list of running half-streamlines. */
 
-/* A word of a slot, see layout/work.def. */
+/* Address of a word of a slot, see layout/work.def. */
 static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot)
 {
     size_t words = c->engine->plan.host_arrays - 1;
     return &c->work[n_items + slot * words + word - 1];
 }
 
-static void put_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
+static void store_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
 {
     for (uint32_t a = 0; a < 3; a++) memcpy(work_of(c, n_items, word + a, slot), &v[a], sizeof v[a]);
 }
@@ -200,8 +204,8 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
                             c->work);
 }
 
-/* These turns for the first n_active slots of the device's list. */
-static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
+/* Runs so many iterations for the first n_active slots of the device's list. */
+static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iterations, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
@@ -213,55 +217,56 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
     if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {
+    for (uint32_t i = 0; i < iterations && !status; i++) {
         status = run(t, initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, time,
                      n_active, slots, limit, args, n_args);
-        if (status == GLS_OK) status = run(t, t->kernels.turn, time, n_active, slots, limit, args, n_args);
+        if (!status) status = run(t, t->kernels.turn, time, n_active, slots, limit, args, n_args);
     }
     return status;
 }
 
-/* With fewer halves than this at a time a device that is slow is slower still: rather fewer turns. */
+/* On a slow device, dispatches of fewer half-streamlines than this are inefficient: lower the iterations first. */
 #define FEW_HALVES 4096u
 
-/* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. *all_turns gets how
- * many turns each of them had added. */
-static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_turns)
+/* Runs iterations for the first n_active entries of the host's list, in pieces that the pace allows. Adds to
+ * *all_iterations the iterations that each entry got. */
+static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial, double *all_iterations)
 {
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
-    uint32_t most = initial ? 1 : t->plan.turns, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
-    uint32_t turns = (gls_pace_items(pace, most * few) + few - 1) / few;
-    *all_turns += turns;
-    for (uint32_t at = 0, n; at < n_active && status == GLS_OK; at += n) {
+    uint32_t most = initial ? 1 : t->plan.iterations, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
+    uint32_t iterations = (gls_pace_items(pace, most * few) + few - 1) / few;
+    *all_iterations += iterations;
+    for (uint32_t at = 0, n; at < n_active && !status; at += n) {
         double start = gls_clock_seconds();
-        n = gls_pace_items(pace, (n_active - at) * turns) / turns;
+        n = gls_pace_items(pace, (n_active - at) * iterations) / iterations;
         if (n == 0) n = 1;
-        status = upload_uniforms(t, n_items, n, turns, initial);
-        if (status == GLS_OK) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
-        if (status == GLS_OK) status = run_turns(t, n, turns, initial);
-        if (status == GLS_OK) status = gls_device_synchronize(t->device);
-        gls_pace_note(pace, n * turns, gls_clock_seconds() - start);
-        if (status == GLS_OK) status = poll(c);
+        status = upload_uniforms(t, n_items, n, iterations, initial);
+        if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
+        if (!status) status = run_iterations(t, n, iterations, initial);
+        if (!status) status = gls_device_synchronize(t->device);
+        gls_pace_note(pace, n * iterations, gls_clock_seconds() - start);
+        if (!status) status = poll(c);
     }
     return status;
 }
 
-static gls_status initial_split(gls_batch *c, const gls_crop *crop, uint64_t first)
+/* Pass 1 of split plans: the same two kernels as pass 2, run once for each seed. */
+static gls_status initial_split(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first)
 {
-    const uint32_t n = crop->n;
+    const uint32_t n = seed_batch->n;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
         c->work[i] = i;
-        put_vector(c, n, WORK_POSITION, i, crop->seed[i]);
+        store_vector(c, n, WORK_POSITION, i, seed_batch->seed[i]);
         *work_of(c, n, WORK_SEED, i) = (uint32_t)(first + i);
         *work_of(c, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
-    double turns = 0;
+    double iterations = 0;
     gls_status status = upload_work(c, n);
-    if (status == GLS_OK) status = run_pieces(c, n, n, true, &turns);
-    if (status == GLS_OK)
+    if (!status) status = run_pieces(c, n, n, true, &iterations);
+    if (!status)
         status = gls_fetch_begin(c->engine->fetch[GLS_FETCH_DIRECTIONS], c->engine->buffer[GLS_TRACK_DIRECTIONS], 0,
                                  4 * n * direction_words(c->engine));
     return status;
@@ -277,7 +282,7 @@ void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
     for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
 }
 
-/* What half_start() in glsl/kernel/half.glsl does. */
+/* Does what half_start() in glsl/kernel/half.glsl does. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
     bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
@@ -285,10 +290,10 @@ static void fill_halves(gls_batch *c, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record *line = &c->upload.line[i / 2];
         bool backward = i % 2 == 0;
-        put_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
+        store_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
         float direction[3];
         gls_start_direction(c->engine, line->vertex, direction);
-        put_vector(c, n, WORK_DIRECTION, i, direction);
+        store_vector(c, n, WORK_DIRECTION, i, direction);
         *work_of(c, n, WORK_SEED, i) = line->seed;
         *work_of(c, n, WORK_STREAM, i) = line->stream;
         *work_of(c, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
@@ -297,7 +302,7 @@ static void fill_halves(gls_batch *c, uint32_t n)
     }
 }
 
-/* Of the first n entries of the host's list those that are on their way; returns how many. */
+/* Keeps the running half-streamlines among the first n entries of the host's list; returns their number. */
 static uint32_t keep_running(gls_batch *c, uint32_t n)
 {
     uint32_t kept = 0;
@@ -306,13 +311,13 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
     return kept;
 }
 
-/* Candidates of a direction at most, of each getter but those that have a number of their own. */
-#define MOST_CANDIDATES 8192.0
+/* Upper bound of the candidates for one direction, for getters without a number of their own. */
+#define MAX_CANDIDATES 8192.0
 
-/* Turns in which of halves that are on their way one at least ends or fills a block. Those that may be taken back, with
- * the blocks that they have, draw at most BACKTRACK_DRAWS directions for each of their steps; those that are filtered
- * go all steps and as many as their particles after each run. */
-static double most_turns(const gls_engine *t)
+/* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
+ * a half draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half makes all its
+ * steps, and those of its particles after each run. */
+static double max_iterations(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;
     const gls_guide_plan *g = &plan->guide;
@@ -320,45 +325,47 @@ static double most_turns(const gls_engine *t)
                  steps = g->particles > 0 ? (t->params.pft_trials + 1.0) * run
                          : g->backtracks  ? (BACKTRACK_DRAWS + 1.0) * plan->max_steps
                                           : POOL_BLOCK;
-    return (steps + 1) * plan->substeps * (MOST_CANDIDATES + t->params.fod_trials);
+    return (steps + 1) * plan->substeps * (MAX_CANDIDATES + t->params.fod_trials);
 }
 
+/* Pass 2 in short dispatches until no half-streamline is running. Fails if the device makes no progress. */
 static gls_status track_staged(gls_batch *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;
-    double turns = 0;
-    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
+    double iterations = 0;
+    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->iteration_cost);
     fill_halves(c, n_items);
-    for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_in_turn(c, i / 2) + i % 2;
+    for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
-    if (status == GLS_OK) status = reset_state(c, n_items);
-    if (status == GLS_OK) n_active = keep_running(c, n_active);
-    while (status == GLS_OK && n_active > 0) {
+    if (!status) status = reset_state(c, n_items);
+    if (!status) n_active = keep_running(c, n_active);
+    while (!status && n_active > 0) {
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
-        if (turns > most_turns(c->engine))
+        if (iterations > max_iterations(c->engine))
             return gls_fail(GLS_ERR_DEVICE, "the device does not go on with %" PRIu32 " half streamlines", n_active);
-        status = run_pieces(c, n_items, n_active, false, &turns);
-        if (status == GLS_OK) status = read_state(c, n_items);
-        if (status == GLS_OK) status = gls_pass_track_end(c);
-        if (status == GLS_OK) n_active = keep_running(c, n_active);
-        if (n_active < active_before || c->head->pool_head != blocks_before) turns = 0;
+        status = run_pieces(c, n_items, n_active, false, &iterations);
+        if (!status) status = read_state(c, n_items);
+        if (!status) status = gls_pass_track_end(c);
+        if (!status) n_active = keep_running(c, n_active);
+        if (n_active < active_before || c->head->pool_head != blocks_before) iterations = 0;
     }
     return status;
 }
 
-gls_status gls_pass_initial_begin(gls_batch *c, gls_crop *crop, uint64_t first)
+gls_status gls_pass_initial_begin(gls_batch *c, gls_seed_batch *seed_batch, uint64_t first)
 {
-    gls_status status = c->engine->plan.split ? initial_split(c, crop, first) : initial_whole(c, crop, first);
-    crop->begun = status == GLS_OK;
+    gls_status status =
+        c->engine->plan.split ? initial_split(c, seed_batch, first) : initial_whole(c, seed_batch, first);
+    seed_batch->begun = !status;
     return status;
 }
 
-/* What a kernel that came to no end, or was ended, leaves behind may be anything. */
-static gls_status check_directions(const gls_engine *t, const gls_crop *crop)
+/* Validates counts and vertex numbers: a kernel that the driver killed leaves garbage. */
+static gls_status check_directions(const gls_engine *t, const gls_seed_batch *seed_batch)
 {
     const bool vertices = !t->plan.getter->own_start;
-    for (uint32_t i = 0; i < crop->n; i++) {
-        const uint32_t *word = crop->direction + i * direction_words(t), n = word[DIRECTIONS_COUNT];
+    for (uint32_t i = 0; i < seed_batch->n; i++) {
+        const uint32_t *word = seed_batch->direction + i * direction_words(t), n = word[DIRECTIONS_COUNT];
         bool sound = n <= (uint32_t)t->params.max_directions_per_seed;
         for (uint32_t k = 0; sound && vertices && k < n; k++) sound = word[DIRECTIONS_VERTEX + k] < t->n_vertices;
         if (!sound) return gls_fail(GLS_ERR_DEVICE, "the device did not find the directions of a seed");
@@ -366,19 +373,19 @@ static gls_status check_directions(const gls_engine *t, const gls_crop *crop)
     return GLS_OK;
 }
 
-gls_status gls_pass_initial_end(gls_batch *c, gls_crop *crop)
+gls_status gls_pass_initial_end(gls_batch *c, gls_seed_batch *seed_batch)
 {
-    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], crop->direction);
-    crop->begun = false;
-    crop->ended = status == GLS_OK;
-    return status == GLS_OK ? check_directions(c->engine, crop) : status;
+    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], seed_batch->direction);
+    seed_batch->begun = false;
+    seed_batch->ended = !status;
+    return !status ? check_directions(c->engine, seed_batch) : status;
 }
 
 gls_status gls_pass_initial(gls_batch *c, uint64_t first, uint32_t n)
 {
-    gls_crop crop = {.n = n, .seed = c->seed, .direction = c->direction};
-    gls_status status = gls_pass_initial_begin(c, &crop, first);
-    return status == GLS_OK ? gls_pass_initial_end(c, &crop) : status;
+    gls_seed_batch seed_batch = {.n = n, .seed = c->seed, .direction = c->direction};
+    gls_status status = gls_pass_initial_begin(c, &seed_batch, first);
+    return !status ? gls_pass_initial_end(c, &seed_batch) : status;
 }
 
 gls_status gls_pass_track_begin(gls_batch *c, uint32_t n_lines)
@@ -395,5 +402,5 @@ gls_status gls_pass_track_end(gls_batch *c)
 gls_status gls_pass_track(gls_batch *c, uint32_t n_lines)
 {
     gls_status status = gls_pass_track_begin(c, n_lines);
-    return status == GLS_OK ? gls_pass_track_end(c) : status;
+    return !status ? gls_pass_track_end(c) : status;
 }

@@ -1,8 +1,8 @@
-#include "track/engine/place.h"
+/* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. */
+#include "track/engine/batch.h"
 
 #include <omp.h>
 
-#include "track/engine/lines.h"
 #include "util/maths.h"
 #include "util/threads.h"
 
@@ -21,7 +21,7 @@ bool gls_line_is_finished(const gls_batch *c, uint32_t line)
     return is_finished(c->state + 2 * (size_t)line);
 }
 
-/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
+/* Shortens a streamline that is too long to max_steps: keeps the points nearest to the seed. */
 static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 {
     uint32_t half = max_steps / 2;
@@ -41,7 +41,7 @@ static inline gls_end end_of(uint32_t state)
     return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
 }
 
-/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+/* Number of points that a half has stored after this many parts. The last step may lack some of its parts. */
 static inline uint32_t points_of(uint32_t parts, uint32_t each)
 {
     return each == 1 ? parts : (parts + each - 1) / each;
@@ -52,7 +52,7 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The halves of streamline i of n_lines as the guide sees them. */
+/* Fills half[] with the two halves of streamline i of n_lines in the form that the guide reads. */
 static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i, const uint32_t parts[2],
                                const gls_outcome *o, gls_guide_half half[2])
 {
@@ -61,7 +61,7 @@ static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i,
     for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
 }
 
-/* The guide's verdict; it may cut the halves. */
+/* Returns the guide's verdict. The guide may shorten the halves. */
 static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t parts[2],
                              gls_outcome *o)
 {
@@ -76,7 +76,7 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
     return verdict;
 }
 
-/* Whether the streamline misses a region to include by the parts that it has in the end. */
+/* Whether the streamline, after all cuts, misses a region that it must visit. */
 static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i,
                           const uint32_t parts[2], gls_outcome *o)
 {
@@ -87,7 +87,7 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
     return !t->plan.guide.kind->includes(&t->guide, seed, half, &o->met);
 }
 
-/* Decides on the finished streamline i of a round of n_lines. */
+/* Decides about the finished streamline i of a round of n_lines. */
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -123,24 +123,25 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     o->met_counts = verdict == guided;
 }
 
-/* --- places ------------------------------------------------------------------ */
+/* --- Places in the output. */
 
-void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel)
+void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
+                    gls_batch_result *result)
 {
     const double p[3] = {at[0], at[1], at[2]};
     double mapped[3];
     gls_affine_apply(c->space, p, mapped);
-    parcel->offset[parcel->n] = first;
-    parcel->seed_index[parcel->n] = seed_index;
-    for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
-    parcel->n++;
+    result->offset[result->n] = first;
+    result->seed_index[result->n] = seed_index;
+    for (int a = 0; a < 3; a++) result->seed[result->n][a] = (float)mapped[a];
+    result->n++;
 }
 
-/* The place of a streamline that has been judged. */
-static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_parcel *parcel,
+/* Gives a judged streamline its place in the output. */
+static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points)
 {
-    const gls_outcome *o = &c->tally.outcome[line];
+    const gls_outcome *o = &c->outcomes.outcome[line];
     bool keep = o->verdict == GLS_VERDICT_KEPT;
     c->upload.placed[line] = (gls_placed_record){
         .x = at[0],
@@ -151,11 +152,11 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
         .forward = o->forward,
     };
     if (!keep) return;
-    if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
+    if (result) gls_place_seed(c, at, seed_index, *points, result);
     *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
 }
 
-/* Steps of both halves as they were tracked. */
+/* Number of steps of both halves before any cut. */
 static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
 {
     const uint32_t *state = c->state + 2 * (size_t)line, each = c->engine->plan.parts;
@@ -163,11 +164,11 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
 }
 
 void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
-                    gls_parcel *parcel, uint64_t *points)
+                    gls_batch_result *result, uint64_t *points)
 {
-    judge(c, at, n_lines, line, &c->tally.outcome[line]);
+    judge(c, at, n_lines, line, &c->outcomes.outcome[line]);
     c->steps += steps_of(c, line);
-    place(c, at, seed_index, line, parcel, points);
+    place(c, at, seed_index, line, result, points);
 }
 
 typedef struct judging {
@@ -183,12 +184,12 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) {
         const gls_line_record *line = &c->upload.line[i];
         if (is_finished(c->state + 2 * i))
-            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->tally.outcome[i]);
+            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->outcomes.outcome[i]);
     }
 }
 
 uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                         gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
+                         gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points)
 {
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
@@ -200,14 +201,14 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
         for (uint32_t k = 0; k < count; k++, s++) {
             c->steps += steps_of(c, s);
-            place(c, c->seed[seed], (uint32_t)(first + seed), s, parcel, &points);
+            place(c, c->seed[seed], (uint32_t)(first + seed), s, result, &points);
         }
-        c->tally.lines[seed - from] = gls_lines_to_tally(c, seed);
+        c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);
     }
 done:
-    if (parcel) parcel->offset[parcel->n] = points;
-    c->tally.n_seeds = seed - from;
-    c->tally.n_outcomes = s;
+    if (result) result->offset[result->n] = points;
+    c->outcomes.n_seeds = seed - from;
+    c->outcomes.n_outcomes = s;
     *next_seed = seed;
     *n_points = points;
     return s;

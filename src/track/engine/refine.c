@@ -1,4 +1,7 @@
-#include "track/engine/refine.h"
+/* Checks of streamlines that need all their points: crops ends at the border of grey matter, tests the regions of ends,
+ * thins points, and removes streamlines that fail. */
+#include "track/engine/batch_result.h"
+#include "track/guide/guide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +13,12 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Largest distance between points that compression leaves, mm. */
+/* Longest segment that compression leaves, mm. */
 #define MAX_SEGMENT 10.0
-/* Fewer are not worth waking threads for. */
+/* Use threads only from this many streamlines on. */
 #define ENOUGH_LINES 256
 
-/* Pieces of a part of a step in which lengths with cropped ends are counted. */
+/* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
 #define PIECES 64
 
 static uint32_t end_bits(const gls_guide *guide)
@@ -43,14 +46,14 @@ bool gls_refine_is_needed(const gls_guide *guide)
     return crops(guide) || end_bits(guide) != 0 || thins_points(guide);
 }
 
-/* A streamline on its way through the checks. */
+/* The streamline that is being checked. */
 typedef struct refined {
     const gls_guide *guide;
-    const double (*space)[4]; /* voxel coordinates to the space of the points, and back */
+    const double (*space)[4]; /* voxel coordinates to the space of the points; inverse: the way back */
     double inverse[3][4];
     float (*point)[3];
     size_t n;
-    uint32_t parts; /* of a step */
+    uint32_t parts; /* parts of a step */
 } refined;
 
 static void voxel_at(const refined *r, size_t i, double out[3])
@@ -59,7 +62,7 @@ static void voxel_at(const refined *r, size_t i, double out[3])
     gls_affine_apply((const double(*)[4])r->inverse, p, out);
 }
 
-/* mm between two places in voxel coordinates. */
+/* Distance in mm between two places in voxel coordinates. */
 static double distance(const refined *r, const double a[3], const double b[3])
 {
     const double *side = r->guide->tissue->grid.voxel_size;
@@ -68,8 +71,9 @@ static double distance(const refined *r, const double a[3], const double b[3])
     return sqrt(square);
 }
 
-/* Moves an end to the interface; returns by how much the streamline becomes shorter, mm: along the curve between the
- * two points it may become a little longer, which does not count, since none is longer than the maximum. */
+/* Moves an end to the border of grey matter. Returns by how many mm the streamline becomes shorter, at least 0:
+ * measured along the curve an end may become slightly longer, which is ignored, as no streamline exceeds the maximum.
+ */
 static double crop(refined *r, bool last)
 {
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;
@@ -102,7 +106,7 @@ static bool ends_fit(const refined *r)
     wanted = gls_regions_bits(regions, GLS_REGION_INCLUDE_END);
     one = wanted & -wanted;
     if (wanted == one) return !wanted || ((a | b) & one);
-    /* one end in each */
+    /* two INCLUDE_END regions: one end in each */
     return ((a & one) && (b & (wanted ^ one))) || ((b & one) && (a & (wanted ^ one)));
 }
 
@@ -120,7 +124,7 @@ static gls_verdict decide(refined *r, gls_outcome *o)
     return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
 }
 
-/* Leaves out points; returns how many stay. kept has room for their numbers. */
+/* Removes points; returns how many stay. kept: room for r->n indices. */
 static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
 {
     const gls_track_params *p = &r->guide->params;
@@ -131,17 +135,17 @@ static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
     return n;
 }
 
-/* Decides on the streamlines of the parcel, each by itself: points of those that stay move to the front of their place.
- */
-static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_parcel *parcel)
+/* Decides about each streamline of the result independently. The remaining points of a streamline move to the front of
+ * its place. */
+static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_batch_result *result)
 {
     bool thins = thins_points(all->guide), failed = false;
     size_t longest = 0;
-    for (size_t i = 0; i < parcel->n; i++) {
-        size_t n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+    for (size_t i = 0; i < result->n; i++) {
+        size_t n = (size_t)(result->offset[i + 1] - result->offset[i]);
         longest = n > longest ? n : longest;
     }
-#pragma omp parallel if (thins && parcel->n > ENOUGH_LINES)
+#pragma omp parallel if (thins && result->n > ENOUGH_LINES)
     {
         size_t *kept = thins && longest > 0 ? malloc(longest * sizeof *kept) : NULL;
         refined r = *all;
@@ -150,10 +154,10 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
             failed = true;
         }
 #pragma omp for schedule(dynamic, 64)
-        for (size_t i = 0; i < parcel->n; i++) {
+        for (size_t i = 0; i < result->n; i++) {
             gls_outcome *o = outcome[i];
-            r.point = parcel->point + parcel->offset[i];
-            r.n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+            r.point = result->point + result->offset[i];
+            r.n = (size_t)(result->offset[i + 1] - result->offset[i]);
             gls_verdict verdict = decide(&r, o);
             o->verdict = (uint8_t)verdict;
             o->met_counts = verdict != GLS_VERDICT_TOO_SHORT;
@@ -164,36 +168,36 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline") : GLS_OK;
 }
 
-/* Closes the gaps. */
-static void squeeze(gls_outcome *const *outcome, gls_parcel *parcel)
+/* Closes the gaps that removed streamlines and points left. */
+static void squeeze(gls_outcome *const *outcome, gls_batch_result *result)
 {
-    size_t kept = 0, n = parcel->n;
+    size_t kept = 0, n = result->n;
     uint64_t points = 0;
     for (size_t i = 0; i < n; i++) {
         if (outcome[i]->verdict != GLS_VERDICT_KEPT) continue;
-        memmove(parcel->point + points, parcel->point + parcel->offset[i], outcome[i]->points * sizeof *parcel->point);
-        memmove(parcel->seed[kept], parcel->seed[i], sizeof parcel->seed[kept]);
-        parcel->seed_index[kept] = parcel->seed_index[i];
-        parcel->offset[kept++] = points;
+        memmove(result->point + points, result->point + result->offset[i], outcome[i]->points * sizeof *result->point);
+        memmove(result->seed[kept], result->seed[i], sizeof result->seed[kept]);
+        result->seed_index[kept] = result->seed_index[i];
+        result->offset[kept++] = points;
         points += outcome[i]->points;
     }
-    parcel->n = kept;
-    parcel->offset[kept] = points;
+    result->n = kept;
+    result->offset[kept] = points;
 }
 
-gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_tally *tally,
-                      gls_parcel *parcel)
+gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
+                      gls_batch_result *result)
 {
     refined r = {.guide = guide, .parts = parts, .space = space};
     size_t n = 0;
-    if (parcel->n == 0) return GLS_OK;
-    gls_outcome **outcome = malloc(parcel->n * sizeof *outcome);
-    if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", parcel->n);
+    if (result->n == 0) return GLS_OK;
+    gls_outcome **outcome = malloc(result->n * sizeof *outcome);
+    if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", result->n);
     gls_affine_invert(space, r.inverse);
-    for (size_t i = 0; i < tally->n_outcomes; i++)
-        if (tally->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &tally->outcome[i];
-    gls_status status = refine_all(&r, outcome, parcel);
-    if (status == GLS_OK) squeeze(outcome, parcel);
+    for (size_t i = 0; i < outcomes->n_outcomes; i++)
+        if (outcomes->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &outcomes->outcome[i];
+    gls_status status = refine_all(&r, outcome, result);
+    if (!status) squeeze(outcome, result);
     free(outcome);
     return status;
 }

@@ -1,14 +1,12 @@
-#include "track/engine/retries.h"
+/* Tracks rejected streamlines again until they are kept or their retries are used up, then hands them over in the order
+ * of seeds. */
+#include "track/engine/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/engine/gather.h"
-#include "track/engine/lines.h"
-#include "track/engine/passes.h"
-#include "track/engine/place.h"
-#include "track/engine/refine.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -43,8 +41,8 @@ static gls_status reserve_found(gls_retries *r, uint64_t n)
     return GLS_OK;
 }
 
-/* Outcomes of the first n pending lines, and where they are wanted the points of those that are kept. */
-static gls_status judge(gls_batch *c, uint32_t n, gls_parcel *points)
+/* Judges the first n pending lines, and gathers the points of kept ones if `points` is not NULL. */
+static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
 {
     gls_retries *r = &c->retries;
     uint64_t n_points = 0;
@@ -57,26 +55,26 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_parcel *points)
             continue;
         }
         c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
-        c->tally.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
+        c->outcomes.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
     }
-    c->tally.n_outcomes = n;
+    c->outcomes.n_outcomes = n;
     if (points) points->offset[points->n] = n_points;
     gls_status status = GLS_OK;
     if (points && n_points > 0) {
         status = gls_gather_begin(c, 2 * n, n, n_points);
-        if (status == GLS_OK) status = gls_gather_end(c, points);
+        if (!status) status = gls_gather_end(c, points);
     }
-    if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
-        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
+    if (!status && points && gls_refine_is_needed(&c->engine->guide))
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->outcomes, points);
     return status;
 }
 
-/* Takes what is decided of the first n pending lines off the list; answers how many came to their end. */
-static gls_status decide(gls_batch *c, uint32_t n, const gls_parcel *points, uint32_t *n_ended)
+/* Removes decided lines among the first n from the pending list. *n_ended: how many lines the device finished. */
+static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *points, uint32_t *n_ended)
 {
     gls_retries *r = &c->retries;
     gls_status status = points ? reserve_found(r, r->n_found + points->offset[points->n]) : GLS_OK;
-    if (status != GLS_OK) return status;
+    if (status) return status;
     uint32_t left = 0, kept = 0;
     *n_ended = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -88,7 +86,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_parcel *points, uin
         }
         uint16_t times = retry->outcome.retries;
         ++*n_ended;
-        retry->outcome = c->tally.outcome[i];
+        retry->outcome = c->outcomes.outcome[i];
         retry->outcome.retries = times;
         if (retry->outcome.verdict == GLS_VERDICT_KEPT) {
             if (!points) continue;
@@ -112,11 +110,11 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
 {
     gls_retries *r = &c->retries;
     const gls_track_plan *plan = &c->engine->plan;
-    gls_parcel *points = wants_points || gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
-    gls_status status = points ? gls_parcel_reserve(points, plan->batch_lines, plan->output_points) : GLS_OK;
-    if (status == GLS_OK) status = gls_tally_reserve(&c->tally, plan->batch_seeds, plan->batch_lines);
-    if (status == GLS_OK && c->host.poll) status = c->host.poll(c->host.user);
-    if (status != GLS_OK) return status;
+    gls_batch_result *points = wants_points || gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
+    gls_status status = points ? gls_batch_result_reserve(points, plan->batch_lines, plan->output_points) : GLS_OK;
+    if (!status) status = gls_outcomes_reserve(&c->outcomes, plan->batch_seeds, plan->batch_lines);
+    if (!status && c->host.poll) status = c->host.poll(c->host.user);
+    if (status) return status;
     uint32_t n = r->n_pending, n_ended;
     if (n > capacity) n = capacity;
     if (n > r->limit) n = r->limit;
@@ -127,42 +125,50 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     double seconds = gls_clock_seconds() - start;
     c->stats->result.seconds_track += seconds;
     if (!plan->staged) gls_pace_note(&c->track_pace, n, seconds);
-    if (status == GLS_OK) status = judge(c, n, points);
-    if (status == GLS_OK) status = decide(c, n, points, &n_ended);
-    if (status != GLS_OK) return status;
+    if (!status) status = judge(c, n, points);
+    if (!status) status = decide(c, n, points, &n_ended);
+    if (status) return status;
     if (n_ended > 0)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)
         return gls_fail(GLS_ERR_DEVICE, "the device did not finish one streamline");
-    /* fewer streamlines share the pool where none had room enough */
+    /* if none finished, halve the pass: fewer streamlines then share the pool */
     r->limit = n_ended > 0 ? UINT32_MAX : (n + 1) / 2;
     return GLS_OK;
 }
 
-gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel)
+gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result)
 {
     const gls_retries *r = &c->retries;
     double start = gls_clock_seconds();
-    gls_status status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
-    if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, r->n, r->n_found);
-    if (status != GLS_OK) return status;
+    gls_status status = gls_outcomes_reserve(&c->outcomes, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
+    if (!status && result) status = gls_batch_result_reserve(result, r->n, r->n_found);
+    if (status) return status;
     uint64_t points = 0;
     uint32_t s = 0;
-    if (parcel) parcel->n = 0;
+    if (result) result->n = 0;
     for (uint32_t seed = from; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
-        c->tally.lines[seed - from] = gls_lines_to_tally(c, seed);
+        c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);
         for (uint32_t k = 0; k < count; k++, s++) {
-            const gls_outcome o = c->tally.outcome[s] = r->retry[s].outcome;
-            if (o.verdict != GLS_VERDICT_KEPT || !parcel) continue;
-            memcpy(parcel->point + points, r->found + r->retry[s].first, o.points * sizeof *parcel->point);
-            gls_place_seed(c, c->seed[seed], (uint32_t)(first + seed), points, parcel);
+            const gls_outcome o = c->outcomes.outcome[s] = r->retry[s].outcome;
+            if (o.verdict != GLS_VERDICT_KEPT || !result) continue;
+            memcpy(result->point + points, r->found + r->retry[s].first, o.points * sizeof *result->point);
+            gls_place_seed(c, c->seed[seed], (uint32_t)(first + seed), points, result);
             points += o.points;
         }
     }
-    if (parcel) parcel->offset[parcel->n] = points;
-    c->tally.n_seeds = until - from;
-    c->tally.n_outcomes = s;
+    if (result) result->offset[result->n] = points;
+    c->outcomes.n_seeds = until - from;
+    c->outcomes.n_outcomes = s;
     c->stats->result.seconds_scan += gls_clock_seconds() - start;
     return GLS_OK;
+}
+
+void gls_retries_finish(gls_retries *r)
+{
+    free(r->retry);
+    free(r->pending);
+    free(r->found);
+    *r = (gls_retries){0};
 }

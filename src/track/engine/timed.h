@@ -1,4 +1,4 @@
-/* Times of a tracker's kernels by the device's clock, for the benchmark. */
+/* Kernel times by the device's clock, for the benchmark, which sees no other header of the engine. */
 #ifndef GLS_TRACK_ENGINE_TIMED_H
 #define GLS_TRACK_ENGINE_TIMED_H
 
@@ -6,9 +6,9 @@
 
 typedef enum gls_engine_time { GLS_TIME_INITIAL, GLS_TIME_TRACK, GLS_TIME_GATHER, GLS_ENGINE_TIMES } gls_engine_time;
 
-/* Whether the host waits for each kernel and adds up the device's times, from 0 on; slows runs. */
+/* Turns timing on or off and sets the times to 0. While it is on the host waits for each kernel, which slows runs. */
 void gls_tracker_time_kernels(gls_tracker *tracker, bool on);
-/* Of all its devices. */
+/* Sum over all devices of the tracker. */
 double gls_tracker_kernel_seconds(const gls_tracker *tracker, gls_engine_time time);
 
 #endif

@@ -1,4 +1,4 @@
-/* Voxels that the streamlines of a parcel visit, as the device counted them. */
+/* The voxels that the streamlines of a batch result visit, as the device counted them. */
 #ifndef GLS_TRACK_ENGINE_VISITED_H
 #define GLS_TRACK_ENGINE_VISITED_H
 
@@ -8,13 +8,13 @@
 
 typedef struct gls_visited {
     bool valid;
-    bool ends_alone;    /* of streamlines that are not left to the host the parcel has the ends alone */
-    gls_grid grid;      /* that of tracking, whose voxels are meant */
-    size_t n_voxels, n; /* of it, and streamlines */
-    uint64_t n_points;  /* of streamlines that are not left to the host */
-    size_t capacity;    /* words */
-    uint32_t *word;     /* of each voxel the streamlines that visit it, but for those left to the host; then: */
-    uint32_t *left;     /* for each streamline: not 0: it is left to the host */
+    bool ends_alone;    /* the result holds only first and last points of streamlines that are not left to the host */
+    gls_grid grid;      /* the grid of the counts: that of tracking */
+    size_t n_voxels, n; /* n_voxels: of the grid; n: streamlines */
+    uint64_t n_points;  /* sum over streamlines that are not left to the host */
+    size_t capacity;    /* allocated words */
+    uint32_t *word;     /* first n_voxels words: streamlines in each voxel, except those left to the host */
+    uint32_t *left;     /* one word for each streamline; not 0: the host must count its voxels */
 } gls_visited;
 
 #endif

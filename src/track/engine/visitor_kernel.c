@@ -1,3 +1,4 @@
+/* Loads the kernel that counts visited voxels, sizes its buffers, and decides where it pays. */
 #include "track/engine/visitor_kernel.h"
 
 #include <math.h>
@@ -8,24 +9,24 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* The map of each round goes to the host: with more voxels that costs as much as it saves. */
-#define MOST_VOXELS ((size_t)1 << 20)
-/* Invocations of a work group, and slots of its table: 2 to the power of the third. */
+/* With more voxels the transfer of each round's counts costs as much as the kernel saves. */
+#define MAX_VOXELS ((size_t)1 << 20)
+/* Invocations of a work group; slots of its hash table, as a number and as a power of 2. */
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
-/* Of some 3,000 lines one is left to the host; the room holds several times their points. */
+/* About one of 3,000 lines is left to the host. Reserve one point for each 16 lines: several times what these need. */
 #define LINES_A_POINT 16
-#define LEAST_ROOM 2048
-/* By how much the voxel coordinates of the kernel may be off, see MARGIN of glsl/kernel/visit.comp. */
-#define MOST_ERROR 6e-10
+#define MIN_CAPACITY 2048
+/* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */
+#define MAX_ERROR 6e-10
 
 static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group takes a streamline"},
                                      {"TABLE_SIZE", TABLE, false, "voxels that a streamline may visit, and room"},
                                      {"TABLE_BITS", TABLE_BITS, false, "of that number"}};
 #define N_DEFINES (sizeof defines / sizeof *defines)
 
-/* A bound of the rounding of voxel coordinates in the grid. */
+/* Upper bound of the rounding error of voxel coordinates in the grid. */
 static double rounding(const gls_grid *grid)
 {
     double inverse[3][4], most = 0;
@@ -46,8 +47,8 @@ bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
 {
     const char *where = gls_test_variable("GLSLINES_MAP");
     const bool forced = where && strcmp(where, "device") == 0;
-    if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MOST_ERROR)) return false;
-    if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MOST_VOXELS)) return false;
+    if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MAX_ERROR)) return false;
+    if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MAX_VOXELS)) return false;
     return forced || (!device->software && strstr(device->vendor, "NVIDIA"));
 }
 
@@ -64,15 +65,14 @@ gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel)
 
 static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
 {
-    const size_t n_words = gls_visitor_words(grid, n_lines, gls_visitor_room(n_lines));
+    const size_t n_words = gls_visitor_words(grid, n_lines, gls_visitor_capacity(n_lines));
     gls_status status = gls_visitor_load(device, &v->kernel);
-    if (status == GLS_OK)
+    if (!status)
         status =
             gls_buffer_create(device, GLS_BUFFER_UNIFORM, sizeof(gls_visit_uniforms), "visit parameters", &v->uniforms);
-    if (status == GLS_OK)
-        status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n_words, "visited voxels", &v->words);
-    if (status == GLS_OK) status = gls_fetch_create(device, in_flight ? 4 * n_words : 0, &v->fetch);
-    return status == GLS_OK ? gls_device_synchronize(device) : status;
+    if (!status) status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n_words, "visited voxels", &v->words);
+    if (!status) status = gls_fetch_create(device, in_flight ? 4 * n_words : 0, &v->fetch);
+    return !status ? gls_device_synchronize(device) : status;
 }
 
 void gls_visitor_create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
@@ -80,7 +80,7 @@ void gls_visitor_create(gls_visitor *v, gls_device *device, const gls_grid *grid
     const gls_device_info *info = gls_device_kept_info(device);
     if (v->words || v->failed || !gls_visitor_pays(info, grid)) return;
     gls_status status = create(v, device, grid, n_lines, in_flight);
-    if (status == GLS_OK) return;
+    if (!status) return;
     gls_log(GLS_LOG_DEBUG, "%s: %s: the host counts visits", info->renderer, gls_last_error());
     gls_visitor_finish(v);
     v->failed = true;
@@ -100,9 +100,9 @@ size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room)
     return gls_grid_voxels(grid) + n_lines + 1 + (room > 0 ? 6 * (size_t)n_lines + 3 * (size_t)room : 0);
 }
 
-uint32_t gls_visitor_room(uint32_t n_lines)
+uint32_t gls_visitor_capacity(uint32_t n_lines)
 {
-    return n_lines / LINES_A_POINT + LEAST_ROOM;
+    return n_lines / LINES_A_POINT + MIN_CAPACITY;
 }
 
 gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room)

@@ -1,5 +1,5 @@
-/* The kernel that counts the voxels that streamlines visit, while they are on the device: a map of density needs no
- * walk of the host but for the few streamlines whose way depends on rounding, so that it is the same map. */
+/* The kernel that counts visited voxels while the streamlines are on the device. A density map then needs the host only
+ * for the few streamlines whose voxels depend on rounding, and is the same map. */
 #ifndef GLS_TRACK_ENGINE_VISITOR_KERNEL_H
 #define GLS_TRACK_ENGINE_VISITOR_KERNEL_H
 
@@ -10,28 +10,29 @@
 
 typedef struct gls_visitor {
     gls_kernel *kernel;
-    gls_buffer *uniforms, *words; /* NULL: it is not there */
+    gls_buffer *uniforms, *words; /* NULL: not created */
     gls_fetch *fetch;
     bool failed;
 } gls_visitor;
 
-/* Whether it pays with this device and grid; GLSLINES_MAP=device or host decides it otherwise. */
+/* Whether counting on the device pays for this device and grid. The variable GLSLINES_MAP=device or =host overrides it.
+ */
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid);
-/* Lets the driver begin with the kernel. */
+/* Announces the kernel to the driver, so that it compiles early. */
 void gls_visitor_announce(gls_device *device, const gls_grid *grid);
-/* Makes what n_lines lines at a time need, unless it is there, or does not pay. A device without memory for it, or
- * whose compiler refuses the kernel, goes without. in_flight: counts come to the host while the device does other
- * things. */
+/* Creates kernel and buffers for n_lines lines at a time, unless they exist or do not pay. If the device lacks memory
+ * or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the device works on. */
 void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid *grid, uint32_t n_lines,
                         bool in_flight);
+/* Destroys what the visitor has. */
 void gls_visitor_finish(gls_visitor *visitor);
-/* The kernel and its parameters: bindings 0 gls_placed_record, 1 points, 2 words, see visit.comp. room: points, 0:
- * none. */
+/* The kernel and its parameters. Bindings: 0 gls_placed_record, 1 points, 2 words, see visit.comp. room: number of
+ * points that the words can hold for streamlines left to the host; 0: send no points. */
 gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel);
 gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room);
-/* Words that the kernel has then. */
+/* Words of binding 2 for these arguments. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room);
-/* A room for n_lines lines that holds those few that are left to the host. */
-uint32_t gls_visitor_room(uint32_t n_lines);
+/* Number of points to reserve for streamlines of n_lines lines that are left to the host. */
+uint32_t gls_visitor_capacity(uint32_t n_lines);
 
 #endif

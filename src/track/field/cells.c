@@ -1,5 +1,5 @@
-/* Fields as buffers of cells. */
-#include "track/field/cells.h"
+/* Fields as storage buffers of cells: the values of neighbouring voxels lie side by side. */
+#include "track/field/field.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,13 +10,14 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* What is computed and sent at a time, at least one layer of the grid. */
+/* Bytes computed and sent at a time; at least one layer of the grid. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
 #define GROUP 256
-/* What a smaller field does without. */
+/* Smaller forms of a field, for plans made after memory ran out. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
-/* Octets take sixteen times what the half floats do, and are for devices with memory to spare. */
+/* Octets: 8 corners together. They take sixteen times the memory of half floats, so use them only where memory is
+ * ample. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
@@ -52,7 +53,7 @@ bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_inf
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * ((n + 1) / 2) * sizeof(uint32_t),
              nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / layer;
-    /* of several buffers each has the next one's first layer, too */
+    /* each of several buffers also holds the first layer of the next */
     if (per_buffer < nz && per_buffer > 0) per_buffer--;
     if (per_buffer == 0) return false;
     if (per_buffer > nz) per_buffer = nz;
@@ -71,7 +72,7 @@ bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_inf
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan)
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t);
-    /* for tests: 0 takes textures, others cells of that many corners */
+    /* only for tests: 0 chooses textures, 1, 2 or 8 cells of that many corners */
     const char *text = gls_test_variable("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
     if (wanted == 1 || smaller == NO_PAIRS) return gls_cells_plan_singles(grid, n, limits, plan);
@@ -96,7 +97,7 @@ static gls_status create(gls_field *field, const char *label)
              n_layers = (uint64_t)(plan->n_parts - 1) * (plan->cells.layers + shared) + plan->cells.last_layers,
              layer = plan->bytes / n_layers;
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < plan->n_parts && status == GLS_OK; i++) {
+    for (uint32_t i = 0; i < plan->n_parts && !status; i++) {
         uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers + shared : plan->cells.last_layers;
         status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
     }
@@ -120,7 +121,7 @@ static int compare(const void *a, const void *b)
     return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-/* Bits of two coordinates in turn: places that are near in both are mostly near in the order. */
+/* Interleaves the bits of x and y (Morton code): near places get near codes. */
 static uint32_t interleave(uint32_t x, uint32_t y)
 {
     uint32_t code = 0;
@@ -150,14 +151,15 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
 }
 
 typedef struct pair_work {
-    size_t nx, n, words; /* of a voxel */
-    bool singles;        /* values without the next voxel's beside them */
+    size_t nx, n, words; /* words of a voxel */
+    bool singles;        /* values without their neighbour along x */
     const gls_field_source *source;
 } pair_work;
 
-/* The values of channel c of voxels x .. x + count - 1, at place; pairs have the next voxel's beside each. */
-static void put_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
-                        uint32_t *out)
+/* Stores channel c of voxels x .. x + count - 1 at index `place` of each voxel; pairs also get the next voxel's value.
+ */
+static void store_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
+                          uint32_t *out)
 {
     if (!w->singles) {
         for (size_t v = 0; v < count - !last; v++)
@@ -168,7 +170,7 @@ static void put_channel(const pair_work *w, size_t place, const uint16_t *half, 
     for (size_t v = 0; v < count; v++) single[2 * (x + v) * w->words + place] = half[v];
 }
 
-/* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their
+/* Fills one row of voxels that begins with voxel `first` of the grid. Blocks overlap by one voxel, the neighbour of the
  * last. rows, half, scratch: work space. */
 static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *half, float *scratch, uint32_t *out)
 {
@@ -178,12 +180,13 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
             gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
-            put_channel(w, w->source->place[c], half, x, count, last, out);
+            store_channel(w, w->source->place[c], half, x, count, last, out);
         }
         if (last) return;
     }
 }
 
+/* Fills n_rows rows of voxels on all threads. Returns false if memory ran out. */
 static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t *out)
 {
     size_t n_values = w->n * GLS_FIELD_BLOCK, n_scratch = (w->source->n_scratch + 15) / 16 * 16;
@@ -201,9 +204,9 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
     return ok;
 }
 
-/* A field on its way: octets are made on the device, from pairs of a few layers. */
+/* A field that is being filled. The device makes octets from the pairs of a few layers. */
 typedef struct target {
-    size_t number; /* among all fields */
+    size_t number; /* index among the fields of the call */
     gls_field *field;
     gls_buffer *pairs;
     gls_kernel *octets;
@@ -220,8 +223,7 @@ static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_
     gls_status status = d.failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel")
                                  : gls_kernel_load(t->field->device, "kernel/octets.comp", d.define, d.n, &t->octets);
     gls_define_finish(&d);
-    return status == GLS_OK ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs)
-                            : status;
+    return !status ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs) : status;
 }
 
 static void target_close(target *t)
@@ -230,7 +232,7 @@ static void target_close(target *t)
     gls_kernel_destroy(t->octets);
 }
 
-/* Layers of the grid, and of the pairs in slab one more where there is one. */
+/* Writes layers of the grid. slab: pairs, with one layer more if the grid has one. */
 static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
                                const uint32_t *slab)
 {
@@ -245,9 +247,9 @@ static gls_status target_write(target *t, size_t first, size_t n_layers, size_t 
     gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->field->buffer[part]),
                       gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
                       gls_arg_uint(2, (uint32_t)n_pair_layers)};
-    return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1},
-                                             args, sizeof args / sizeof args[0], NULL)
-                            : status;
+    return !status ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1}, args,
+                                    sizeof args / sizeof args[0], NULL)
+                   : status;
 }
 
 static size_t smallest(size_t a, size_t b)
@@ -255,14 +257,14 @@ static size_t smallest(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Slab after slab; the layer after each is the next one's first. */
+/* Fills the fields slab by slab. The layer behind a slab is the first of the next. */
 static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid,
                                size_t per_slab, uint32_t *slab, size_t *failed)
 {
     size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->words, n_done = 0;
     for (size_t z = 0; z < nz;) {
         size_t here = smallest(per_slab, nz - z), wanted;
-        /* no slab goes over the end of a buffer */
+        /* no slab may cross the end of a buffer */
         for (size_t i = 0; i < n_targets; i++)
             here = smallest(here, targets[i].field->plan.cells.layers - z % targets[i].field->plan.cells.layers);
         wanted = smallest(here + 1, nz - z);
@@ -270,7 +272,7 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
             return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
         for (size_t i = 0; i < n_targets; i++) {
             gls_status status = target_write(&targets[i], z, here, wanted, layer * sizeof *slab, slab);
-            if (status == GLS_OK) continue;
+            if (!status) continue;
             *failed = i;
             return status;
         }
@@ -281,7 +283,7 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
     return GLS_OK;
 }
 
-/* Those of the fields that are of single values, or the others. */
+/* Fills those of the fields whose form is single values (singles), or all others. */
 static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, const gls_grid *grid,
                             const gls_field_source *source, size_t *failed)
 {
@@ -292,14 +294,14 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     target *targets = calloc(n, sizeof *targets);
     uint32_t *slab = malloc(slab_bytes);
     gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");
-    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         if ((fields[i]->plan.cells.corners == 1) != singles) continue;
         targets[n_targets].number = i;
         targets[n_targets].field = fields[i];
         status = target_open(&targets[n_targets++], grid, w.n, slab_bytes);
-        if (status != GLS_OK) *failed = i;
+        if (status) *failed = i;
     }
-    if (status == GLS_OK && n_targets > 0) {
+    if (!status && n_targets > 0) {
         at = n_targets;
         status = fill_targets(targets, n_targets, &w, grid, per_slab, slab, &at);
         if (at < n_targets) *failed = targets[at].number;
@@ -314,7 +316,7 @@ static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid,
                        size_t *failed)
 {
     gls_status status = fill_form(fields, n, false, grid, source, failed);
-    return status == GLS_OK ? fill_form(fields, n, true, grid, source, failed) : status;
+    return !status ? fill_form(fields, n, true, grid, source, failed) : status;
 }
 
 const gls_field_kind gls_field_cells = {

@@ -1,3 +1,4 @@
+/* Creates fields of any kind, fills them, and passes them to kernels. */
 #include "track/field/field.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ gls_status gls_field_create(gls_device *device, const gls_field_plan *plan, cons
 {
     *field = (gls_field){.device = device, .plan = *plan};
     gls_status status = plan->kind->create(field, label);
-    if (status != GLS_OK) gls_field_finish(field);
+    if (status) gls_field_finish(field);
     return status;
 }
 
@@ -26,7 +27,7 @@ gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *gr
     gls_field **alike = malloc(n * sizeof *alike);
     size_t *index = malloc(n * sizeof *index), n_done = 0;
     gls_status status = alike && index ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the fields");
-    for (size_t first = 0; first < n && n_done < n && status == GLS_OK; first++) {
+    for (size_t first = 0; first < n && n_done < n && !status; first++) {
         const gls_field_kind *kind = fields[first]->plan.kind;
         bool before = false;
         size_t n_alike = 0, bad = SIZE_MAX;
@@ -37,7 +38,7 @@ gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *gr
             index[n_alike++] = i;
         }
         if (n_alike > 0) status = kind->fill(alike, n_alike, grid, source, &bad);
-        if (status != GLS_OK && bad != SIZE_MAX) *failed = index[bad];
+        if (status && bad != SIZE_MAX) *failed = index[bad];
         n_done += n_alike;
     }
     free(alike);

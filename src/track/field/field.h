@@ -1,42 +1,45 @@
-/* A field: a grid of voxels with many channels, as it lies on a device. Each kind of field is a row of functions:
- * textures.h, cells.h. */
+/* Fields: volumes of the input on a device, as 3D textures or as buffers of cells. */
 #ifndef GLS_TRACK_FIELD_FIELD_H
 #define GLS_TRACK_FIELD_FIELD_H
 
 #include <glslines/device.h>
 #include <glslines/image.h>
+#include <glslines/sphere.h>
 
-#include "track/shader/defines.h"
+#include "track/shader/kernel_inputs.h"
+#include "util/text.h"
+
+/* --- A field is a grid of voxels with many channels on a device. Each kind of field is a row of functions. */
 
 #define GLS_FIELD_MAX_TEXTURES 15
 #define GLS_FIELD_MAX_BUFFERS 4
-/* The first storage block of a field. */
+/* Binding of a field's first storage buffer. */
 #define GLS_FIELD_FIRST_BINDING 4
 
 typedef struct gls_field_kind gls_field_kind;
 
-/* Where the channels lie; a pure function of the grid, the number of channels and the device's limits. */
+/* Where the channels lie. Depends only on the grid, the number of channels and the device's limits. */
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
-    uint32_t n_channels; /* of a voxel, filling included */
-    uint32_t n_parts;    /* textures or buffers that hold it */
+    uint32_t n_channels; /* channels of a voxel, including padding */
+    uint32_t n_parts;    /* textures or buffers */
     uint64_t bytes;
     union {
         /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
-         * strips, each of which begins with the last plane of the one before, so that a sample needs one strip alone.
-         * Voxel (x, y, z) of strip s, in tile t of its texture, is texel (t * strip_width + x - s * strip_step, y, s *
-         * dim[2] + z): all tiles of a place lie side by side, for the sake of caches. */
+         * strips. Each strip begins with the last plane of the one before, so that a sample needs only one strip. Voxel
+         * (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s * dim[2] +
+         * z): all tiles of a place lie side by side, which suits caches. */
         struct {
             uint32_t n_tiles, tile_channels;
-            uint32_t tiles_per; /* texture; the last may hold fewer */
+            uint32_t tiles_per; /* tiles in a texture; the last texture may hold fewer */
             uint32_t n_strips, strip_width, strip_step;
             uint32_t size[3];
             gls_texture_format format;
         } textures;
-        /* Buffers in which all channels of a voxel lie together, each value beside those of its neighbours. */
+        /* Buffers with all channels of a voxel together, and each value next to those of its neighbours. */
         struct {
-            uint32_t corners;             /* values that lie together: 1, 2 or 8 */
-            uint32_t layers, last_layers; /* of voxels in each buffer, and in the last */
+            uint32_t corners;             /* values side by side: 1, 2 or 8 */
+            uint32_t layers, last_layers; /* layers of voxels in each buffer, and in the last */
         } cells;
     };
 } gls_field_plan;
@@ -49,42 +52,67 @@ typedef struct gls_field {
 } gls_field;
 
 enum { GLS_FIELD_BLOCK = 64 };
-/* Gives the channels of voxels first .. first + count - 1 of the grid (x fastest), of which there are GLS_FIELD_BLOCK
- * at most: rows[c * GLS_FIELD_BLOCK + i] for each channel c of the plan. Called from many threads; scratch is the
- * caller's own. Both are 64-byte aligned. */
+/* Computes the channels of voxels first .. first + count - 1 of the grid (x fastest), count <= GLS_FIELD_BLOCK:
+ * rows[c * GLS_FIELD_BLOCK + i] is channel c of voxel first + i. Called from many threads, each with its own scratch.
+ * rows and scratch are 64-byte aligned. */
 typedef void (*gls_field_block)(const void *user, size_t first, size_t count, float *rows, float *scratch);
 typedef struct gls_field_source {
     gls_field_block block;
     const void *user;
-    size_t n_scratch;      /* floats */
-    const uint32_t *place; /* of each channel among a voxel's, for cells; else not used */
+    size_t n_scratch;      /* floats of scratch */
+    const uint32_t *place; /* cells: index of each channel among a voxel's values; textures: not used */
 } gls_field_source;
 
 struct gls_field_kind {
     const char *name;
     const char *shader; /* fills the slot <field> */
-    /* Makes the empty textures or buffers of field->plan. */
+    /* Creates the textures or buffers of field->plan, without values. */
     gls_status (*create)(gls_field *field, const char *label);
-    /* Fills fields of this kind, of the same grid and channels, each on a device of its own, in one pass over the grid.
-     * *failed tells which field a failure is of, and stays as it was for one of the host. */
+    /* Fills n fields of this kind in one pass over the grid. All have the same grid and channels; each is on its own
+     * device. *failed: index of the field that failed; unchanged if the host failed. */
     gls_status (*fill)(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed);
-    /* What a plan has to be made with to take less memory, at the price of speed; 0: it cannot. NULL: never. */
+    /* Returns the value of `smaller` for a plan that takes less memory but is slower; 0: there is none. NULL: never. */
     int (*shrink)(const gls_field_plan *plan);
-    /* What the shader has to know. */
+    /* Adds the definitions that the shader needs. */
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
 };
 
+/* Creates the field of a plan, without values. label: for debuggers. A failure leaves nothing to free. */
 gls_status gls_field_create(gls_device *device, const gls_field_plan *plan, const char *label, gls_field *field);
+/* Destroys textures and buffers. The field may be zeroed. */
 void gls_field_finish(gls_field *field);
-/* Fills fields of any kinds, kind by kind; *failed as above. */
+/* Fills n fields of any kinds. *failed: index of the field that failed; unchanged if the host failed. */
 gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                           size_t *failed);
-/* The arguments of a kernel: textures from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on. Returns how
- * many were set. */
+/* Sets the arguments of a kernel: textures from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on. Returns
+ * their number. */
 size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args);
-/* The power of two that brings largest to at most maximum: values keep their digits, whatever else an image holds. 1
- * for largest <= 0. */
+/* The power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest <= 0. */
 float gls_field_scale(float largest, float maximum);
+
+/* --- Cells: fields of ODFs as buffers, for shaders that look up one direction at a time, see glsl/odf/cells.glsl. */
+
+extern const gls_field_kind gls_field_cells;
+
+/* Makes the plan for n directions. smaller: 0, or what shrink() returned. Returns false if the device has no room; then
+ * use textures. */
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
+/* As gls_cells_plan(), with the least memory: slower than pairs, but often half of what textures take. */
+bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
+/* Fills place[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
+ * memory ran out. */
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *place);
+
+/* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one place. */
+
+extern const gls_field_kind gls_field_textures;
+
+/* Makes the plan for n_channels in `format` (four channels or one) and at most n_units texture units.
+ * GLS_ERR_UNSUPPORTED if the field does not fit. */
+gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
+                             const gls_device_info *limits, uint32_t n_units, gls_field_plan *plan);
+/* Appends TILES(texture, tiles in it, first channel) for every texture. */
+void gls_textures_rows(gls_text *out, const gls_field_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
-/* Fields as 3D textures: tiles of channels beside each other, strips of the grid behind each other. */
-#include "track/field/textures.h"
+/* Fields as 3D textures: tiles of channels side by side along x, strips of the grid one behind the other along z. */
+#include "track/field/field.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */
+/* Larger textures are refused or swapped out by drivers: llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
-/* Of narrower strips, in texels, the planes that are stored twice would take more than a third of the memory. */
+/* With narrower strips, in texels, the planes that are stored twice would take over a third of the memory. */
 #define MIN_STRIP 4
 
 static uint64_t power_of_two(uint64_t n)
@@ -30,8 +30,8 @@ static uint64_t texel_bytes(gls_texture_format format)
     return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
 }
 
-/* The smallest texture of n tiles, then the narrowest strips; exact: with powers of two as sides along x and z. Bytes
- * of it, 0 where none is within the limit. */
+/* Chooses the smallest texture for n tiles, then the narrowest strips. exact: sides along x and z are powers of two.
+ * Returns its bytes; 0: none is within the limit. */
 static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact,
                         gls_field_plan *plan)
 {
@@ -56,7 +56,7 @@ static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64
     return smallest;
 }
 
-/* The fewest textures that hold the volume. */
+/* Chooses the fewest textures that hold the volume. */
 static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact,
                           gls_field_plan *plan)
 {
@@ -97,8 +97,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
     made.textures.n_tiles = n_tiles;
     made.textures.tile_channels = tile_channels;
     made.textures.format = format;
-    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a field that
-     * only fits without them is taken so */
+    /* prefer powers of two: texture coordinates are then exact, and a sample does not depend on where its tile lies */
     if (plan_textures(grid, texel, limit, units, true, &made) ||
         plan_textures(grid, texel, limit, units, false, &made)) {
         *plan = made;
@@ -114,7 +113,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
 static gls_status create(gls_field *field, const char *label)
 {
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < field->plan.n_parts && status == GLS_OK; i++)
+    for (uint32_t i = 0; i < field->plan.n_parts && !status; i++)
         status = gls_texture_create(field->device, field->plan.textures.format, field->plan.textures.size, label,
                                     &field->texture[i]);
     return status;
@@ -127,8 +126,8 @@ void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
                         plan->textures.tile_channels * i * plan->textures.tiles_per);
 }
 
-/* The same, tile by tile. */
-static void put_tiles(gls_text *out, const gls_field_plan *plan)
+/* Appends TILE(texture, tile, first channel) for every tile. */
+static void append_tiles(gls_text *out, const gls_field_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_parts; i++)
         for (uint32_t t = 0; t < tiles_of(plan, i); t++)
@@ -149,11 +148,11 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
     gls_textures_rows(&text, plan);
     gls_define_slot(d, "tile_loops", gls_text_take(&text), "a call for each texture");
-    put_tiles(&text, plan);
+    append_tiles(&text, plan);
     gls_define_slot(d, "tile_rows", gls_text_take(&text), "a call for each tile");
 }
 
-/* --- filling -------------------------------------------------------------- */
+/* --- Filling. */
 
 #define SLAB_VOXELS 65536u
 
@@ -161,8 +160,8 @@ typedef struct slab_work {
     const gls_field_plan *plan;
     size_t nx, slice;  /* voxels of a row and of a slice */
     size_t texel_size; /* bytes */
-    char *texels; /* texture by texture, strip by strip, as they are uploaded: rows of the slab's slices, in each all
-                     tiles side by side */
+    char *texels; /* texels in the order of upload: for each texture and strip the rows of the slab's slices, each with
+                   * all tiles side by side */
     const gls_field_source *source;
 } slab_work;
 
@@ -175,7 +174,7 @@ static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, s
     return w->texels + row * p->textures.strip_width * w->texel_size;
 }
 
-/* Where a block's voxels go: each to its strip, those of the plane that two strips share to both. */
+/* Destinations of a block's voxels: the strip of each; both strips for the plane that two strips share. */
 typedef struct block_places {
     size_t n;
     struct {
@@ -183,6 +182,7 @@ typedef struct block_places {
     } place[2 * GLS_FIELD_BLOCK];
 } block_places;
 
+/* Lists where each of `count` voxels from position `at` of the slab goes. */
 static void find_places(const slab_work *w, size_t at, size_t count, block_places *b)
 {
     const gls_field_plan *p = w->plan;
@@ -201,7 +201,7 @@ static void find_places(const slab_work *w, size_t at, size_t count, block_place
     }
 }
 
-/* Texels of a size that the compiler knows. */
+/* Inline, so that the compiler knows `size`, the bytes of a texel. */
 static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel,
                            size_t size)
 {
@@ -216,8 +216,8 @@ static inline void scatter(const slab_work *w, const block_places *b, size_t n_r
     }
 }
 
-/* One block of voxels: the channels of each tile side by side, in the texture's format. */
-static void put_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
+/* Stores one block of voxels: the channels of each tile side by side, in the texture's format. */
+static void store_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
 {
     float quad[4 * GLS_FIELD_BLOCK];
     uint16_t half[4 * GLS_FIELD_BLOCK];
@@ -246,6 +246,7 @@ static void put_block(const slab_work *w, const float *rows, size_t at, size_t c
     }
 }
 
+/* Computes slab_voxels voxels from `first` on, on all threads. Returns false if memory ran out. */
 static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
 {
     size_t n_values = (size_t)w->plan->textures.n_tiles * w->plan->textures.tile_channels * GLS_FIELD_BLOCK,
@@ -262,13 +263,14 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
                    count = slab_voxels - at < GLS_FIELD_BLOCK ? slab_voxels - at : GLS_FIELD_BLOCK;
             if (!rows) continue;
             w->source->block(w->source->user, first + at, count, rows, rows + n_values);
-            put_block(w, rows, at, count, slab_voxels / w->nx);
+            store_block(w, rows, at, count, slab_voxels / w->nx);
         }
         free(rows);
     }
     return ok;
 }
 
+/* Uploads n_slices slices from slice z on to all textures of a field. */
 static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
 {
     const gls_field_plan *plan = &field->plan;
@@ -277,7 +279,7 @@ static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z
     gls_device_hold(field->device);
     for (uint32_t texture = 0; texture < plan->n_parts; texture++) {
         uint32_t size[3] = {tiles_of(plan, texture) * plan->textures.strip_width, (uint32_t)grid->dim[1], n_slices};
-        for (uint32_t strip = 0; strip < plan->textures.n_strips && status == GLS_OK; strip++) {
+        for (uint32_t strip = 0; strip < plan->textures.n_strips && !status; strip++) {
             uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
             status = gls_texture_write_texels(field->texture[texture], origin, size,
                                               strip_texels(w, n_rows, texture, strip));
@@ -297,18 +299,18 @@ static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid,
     uint32_t depth = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
     if (slices < 1) slices = 1;
     if (slices > depth) slices = depth;
-    /* zeros: texels past the grid, in its last strip, are never seen but have to be numbers */
+    /* zeros: texels of the last strip beyond the grid are never sampled but must be numbers */
     w.texels =
         calloc((size_t)plan->textures.n_tiles * plan->textures.n_strips * plan->textures.strip_width * ny * slices,
                w.texel_size);
     gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
-    for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
+    for (uint32_t z = 0; z < depth && !status; z += slices) {
         uint32_t here = depth - z < slices ? depth - z : slices;
         if (!fill_slab(&w, z * w.slice, here * w.slice))
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
-        for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        for (size_t i = 0; i < n && !status; i++) {
             status = upload_slab(fields[i], grid, z, here, &w);
-            if (status != GLS_OK) *failed = i;
+            if (status) *failed = i;
         }
     }
     free(w.texels);

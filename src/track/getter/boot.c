@@ -1,4 +1,4 @@
-/* Direction getter: residual bootstrap over a q-ball model, closest peak. */
+/* Direction getter boot: residual bootstrap of a q-ball model; follows the peak closest to the last direction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +6,17 @@
 #include <glslines/sh.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/getter/boot_parts.h"
-#include "track/shader/defines.h"
-#include "track/shader/rows.h"
+#include "track/field/field.h"
+#include "track/getter/getter.h"
+#include "util/text.h"
+#include "track/shader/kernel_inputs.h"
 #include "util/option.h"
 #include "util/status.h"
 
-/* --- The field of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals,
- * all linear in the signal. */
+/* --- The field. Each voxel holds the coefficients of the hat fit, the mean b0 signal and the scaled residuals, all
+ * linear in the signal. */
 
-/* Channels in front of the residuals, a multiple of 4, and in all. */
+/* Number of channels in front of the residuals, a multiple of 4. boot_channels(): number of all channels. */
 static uint32_t boot_coefficient_channels(const gls_qball *qball)
 {
     return (uint32_t)(qball->k + 1 + 3) / 4 * 4;
@@ -27,14 +27,14 @@ static uint32_t boot_channels(const gls_qball *qball)
     return boot_coefficient_channels(qball) + (uint32_t)(qball->n + 3) / 4 * 4;
 }
 
-/* Matrices in the form that the products of blocks want, rows padded. */
+/* Matrices with padded rows, as gls_odf_kernel multiplies them. */
 typedef struct boot_fill {
     const gls_track_input *input;
     gls_odf_kernel multiply;
     size_t voxels;
     float scale;
-    float *fit;   /* (k + 1) x n_volumes: coefficients and mean b0 from the whole series */
-    float *basis; /* n x k */
+    float *fit;   /* (k + 1) x n_volumes: gives coefficients and mean b0 from all volumes */
+    float *basis; /* n x k: gives the fitted signal from the coefficients */
 } boot_fill;
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of the products");
@@ -52,6 +52,7 @@ static float *matrix(size_t rows, size_t columns)
     return m;
 }
 
+/* Prepares the matrices. scale: factor of all signals. The caller frees fit and basis, also after a failure. */
 static gls_status fill_init(boot_fill *f, const gls_track_input *input, double scale)
 {
     const gls_qball *q = input->qball;
@@ -73,7 +74,8 @@ static gls_status fill_init(boot_fill *f, const gls_track_input *input, double s
     return GLS_OK;
 }
 
-/* Residuals in the rows of the hat signal: scale, then take the mean away. */
+/* Replaces the fitted signals in `hat` by residuals: scales the difference to the measured signal, then subtracts the
+ * mean. */
 static void finish_residuals(const gls_qball *q, const float *signal, float *hat)
 {
     float mean[GLS_FIELD_BLOCK] = {0};
@@ -90,7 +92,8 @@ static void finish_residuals(const gls_qball *q, const float *signal, float *hat
         for (size_t v = 0; v < GLS_FIELD_BLOCK; v++) hat[i * GLS_FIELD_BLOCK + v] -= mean[v];
 }
 
-/* A finite copy of the signals, scaled; voxels past count are 0. False if all are 0. */
+/* Copies and scales the signals of `count` voxels; values that are not finite become 0, voxels past count are 0.
+ * Returns false if all are 0. */
 static bool load_signal(const boot_fill *f, size_t first, size_t count, float *signal)
 {
     bool any = false;
@@ -122,7 +125,7 @@ static void fill_block(const void *user, size_t first, size_t count, float *rows
     finish_residuals(q, signal, rows + residuals * GLS_FIELD_BLOCK);
 }
 
-/* Fills fields with the channels of the bootstrap: coefficients, mean b0, residuals. */
+/* Fills fields with coefficients, mean b0 and residuals. */
 static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, const gls_track_input *input, double scale,
                                   size_t *failed)
 {
@@ -130,27 +133,27 @@ static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, con
     gls_status status = fill_init(&f, input, scale);
     const gls_field_source source = {
         .block = fill_block, .user = &f, .n_scratch = input->dwi->n_volumes * GLS_FIELD_BLOCK};
-    if (status == GLS_OK) status = gls_field_fill(fields, n_fields, &input->dwi->grid, &source, failed);
+    if (!status) status = gls_field_fill(fields, n_fields, &input->dwi->grid, &source, failed);
     free(f.fit);
     free(f.basis);
     return status;
 }
 
-/* --- The bootstrap's matrices as rows of source, for one invocation. ----- */
+/* --- The matrices as rows of source, for one invocation for each streamline. */
 
-static void put(gls_text *out, const char *macro, size_t index, double value)
+static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
     char text[40];
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
 }
 
-/* Measurements whose rows are interleaved. Each coefficient is loaded, and each sum of the fit loaded and stored, once
- * for all of them: a fifth less code at order 8, and code is what a CPU renderer waits for. Each sum keeps its order.
- */
+/* Measurements whose rows are interleaved: the code loads each coefficient, and loads and stores each sum of the fit,
+ * once for all of them. At order 8 this saves a fifth of the code, whose size limits CPU renderers. Each sum keeps its
+ * order. */
 #define BLOCK 8
 
-/* The measurements from `first` on whose signals are begun: the hat's part of these, and what follows from them. */
-static void put_block(gls_text *out, const gls_qball *qball, size_t first)
+/* Rows of one block of measurements from `first` on: the hat fit, then the model fit. */
+static void append_block(gls_text *out, const gls_qball *qball, size_t first)
 {
     size_t n = qball->n - first < BLOCK ? qball->n - first : BLOCK;
     char text[40];
@@ -170,7 +173,7 @@ static void put_block(gls_text *out, const gls_qball *qball, size_t first)
     gls_text_puts(out, "END\n");
 }
 
-/* Block after block of measurements: draw, hat fit, nonlinearity, model fit. */
+/* Rows of a bootstrap sample: for each block of measurements draw residuals, add the hat fit, apply the model, fit. */
 static void boot_rows_resample(gls_text *out, const gls_qball *qball)
 {
     static const char component[] = "xyzw";
@@ -184,7 +187,7 @@ static void boot_rows_resample(gls_text *out, const gls_qball *qball)
                 gls_text_puts(out, "SECOND\n");
             gls_text_printf(out, "RESAMPLED(%zu)\n", i - first);
         }
-        put_block(out, qball, first);
+        append_block(out, qball, first);
     }
 }
 
@@ -195,8 +198,8 @@ static double sum_of_weights(const gls_qball *qball)
     return sum;
 }
 
-/* Weights of MEAN and MEASURED rows: mean = -sum_i r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean) measured_weight[i].
- */
+/* Weights of the MEAN and MEASURED rows: mean = -sum_i r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean)
+ * measured_weight[i]. */
 static void boot_measured_weights(const gls_qball *qball, double *mean_weight, double *measured_weight)
 {
     double sum = sum_of_weights(qball);
@@ -206,11 +209,11 @@ static void boot_measured_weights(const gls_qball *qball, double *mean_weight, d
     }
 }
 
-/* The same without a draw, and the weights that give back the mean of the residuals. */
+/* MEAN rows: recover the mean of the residuals, so that MEASURED rows give the measured signal without a draw. */
 static void boot_rows_mean(gls_text *out, const gls_qball *qball)
 {
     double sum = sum_of_weights(qball);
-    for (size_t i = 0; i < qball->n; i++) put(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
+    for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
@@ -221,22 +224,22 @@ static void boot_rows_measured(gls_text *out, const gls_qball *qball)
         for (size_t i = first; i < first + BLOCK && i < qball->n; i++)
             gls_text_printf(out, "MEASURED(%zu, %zu, %s)\n", i - first, i,
                             gls_glsl_float(1 / qball->leverage_scale[i], text));
-        put_block(out, qball, first);
+        append_block(out, qball, first);
     }
 }
 
-/* SCALE(j, w) for every coefficient. */
+/* SCALE(j, w) for every coefficient; FIXED(0, value) for the constant first one of CSA. */
 static void boot_rows_scale(gls_text *out, const gls_qball *qball)
 {
     for (size_t j = 0; j < qball->k; j++) {
         if (j == 0 && qball->options.model == GLS_QBALL_CSA)
             gls_text_puts(out, "FIXED(0, 0.28209479177)\n");
         else
-            put(out, "SCALE", j, qball->fit_scale[j]);
+            append_call(out, "SCALE", j, qball->fit_scale[j]);
     }
 }
 
-/* Half floats end at 65504: the largest value of the volume is brought to this. */
+/* The largest value of the volume is scaled to this: half floats end at 65504. */
 #define VOLUME_MAXIMUM 8192.0
 
 static double signal_scale(const gls_image *dwi)
@@ -251,12 +254,12 @@ static double signal_scale(const gls_image *dwi)
     return gls_field_scale(largest, VOLUME_MAXIMUM);
 }
 
-/* Matrices for subgroups: neighbouring lanes work on neighbouring measurements. */
+/* Matrices for subgroups: neighbouring lanes read neighbouring measurements. */
 static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls_qball *q)
 {
     double *weights = malloc(2 * q->n * sizeof *weights), *fit = malloc(q->n * q->k * sizeof *fit);
     gls_status status = weights && fit ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
-    if (status == GLS_OK) {
+    if (!status) {
         for (size_t j = 0; j < q->k; j++)
             for (size_t i = 0; i < q->n; i++) fit[i * q->k + j] = q->fit[j * q->n + i];
         boot_measured_weights(q, weights, weights + q->n);
@@ -275,6 +278,7 @@ static void define_rows(gls_define_list *d, const char *name, gls_text *text)
     gls_define_slot(d, name, gls_text_take(text), "the model's numbers, row by row");
 }
 
+/* Fills the slots of the bootstrap with rows of source. */
 static gls_status add_rows(gls_define_list *d, const gls_track_params *params, const gls_track_input *input)
 {
     gls_text text = {0};
@@ -305,7 +309,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_texture_format format = params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
     gls_status status = gls_textures_plan(&input->dwi->grid, boot_channels(q), format, request->limits,
                                           request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_sphere(&model->tables, d, input->sphere, request->looped);
     gls_define_int(d, "MODEL_OPDT", GLS_QBALL_OPDT, "a value of MODEL");
     gls_define_int(d, "MODEL", q->options.model, "of the q-ball model");
@@ -322,9 +326,9 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     boot_rows_scale(&text, q);
     define_rows(d, "scale_rows", &text);
     if (request->looped) status = gls_table_orbits(&model->tables, d, input->sphere, q->options.sh_order);
-    if (status == GLS_OK) status = gls_rows_orbit_terms(&text, q->options.sh_order);
+    if (!status) status = gls_rows_orbit_terms(&text, q->options.sh_order);
     define_rows(d, "orbit_terms", &text);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     return request->looped ? add_matrices(&model->tables, d, q) : add_rows(d, params, input);
 }
 
@@ -341,7 +345,8 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return boot_field_fill(field, n, input, scale, failed);
 }
 
-/* The model's volumes are those that the table weights, one for one: anything else would read past the series. */
+/* Whether the volumes of the model are exactly the diffusion-weighted ones of the table; others would be read out of
+ * bounds. */
 static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
 {
     size_t n = 0;

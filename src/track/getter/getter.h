@@ -1,5 +1,4 @@
-/* A direction getter: how the next direction is found. Each is a row of facts and functions in a file of its own, with
- * a shader of its own; the rest of the tracker asks the row and names no getter. */
+/* Direction getters: the row of facts and functions that each one fills in, and the lookup of a row. */
 #ifndef GLS_TRACK_GETTER_GETTER_H
 #define GLS_TRACK_GETTER_GETTER_H
 
@@ -7,43 +6,47 @@
 
 #include "track/field/field.h"
 #include "track/shader/layout.h"
-#include "track/shader/tables.h"
+#include "track/shader/kernel_inputs.h"
 
-/* What a getter's model is made from. */
+/* --- A direction getter finds the next direction of a streamline. Each is a row in a file of its own, with a shader of
+ * its own. The rest of the tracker reads facts from the row and never names a getter. */
+
+/* What a getter plans its model from. */
 typedef struct gls_model_request {
     const gls_device_info *limits;
     const gls_track_params *params;
     const gls_track_input *input;
-    uint32_t n_units;  /* texture units that are left for the field */
-    uint32_t lanes;    /* of a streamline */
-    bool lanes_fixed;  /* the compiler of shaders does not choose another number */
-    bool looped;       /* shaders in loops that lanes share; else written out for one invocation where there are such */
-    int smaller_field; /* see engine/plan.h */
-    bool tables_shared; /* room for shared tables in shared memory */
+    uint32_t n_units; /* texture units left for the field */
+    uint32_t lanes;   /* invocations for each streamline */
+    bool lanes_fixed; /* the shader compiler cannot choose another number of lanes */
+    bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
+                    exists */
+    int smaller_field;  /* see gls_track_plan */
+    bool tables_shared; /* shared tables fit into shared memory */
 } gls_model_request;
 
-/* A model on its way to a device. Zeroed: empty. */
+/* A model before it is on a device. All zero: empty. */
 typedef struct gls_model_plan {
     gls_field_plan field;
     gls_tables tables;
     gls_define_list defines;
-    const char *odf; /* fills the slot <odf>: ODF_looped.glsl, or where every step needs all of an ODF and rows are
-                        faster ODF_unrolled.glsl; a constant. NULL: no ODF is sampled */
-    bool looped;     /* the former whatever the mapping */
+    const char *odf; /* fills the slot <odf>: BASE of BASE_looped.glsl or, where every step needs a whole ODF,
+                      * BASE_unrolled.glsl; a string constant. NULL: the getter samples no ODF */
+    bool looped;     /* use BASE_looped.glsl with every mapping */
 } gls_model_plan;
 
 /* A model on a device. */
 typedef struct gls_model {
     gls_field field;
-    gls_buffer *buffer; /* vertices and the tables of loops: "Model" in the shaders */
-    bool uniform;       /* it is a uniform block */
-    double min_signal;  /* in units of the field */
-    double scale;       /* units of the field for one of the input, for cutoffs; 0: there are none */
+    gls_buffer *buffer; /* vertices and tables: "Model" in the shaders */
+    bool uniform;       /* `buffer` is a uniform block */
+    double min_signal;  /* in the units of the field */
+    double scale;       /* factor from the unit of the input to that of the field, for cutoffs; 0: there are none */
 } gls_model;
 
-/* Of a getter's row, for which it includes util/option.h. */
+/* For `has` of a row; the file must include util/option.h. */
 #define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
-/* Those of getters whose directions are vertices of a sphere, and of getters of FODs. */
+/* Users of parameters: getters whose directions are vertices of a sphere; getters along FODs. */
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))
 #define GLS_GETTER_HAS_FOD (GLS_GETTER_HAS(FOD) | GLS_GETTER_HAS(CUTOFF))
 
@@ -51,54 +54,60 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* fills the slot <getter> */
     const char *initial; /* fills the slot <initial_directions> */
-    /* A half carries a frame instead of a vertex: its first turn makes it, from the seed's direction, and points are
-     * stored after several turns. Both halves then bend at the seed as anywhere; else the backward half first makes the
-     * forward half's first step again. */
+    /* A half carries a frame instead of a vertex. Its first iteration makes the frame from the seed's direction, and a
+     * point is stored after several iterations. Both halves then bend at the seed as anywhere else; without a frame the
+     * backward half first repeats the first step of the forward half. */
     bool framed;
-    bool own_start;     /* initial directions are directions (see glsl/base/packed.glsl), not vertices of the sphere */
-    bool towards;       /* with seed_direction they are what streamlines start along; else that direction itself is */
-    bool deterministic; /* no step is drawn */
-    bool own_end;       /* it ends halves itself: without a stop map of the user's own they go through all voxels */
-    bool one_lane; /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
-    bool ordered;  /* hardware is faster if streamlines that are near each other are tracked together */
-    bool filters;  /* directions are vertices, and each draw answers: halves can be filtered by particles */
-    bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
+    bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
+    bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
+    bool deterministic; /* no step uses random numbers */
+    bool own_end; /* the getter ends halves itself: unless the user gives a stop map they may pass through all voxels */
+    bool one_lane;     /* lanes have no work to share: use one invocation for each streamline unless the user asks for
+                          another mapping */
+    bool ordered;      /* hardware is faster if neighbouring streamlines are tracked together */
+    bool filters;      /* directions are vertices and every draw gives one: particle filtering is possible */
+    bool coefficients; /* can interpolate SH coefficients between voxels where it needs a whole ODF */
     gls_getter_source source;
-    uint32_t has;             /* users of parameters that it is one of: sum of GLS_GETTER_HAS() */
-    double cutoff;            /* default of fod_cutoff */
-    double act_cutoff;        /* the same of the program with --act; 0: no other */
-    bool any_seed;            /* the default of seed_cutoff is 0, not that of fod_cutoff */
-    const char *no_backtrack; /* why its steps cannot be taken back, though they are drawn; NULL: they can */
+    uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
+    double cutoff;     /* default of fod_cutoff */
+    double act_cutoff; /* default of fod_cutoff with --act; 0: the same as `cutoff` */
+    bool any_seed;     /* default of seed_cutoff is 0, not fod_cutoff */
+    const char
+        *no_backtrack; /* reason why backtracking is impossible although steps are random; NULL: it is possible */
 
-    /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */
+    /* Checks the getter's own input; the stop map has been checked. GLS_ERR_ARGUMENT with the reason. */
     gls_status (*check)(const gls_track_params *params, const gls_track_input *input);
     const gls_sphere *(*sphere)(const gls_track_input *input);
-    /* Words, in whole quads, that the first of two kernels of a turn leaves to the second, where a turn is split for
-     * renderers that compile rows of source. NULL: turns are never split. */
+    /* Words, in whole quads, that the first of the two kernels of an iteration leaves to the second, where renderers
+     * compile written-out source faster in two kernels. NULL: never split an iteration. */
     uint32_t (*handed_over)(const gls_track_input *input);
-    /* Turns for each stored point. NULL: 1. */
+    /* Iterations for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
-    /* Places that a step leads over, its end included: the guide looks at each, the last one is stored, or where the
-     * half ends on the way the last that was reached; the shader has step_place(). NULL: 1, straight ahead. */
+    /* Places that a step passes, its end included. The guide checks each place; only the last is stored, or the last
+     * one reached before the half ended. The shader defines step_place(). NULL: 1, a straight step. */
     uint32_t (*parts)(const gls_track_params *params);
-    /* Directions drawn in a dispatch where halves wait between dispatches, unless a turn is split: a renderer may end a
-     * kernel after some tens of thousands of turns of its loops. NULL: 4. */
-    uint32_t (*turns)(const gls_track_params *params);
-    /* What a turn costs: a guess, in times of a seed's search for peaks. NULL: 1. */
-    double (*turn_cost)(const gls_track_params *params, const gls_track_input *input);
-    /* Bytes of tables that a work group reads from shared memory where there is room, and of shared memory that each of
-     * its streamlines takes besides. NULL: no such tables. */
+    /* Directions drawn in one dispatch of a staged plan that is not split: a renderer may end a kernel after some tens
+     * of thousands of loop iterations. NULL: 4. */
+    uint32_t (*iterations)(const gls_track_params *params);
+    /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
+    double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
+    /* Bytes of the tables that a work group reads from shared memory if they fit, and of shared memory for each of its
+     * streamlines. NULL: no such tables. */
     void (*shared_bytes)(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline);
-    /* Its own fields of the uniform block; the others are 0 before. NULL: none. */
+    /* Sets the getter's own members of the uniform block, which are 0 before. NULL: none. */
     void (*uniforms)(const gls_track_params *params, const gls_model *model, gls_track_uniforms *uniforms);
-    /* Plans the field, makes the tables and adds definitions; nothing on a device. */
+    /* Plans the field, makes the tables and adds definitions; touches no device. */
     gls_status (*plan)(const gls_model_request *request, gls_model_plan *plan);
-    /* Fills the fields of models of the same input and parameters, each on a device of its own: what the CPU computes
-     * for them, it computes once. *failed tells which model a failure is of; it stays as it was for one of the input or
-     * of the host. */
+    /* Fills the fields of n models with the same input and parameters, each on its own device. The CPU computes the
+     * values once for all. *failed: index of the model that failed; unchanged if the input or the host is at fault. */
     gls_status (*fill)(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed);
 } gls_getter;
+
+/* --- Lookup. */
+
+/* The row of params->dg. */
+const gls_getter *gls_getter_of(const gls_track_params *params);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of direction getters: a row for each. */
-#include "track/getter/getters.h"
+/* The table of direction getters, and what others ask of a row. */
+#include "track/getter/getter.h"
 
 #include "track/getter/odf_field.h"
 

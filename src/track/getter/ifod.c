@@ -1,7 +1,6 @@
-/* Direction getters: first and second order integration over FODs. */
+/* Direction getters ifod1 and ifod2: first and second order integration over FODs. */
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
-#include "track/getter/sh_field.h"
 #include "util/option.h"
 
 #include <math.h>
@@ -11,14 +10,15 @@ static int places(const gls_track_params *params)
     return params->ifod_samples - 1;
 }
 
-/* Looks at candidates in a turn of the loop: so many that the turns of a step, of which each is an attempt to find a
- * direction, can be counted. */
+/* Candidates examined in one iteration: so many that the iterations of a step, each an attempt to find a direction, can
+ * be counted within FLAG_ATTEMPT. */
 static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
 {
     int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? places(params) : 1);
     return (arcs ? 1 : 8) + most / FLAG_ATTEMPT;
 }
 
+/* Plans the field and the fixed candidates. arcs: ifod2. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool arcs)
 {
     const gls_track_params *params = request->params;
@@ -26,10 +26,10 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_list *d = &model->defines;
     gls_ifod_grid grid;
     gls_status status = gls_sh_field_plan(request, model);
-    if (status == GLS_OK)
+    if (!status)
         status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
                                     arcs ? places(params) : 0, &grid);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
     gls_define_int(d, "IFOD_ARCS", arcs, "iFOD2");
     gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "fixed candidates");
@@ -57,7 +57,7 @@ static uint32_t parts(const gls_track_params *params)
     return (uint32_t)places(params);
 }
 
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
@@ -83,7 +83,7 @@ const gls_getter gls_getter_ifod1 = {
     .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_ifod1,
     .fill = gls_sh_field_fill,
@@ -103,7 +103,7 @@ const gls_getter gls_getter_ifod2 = {
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
     .parts = parts,
-    .turns = turns,
+    .iterations = iterations,
     .uniforms = uniforms,
     .plan = plan_ifod2,
     .fill = gls_sh_field_fill,

@@ -1,3 +1,4 @@
+/* Chooses the spacing of the fixed candidates of iFOD1 and iFOD2 so that few candidates are examined in a step. */
 #include "track/getter/ifod_grid.h"
 
 #include <math.h>
@@ -5,9 +6,9 @@
 
 #include "util/status.h"
 
-#define ANGLE_STEP 0.001 /* radians */
+#define ANGLE_STEP 0.001 /* step of the search for the spacing, radians */
 
-/* The sharpest peak that even harmonics up to an order give, at an angle to it. */
+/* Amplitude, at an angle to its axis, of the sharpest peak that even harmonics up to `order` can form. */
 static double peak_at(int order, double angle)
 {
     double z = cos(angle), before = 1, p = z, sum = 1;
@@ -25,8 +26,8 @@ typedef struct bundle {
     double step, voxel, power;
 } bundle;
 
-/* The weight of a candidate that leaves such a peak by an angle, the peak fading away to the side within a voxel. That
- * of an arc in units of that of the straight one, which may be beyond all numbers. */
+/* Weight of a candidate that deviates by `angle` from such a peak, which fades to the side within a voxel. Weights of
+ * arcs are relative to the straight arc, because absolute ones could overflow. */
 static double weight_of(const bundle *b, double angle)
 {
     if (b->parts == 0) return peak_at(b->order, angle);
@@ -40,7 +41,7 @@ static double weight_of(const bundle *b, double angle)
     return exp(b->power * (sum - b->parts * straight));
 }
 
-/* Points of a hexagonal grid round the axis; direction may be NULL. Returns how many. */
+/* Fills direction, unless NULL, with a hexagonal grid round the axis. Returns the number of points. */
 static size_t hexagons(double largest, double spacing, double (*direction)[2])
 {
     int far = (int)ceil(largest / spacing);
@@ -84,7 +85,7 @@ gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, doub
         grid->ratio = at_axis / weight;
     }
     grid->expected = best;
-    if (spacing == 0) spacing = largest; /* a cone narrower than a step of the search */
+    if (spacing == 0) spacing = largest; /* the cone is narrower than a step of the search */
     grid->direction = malloc(hexagons(largest + spacing, sqrt(3) * spacing, NULL) * sizeof *grid->direction);
     if (!grid->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of a cone");
     grid->n = hexagons(largest + spacing, sqrt(3) * spacing, grid->direction);

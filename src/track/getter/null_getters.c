@@ -1,20 +1,20 @@
-/* Direction getters that look at no data, for checks of seeds, regions and connectomes: what streamlines are by chance
- * alone, by steps along a direction that is uniform in the cone round the last one (nulldist1) or by arcs to one
- * (nulldist2), and seeds without a step (seedtest). */
+/* Direction getters without data, as controls for seeds, regions and connectomes. nulldist1: steps along a direction
+ * that is uniform in the cone round the last one. nulldist2: arcs to such a direction. seedtest: seeds without a step.
+ */
 #include "track/getter/odf_field.h"
 
 #include <string.h>
 
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
-    (void)params, (void)input; /* the stop map is all that is needed */
+    (void)params, (void)input; /* these getters need only the stop map, which has been checked */
     return GLS_OK;
 }
 
-/* A kernel has a field. */
+/* Every kernel needs a field: fill it with zeros. */
 static void empty_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
     (void)user, (void)first, (void)count, (void)scratch;
@@ -40,14 +40,14 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
                              &model->field);
 }
 
-/* Steps are short and cheap. */
-static uint32_t turns(const gls_track_params *params)
+/* Many iterations in a dispatch, because steps are short and cheap. */
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
 }
 
-/* Of an arc, as those of ifod2 with its default number of samples. */
+/* Places of an arc, as many as ifod2 has with its default number of samples. */
 static uint32_t parts(const gls_track_params *params)
 {
     (void)params;
@@ -72,7 +72,7 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           .source = GLS_FROM_NOTHING,    \
                                           .check = check,                \
                                           .sphere = gls_no_sphere,       \
-                                          .turns = turns,                \
+                                          .iterations = iterations,      \
                                           .uniforms = uniforms,          \
                                           .plan = plan,                  \
                                           .fill = fill,                  \

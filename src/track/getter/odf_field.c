@@ -1,3 +1,4 @@
+/* Fills fields with ODFs, as amplitudes or as SH coefficients, from an ODF source. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 #include "dwi/odf_parts.h"
 #include "util/status.h"
 
-/* Amplitudes may be of any unit: the largest is brought to this, well inside half floats. */
+/* Amplitudes may have any unit: the largest is scaled to at most this, well within the range of half floats. */
 #define VOLUME_MAXIMUM 1024.0f
 
 typedef struct odf_fill {
@@ -18,7 +19,7 @@ typedef struct odf_fill {
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");
 
-/* Amplitudes; channels past the last vertex repeat it, so that they change no extreme. */
+/* Amplitudes of a block. Channels past the last vertex repeat its value, so that they change no maximum. */
 static void amplitude_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
     const odf_fill *f = user;
@@ -43,7 +44,7 @@ static void coefficient_block(const void *user, size_t first, size_t count, floa
     memset(rows + k * GLS_FIELD_BLOCK, 0, (f->n_channels - k) * GLS_FIELD_BLOCK * sizeof *rows);
 }
 
-/* The largest value of the source's image: of amplitudes, or of any one coefficient. */
+/* Largest value of the source's image: the largest amplitude, or the largest magnitude of a coefficient. */
 static float largest_value(const gls_odf_source *odf)
 {
     size_t n = gls_grid_voxels(&odf->image->grid) * odf->image->n_volumes;
@@ -79,7 +80,7 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
     GLS_REQUIRE(input->odf);
     gls_status status =
         gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
-    if (status != GLS_OK || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
+    if (status || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
         (coefficients && has_coefficients(input->odf)))
         return status;
     return gls_fail(GLS_ERR_ARGUMENT,
@@ -117,7 +118,7 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
     odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels};
     float largest = largest_value(odf);
     if (largest <= 0) return fail_empty();
-    /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 /
+    /* an amplitude is the sum of k coefficients times basis functions, whose root mean square over the sphere is 1 /
      * sqrt(4 pi) */
     double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
     f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));

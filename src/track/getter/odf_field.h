@@ -1,23 +1,36 @@
-/* Fields of ODFs, of amplitudes or of SH coefficients, for getters that take their ODFs from a source. */
+/* Fields that several direction getters share: ODFs as amplitudes on a sphere, or as spherical harmonics. */
 #ifndef GLS_TRACK_GETTER_ODF_FIELD_H
 #define GLS_TRACK_GETTER_ODF_FIELD_H
 
 #include "track/getter/getter.h"
 
-/* For the row of such a getter. */
+/* --- For getters that take whole ODFs from a source. */
+
+/* Functions for the rows of such getters. coefficients: the getter can interpolate SH coefficients. */
 gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients);
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
-/* The same of getters whose directions are no vertices: the least sphere that there is. */
+/* For getters whose directions are no vertices: a fixed sphere of three axes, the smallest possible. */
 const gls_sphere *gls_no_sphere(const gls_track_input *input);
 
-/* What lies between voxels; coefficients: the getter can do with them. */
+/* What is interpolated between voxels: coefficients if they are wanted and both the getter (coefficients) and the
+ * source allow it, else amplitudes. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
                                                   const gls_odf_source *odf);
-/* All models' fields: amplitudes or coefficients, brought to a common scale. */
+/* Fills the fields of n models with amplitudes or coefficients in a common scale. *failed: see gls_getter.fill. */
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
                               size_t *failed);
-/* Amplitudes, each voxel's with a maximum of 1; place: of each direction in fields of cells. */
+/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. place: index of each vertex in cells, or NULL.
+ */
 gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
                                          const uint32_t *place, size_t *failed);
+
+/* --- For getters that evaluate SH along single directions, see glsl/odf/sh_direction.glsl. */
+
+/* Functions for the rows of such getters. */
+gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
+gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
+                             const gls_track_input *input, size_t *failed);
+/* Plans the field of coefficients, and adds the definitions and rows that the shader needs. */
+gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *model);
 
 #endif

@@ -1,15 +1,15 @@
-/* Direction getters that follow peaks: of the nearest voxel (fact), or the mean of those of the eight voxels around a
- * point (eudx). */
+/* Direction getters that follow given peaks: those of the nearest voxel (fact), or the weighted mean over the eight
+ * voxels around a point (eudx). */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 #include "util/status.h"
 
-#define MAXIMUM 1024.0f /* the largest amplitude is brought to this, well inside half floats */
+#define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
@@ -19,14 +19,14 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_grid_require_equal(&input->peaks->grid, "the peaks", &input->stop_map->grid, "the stop map");
 }
 
-/* --- the field ---------------------------------------------------------------- */
+/* --- The field. */
 
 typedef struct peak_fill {
     const gls_image *peaks;
     float scale;
 } peak_fill;
 
-/* A texel a peak: a unit vector and its amplitude. */
+/* One texel for each peak: a unit vector and its amplitude. */
 static void peak_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
 {
     const peak_fill *f = user;
@@ -42,7 +42,7 @@ static void peak_block(const void *user, size_t at, size_t count, float *rows, f
         }
 }
 
-/* No vector is longer than sqrt(3) times the largest of its parts. */
+/* Largest component of any peak; no vector is longer than sqrt(3) times this. */
 static float largest_part(const gls_image *peaks)
 {
     const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
@@ -71,7 +71,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
 }
 
-/* --- the model ---------------------------------------------------------------- */
+/* --- The model. */
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool mean)
 {
@@ -94,8 +94,8 @@ static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
-/* Steps of fact are short and cheap. */
-static uint32_t turns(const gls_track_params *params)
+/* More iterations for fact, whose steps are short and cheap. */
+static uint32_t iterations(const gls_track_params *params)
 {
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
@@ -117,12 +117,12 @@ const gls_getter gls_getter_fact = {
     .act_cutoff = 0.05,
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .plan = plan_fact,
     .fill = fill,
 };
 
-/* Its halves carry no frame: the backward half begins against the forward half's first step. */
+/* Halves of eudx carry no frame: the backward half begins against the first step of the forward half. */
 const gls_getter gls_getter_eudx = {
     .name = "eudx",
     .shader = "getter/peak_step.glsl",
@@ -139,7 +139,7 @@ const gls_getter gls_getter_eudx = {
     .any_seed = true,
     .check = check,
     .sphere = gls_no_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .plan = plan_eudx,
     .fill = fill,
 };

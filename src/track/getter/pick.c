@@ -1,12 +1,12 @@
-/* Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
- * the ODF), deterministic (its largest value), and the peak that is nearest to the last direction. */
+/* Direction getters that choose a vertex inside the cone round the last direction: prob draws one in proportion to the
+ * ODF, det takes the largest value, closest takes the peak nearest to the last direction. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/shader/rows.h"
+#include "track/field/field.h"
+#include "track/shader/kernel_inputs.h"
 #include "util/option.h"
 
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
@@ -14,7 +14,7 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-/* weighted: by the angle to the last direction. */
+/* Adds tables and rows for SH coefficients. weighted: directions are weighted by the angle to the last one. */
 static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped, bool weighted)
 {
     static const char reason[] = "the basis functions' numbers, row by row";
@@ -24,23 +24,23 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
     gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
     gls_text text = {0};
-    if (status == GLS_OK) status = gls_rows_orbit_terms(&text, odf->order);
+    if (!status) status = gls_rows_orbit_terms(&text, odf->order);
     gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
-    if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
+    if (!status && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
     if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
     if (!looped && weighted) gls_rows_axes(&text, odf->sphere);
     if (!looped) gls_define_slot(d, "axis_rows", gls_text_take(&text), "directions of vertices");
     return status;
 }
 
-/* Vertices that a lane looks at, where the number of lanes is known and their bits fit into a word; else 0. */
+/* Vertices for each lane if the number of lanes is fixed and the bits of these vertices fit into a word; else 0. */
 static size_t stretch(size_t n_vertices, const gls_model_request *request)
 {
     size_t n = (n_vertices + request->lanes - 1) / request->lanes | 1;
     return request->lanes_fixed && n <= 32 ? n : 0;
 }
 
-/* Field and sphere, and the ODF's rows of source. */
+/* Plans the field, the sphere and the rows of the ODF. */
 static gls_status plan_odf(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_track_params *params = request->params;
@@ -52,7 +52,7 @@ static gls_status plan_odf(const gls_model_request *request, gls_model_plan *mod
         gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(coefficients ? odf->parts->n_inputs : sphere->n),
                           params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                           request->limits, request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
     if (coefficients) status = add_coefficients(model, odf, request->looped, params->angular_weight > 0);
@@ -81,7 +81,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     return status;
 }
 
-/* Rows of source take the ODF's peaks from one of coefficients alone. */
+/* Written-out source for peaks exists only with SH coefficients, so amplitudes use loops. */
 static gls_status plan_closest(const gls_model_request *request, gls_model_plan *model)
 {
     gls_text text = {0};

@@ -1,18 +1,17 @@
-/* Direction getter: parallel transport tractography. */
+/* Direction getter ptt: parallel transport tractography. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/field/cells.h"
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "track/getter/ptt_tables.h"
 #include "util/option.h"
 #include "util/status.h"
 
-/* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a
- * time. Where these would take most of the memory, the smallest cells. */
+/* Chooses cells where the device has room, because single directions are looked up; else textures of one channel for
+ * each texel; the smallest cells where textures would take most of the memory. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;
@@ -23,7 +22,7 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
                                           request->limits, request->n_units, field);
     uint64_t memory = request->limits->memory_bytes;
     gls_field_plan singles;
-    if (status == GLS_OK && !floats && memory > 0 && field->bytes > memory / 2 &&
+    if (!status && !floats && memory > 0 && field->bytes > memory / 2 &&
         gls_cells_plan_singles(grid, n, request->limits, &singles) && singles.bytes < field->bytes)
         *field = singles;
     return status;
@@ -44,7 +43,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_define_list *d = &model->defines;
     uint32_t *place = NULL;
     gls_status status = plan_field(request, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     bool cells = model->field.kind == &gls_field_cells;
     if (cells) {
         place = malloc(sphere->n * sizeof *place);
@@ -92,17 +91,17 @@ static uint32_t substeps(const gls_track_params *params)
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
 }
 
-/* As many as take the samples of a few hundred probes, in at most 16384 turns of loops. A turn tries eight curves at
- * most. */
-static uint32_t turns(const gls_track_params *params)
+/* Iterations in a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries at most
+ * eight curves. */
+static uint32_t iterations(const gls_track_params *params)
 {
     uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;
     return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
 }
 
-/* A turn samples the field along the probes of a few curves; others, like the search for peaks, all vertices at one
- * place, four to a texel. */
-static double turn_cost(const gls_track_params *params, const gls_track_input *input)
+/* One iteration samples the field along the probes of a few curves; a search for peaks samples all vertices at one
+ * place, four in a texel. */
+static double iteration_cost(const gls_track_params *params, const gls_track_input *input)
 {
     const double curves = 2;
     return 1 + curves * params->probe_quality * params->probe_count / ((double)input->odf->sphere->n / 4);
@@ -135,8 +134,8 @@ const gls_getter gls_getter_ptt = {
     .check = check,
     .sphere = gls_odf_field_sphere,
     .substeps = substeps,
-    .turns = turns,
-    .turn_cost = turn_cost,
+    .iterations = iterations,
+    .iteration_cost = iteration_cost,
     .shared_bytes = shared_bytes,
     .uniforms = uniforms,
     .plan = plan,

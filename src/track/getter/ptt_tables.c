@@ -1,4 +1,4 @@
-/* The table of parallel transport tractography: the map of nearest vertices. */
+/* Builds the map of nearest vertices for parallel transport tractography. */
 #include "track/getter/ptt_tables.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Side of the map: 18 KiB for an antipodal sphere, so that it fits into shared memory. */
+/* Side of the map: 18 KiB for an antipodal sphere, which fits into shared memory. */
 #define NEAREST_SIZE 96
 
 static void cell_direction(size_t x, size_t y, double side, double d[3])
@@ -60,7 +60,7 @@ uint64_t gls_ptt_table_bytes(bool antipodal)
 
 uint64_t gls_ptt_slot_bytes(int quality)
 {
-    enum { ROUND = 8, MOST_LANES = 128 };
-    uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MOST_LANES ? ROUND * places : MOST_LANES;
+    enum { ROUND = 8, MAX_LANES = 128 };
+    uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MAX_LANES ? ROUND * places : MAX_LANES;
     return 4 * (places > round ? places : round);
 }

@@ -1,16 +1,16 @@
-/* The table of parallel transport tractography in the model buffer. */
+/* The table of parallel transport tractography in the model buffer, and the shared memory that it needs. */
 #ifndef GLS_TRACK_GETTER_PTT_TABLES_H
 #define GLS_TRACK_GETTER_PTT_TABLES_H
 
-#include "track/shader/tables.h"
+#include "track/shader/kernel_inputs.h"
 
-/* TABLE_NEAREST, NEAREST_SIZE, NEAREST_WORDS: map of the hemisphere z >= 0, and for spheres that are not antipodal then
- * of the other, seen from its side, to the place of the nearest vertex, two 16-bit entries a word. The cell of
- * direction d: u, v = 1/2 + (x' + y')/2, 1/2 + (x' - y')/2 of the map's side, x' and y' being x and y over |x| + |y| +
- * |z|, with their signs turned for z < 0. place: NULL where vertex v has place v. */
+/* Adds TABLE_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
+ * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, the other. A
+ * direction (x, y, z) with x' = x / (|x| + |y| + |z|) and y' likewise, both negated for z < 0, lies at u = 1/2 + (x' +
+ * y')/2, v = 1/2 + (x' - y')/2, in units of the side. place[v]: index of vertex v; NULL: v. */
 void gls_ptt_table_nearest(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere,
                            const uint32_t *place);
-/* Bytes of this table, and of shared memory that a streamline takes, see glsl/getter/ptt_looped.glsl. */
+/* Bytes of the table, and of shared memory for one streamline, see glsl/getter/ptt_looped.glsl. */
 uint64_t gls_ptt_table_bytes(bool antipodal);
 uint64_t gls_ptt_slot_bytes(int quality);
 

@@ -1,6 +1,5 @@
-/* Direction getter: the peak of the FOD uphill from the last direction. */
+/* Direction getter sdstream: climbs from the last direction to a peak of the FOD. */
 #include "track/getter/odf_field.h"
-#include "track/getter/sh_field.h"
 #include "util/option.h"
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
@@ -9,7 +8,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return gls_sh_field_plan(request, model);
 }
 
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 16;
@@ -30,7 +29,7 @@ const gls_getter gls_getter_sdstream = {
     .act_cutoff = 0.05,
     .check = gls_sh_field_check,
     .sphere = gls_odf_field_sphere,
-    .turns = turns,
+    .iterations = iterations,
     .plan = plan,
     .fill = gls_sh_field_fill,
 };

@@ -1,13 +1,13 @@
-#include "track/getter/sh_field.h"
+/* Fields of SH coefficients for getters along single directions, and the recurrences that evaluate SH in a shader. */
+#include "track/getter/odf_field.h"
 
 #include <math.h>
 
 #include "dwi/odf_parts.h"
-#include "track/field/textures.h"
-#include "track/getter/odf_field.h"
+#include "track/field/field.h"
 #include "util/status.h"
 
-static void put(gls_text *out, const char *macro, const double *value, int n)
+static void append_call(gls_text *out, const char *macro, const double *value, int n)
 {
     char text[40];
     gls_text_printf(out, "%s(", macro);
@@ -15,17 +15,18 @@ static void put(gls_text *out, const char *macro, const double *value, int n)
     gls_text_puts(out, ")\n");
 }
 
-/* z P(l) = a(l + 1) P(l + 1) + a(l) P(l - 1) for the orthonormal functions P of order m. */
+/* Coefficient a(l) of the recurrence z P(l) = a(l + 1) P(l + 1) + a(l) P(l - 1) of the orthonormal functions P of order
+ * m. */
 static double factor(int l, int m)
 {
     return sqrt(((double)l * l - (double)m * m) / (4.0 * l * l - 1));
 }
 
-/* The functions of an order, all without their power (x + iy)^m. first: that of degree m. */
-static void put_order(gls_text *out, int order, int m, double first)
+/* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
+static void append_order(gls_text *out, int order, int m, double first)
 {
     int l = m + m % 2;
-    put(out, l == m ? "SH_FIRST" : "SH_FIRST_Z", &(double){l == m ? first : first * sqrt(2 * m + 3)}, 1);
+    append_call(out, l == m ? "SH_FIRST" : "SH_FIRST_Z", &(double){l == m ? first : first * sqrt(2 * m + 3)}, 1);
     for (; l <= order; l += 2) {
         int j = l * (l + 1) / 2;
         if (m == 0)
@@ -34,12 +35,12 @@ static void put_order(gls_text *out, int order, int m, double first)
             gls_text_printf(out, "SH_PAIR(%d, %d)\n", j - m, j + m);
         double a = factor(l + 1, m), b = l > 0 ? factor(l, m) : 0, f = 1 / (factor(l + 2, m) * a),
                c = l > m ? factor(l - 1, m) : 0;
-        if (l + 2 <= order) put(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);
+        if (l + 2 <= order) append_call(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);
     }
     if (m > 0) gls_text_puts(out, "SH_ORDER_END\n");
 }
 
-/* The functions of GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
+/* Rows for the basis GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
 static char *rows_of(int order)
 {
     gls_text out = {0};
@@ -49,7 +50,7 @@ static char *rows_of(int order)
             gls_text_puts(&out, "SH_TURN\n");
             first *= -sqrt((2.0 * m + 1) / (2.0 * m)) * (m == 1 ? sqrt(2) : 1);
         }
-        put_order(&out, order, m, first);
+        append_order(&out, order, m, first);
     }
     return gls_text_take(&out);
 }
@@ -80,7 +81,7 @@ gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *m
         gls_textures_plan(&request->input->stop_map->grid, (uint32_t)n,
                           request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                           request->limits, request->n_units, &model->field);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4, "coefficients in whole tiles");
     gls_define_slot(d, "sh_rows", rows_of(odf->order), "polynomials of the basis functions, order by order");
     return GLS_OK;

@@ -1,5 +1,5 @@
-/* Direction getters along the main axis of a tensor that is fitted at each point: to the interpolated signals
- * (tensordet), or to a wild bootstrap of them that is drawn once for each voxel and streamline (tensorprob). */
+/* Direction getters along the main axis of a tensor that is fitted at each point: tensordet fits the interpolated
+ * signals, tensorprob a wild bootstrap of them, drawn once for each voxel and streamline. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "dwi/tensor_plan.h"
-#include "track/field/textures.h"
+#include "track/field/field.h"
 #include "util/option.h"
 #include "util/status.h"
 
-#define MAXIMUM 1024.0f        /* the largest signal is brought to this, well inside half floats */
-#define MAX_RESIDUAL 16384.0f  /* a fit of noise may be anything */
-#define DIFFUSIVITY_UNIT 1e-3f /* mm2/s, so that numbers are about 1 */
+#define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
+#define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
+#define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
 
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
@@ -25,10 +25,10 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
 }
 
-/* --- the field ---------------------------------------------------------------- */
+/* --- The field. */
 
-/* Tiles of signals; behind the last signal there is room for one number that says whether a voxel has any. For the
- * bootstrap a tile of residuals follows each of them. */
+/* Number of tiles of signals. One channel behind the last signal is 1 if the voxel has any signal. For the bootstrap a
+ * tile of residuals follows each tile of signals. */
 static uint32_t n_quads(const gls_track_input *input)
 {
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
@@ -36,7 +36,7 @@ static uint32_t n_quads(const gls_track_input *input)
 
 typedef struct signal_fill {
     const gls_image *dwi;
-    const gls_tensor_plan *fit; /* for residuals; NULL: none */
+    const gls_tensor_plan *fit; /* the fit that gives residuals; NULL: no residuals */
     float scale;
 } signal_fill;
 
@@ -46,7 +46,7 @@ static size_t channel_of(const signal_fill *f, size_t volume)
     return f->fit ? volume / 4 * 8 + volume % 4 : volume;
 }
 
-/* The logarithms of signals, 0 where there is none. */
+/* Logarithms of the signals; 0 where there is no signal. */
 static void take_logarithms(const signal_fill *f, const float *rows, double *y)
 {
     for (size_t t = 0; t < f->dwi->n_volumes; t++) {
@@ -56,7 +56,8 @@ static void take_logarithms(const signal_fill *f, const float *rows, double *y)
     }
 }
 
-static void put_residuals(const signal_fill *f, float *rows, double *y)
+/* Fits the tensor to a block of voxels and stores the residuals of the signals. y: work space. */
+static void store_residuals(const signal_fill *f, float *rows, double *y)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
     double beta[P][GLS_FIELD_BLOCK] = {{0}};
@@ -78,6 +79,7 @@ static void put_residuals(const signal_fill *f, float *rows, double *y)
     }
 }
 
+/* Signals of a block of voxels, scaled; with residuals for the bootstrap. */
 static void signal_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
 {
     const signal_fill *f = user;
@@ -93,7 +95,7 @@ static void signal_block(const void *user, size_t at, size_t count, float *rows,
             any[i] = to[i] != 0 ? 1 : any[i];
         }
     }
-    if (f->fit) put_residuals(f, rows, (double *)scratch);
+    if (f->fit) store_residuals(f, rows, (double *)scratch);
 }
 
 static float largest_signal(const gls_image *dwi)
@@ -113,11 +115,11 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
     const float largest = largest_signal(input->dwi);
     if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
     gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     const signal_fill f = {
         .dwi = input->dwi, .fit = bootstrap ? &fit : NULL, .scale = gls_field_scale(largest, MAXIMUM)};
     for (size_t i = 0; i < n; i++) {
-        models[i]->scale = 1; /* cutoffs are of FA */
+        models[i]->scale = 1; /* cutoffs are values of FA, which has no unit */
         models[i]->min_signal = log((double)f.scale);
         field[i] = &models[i]->field;
     }
@@ -142,15 +144,15 @@ static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_
     return fill(models, n, input, true, failed);
 }
 
-/* --- the model ---------------------------------------------------------------- */
+/* --- The model. */
 
-/* The six rows of the fit that give the tensor, four volumes at a time. */
+/* Adds the six rows of the fit that give the tensor, four volumes in a quad. */
 static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 {
     static const int order[] = {0, 2, 5, 1, 3, 4}; /* xx yy zz xy xz yz */
     gls_tensor_plan fit;
     gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     uint32_t *word = gls_table_quads(&model->tables, &model->defines, "MODEL_TENSOR", 6 * n_quads(input));
     for (size_t t = 0; word && t < fit.n; t++)
         for (size_t p = 0; p < 6; p++) {
@@ -162,7 +164,7 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
     return GLS_OK;
 }
 
-/* A pair of tiles of the bootstrap lies in one texture. */
+/* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
@@ -172,7 +174,7 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
                                    request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
                                                                                      : GLS_TEXTURE_RGBA16F,
                                    request->limits, request->n_units, plan);
-        if (status != GLS_OK || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
+        if (status || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
     return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",
                     request->input->dwi->n_volumes);
@@ -182,7 +184,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
 {
     gls_define_list *d = &model->defines;
     gls_status status = add_fit(model, request->input);
-    if (status != GLS_OK) return status;
+    if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
     gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
@@ -201,7 +203,7 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
-static uint32_t turns(const gls_track_params *params)
+static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 16;
@@ -228,7 +230,7 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           .act_cutoff = 0.05,                                  \
                                           .check = check,                                      \
                                           .sphere = gls_no_sphere,                             \
-                                          .turns = turns,                                      \
+                                          .iterations = iterations,                            \
                                           .uniforms = uniforms,                                \
                                           __VA_ARGS__}
 TENSOR_GETTER(tensordet, .deterministic = true, .plan = plan_det, .fill = fill_det);

@@ -1,6 +1,5 @@
-/* A guide: what may be done at a point. On the device it looks at every point that a half-streamline would go to, and
- * lets it go on or ends it; what it remembers of a half on the way decides with the other half what becomes of the
- * streamline. Each guide is a row of functions in a file of its own, with a shader of its own. */
+/* Guides decide at every point whether a half-streamline goes on, and finally whether a streamline is accepted: by the
+ * stop map, regions and tissue. */
 #ifndef GLS_TRACK_GUIDE_GUIDE_H
 #define GLS_TRACK_GUIDE_GUIDE_H
 
@@ -8,8 +7,12 @@
 
 #include <glslines/track.h>
 
-#include "track/shader/defines.h"
+#include "track/shader/kernel_inputs.h"
 #include "track/shader/layout.h"
+
+/* --- A guide. On the device it checks every point before a half goes there, and lets it go on or ends it. It keeps
+ * some words of memory for each half; on the host these, for both halves together, decide about the streamline. Each
+ * guide is a row of functions in a file of its own, with a shader of its own. */
 
 #define GLS_GUIDE_MAX_TEXTURES 8
 #define GLS_GUIDE_MAX_WORDS 48
@@ -18,21 +21,21 @@ typedef struct gls_guide_kind gls_guide_kind;
 
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
-    uint32_t n_textures; /* it has the texture units 0 .. n_textures - 1 */
-    uint32_t n_words;    /* that it remembers of a half: 0 at its start, kept between dispatches, see the verdict */
+    uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
+    uint32_t n_words;    /* words of memory of a half: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* of its textures */
-    bool amplitude;      /* it wants to know the amplitude along the last step, see glsl/kernel/half.glsl */
-    uint32_t side;       /* regions: texels along the axes of their texture */
-    /* Places of words, where there are such. Regions: those that were met, the next of an order, of each region to
-     * include the number of the first point in it; tissue: flags, and what is left when a half is cut in deep grey
-     * matter. */
+    bool amplitude;      /* the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
+    uint32_t side;       /* regions: texels along each axis of their texture */
+    /* Indices of words of memory, where used. Regions: bits met, the next region in order, and for each include region
+     * the number of the first point in it. Tissue: flags, and what remains when a half is cut in deep grey matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;
-    bool backtracks;    /* halves that ended badly are taken back */
-    uint32_t backtrack; /* its words, behind all others */
-    /* Or filtered by particles: how many, their steps, and the blocks of the pool in which they lie. */
+    bool backtracks;    /* halves with a bad end are tracked back and tried again */
+    uint32_t backtrack; /* index of the words for backtracking, behind all others */
+    /* Particle filtering, if particles > 0: number of particles, steps back and forward, and blocks of the pool for a
+     * half. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
-    uint32_t block_words; /* of the record of a block of the pool */
+    uint32_t block_words; /* words of the record of a block of the pool */
 } gls_guide_plan;
 
 /* A guide on a device. */
@@ -46,9 +49,9 @@ typedef struct gls_guide {
 
 /* A half-streamline that has ended. */
 typedef struct gls_guide_half {
-    uint32_t parts; /* of steps, of which each may have several, that were passed */
+    uint32_t parts; /* parts of steps passed; a step has one or more parts */
     gls_end end;
-    const uint32_t *memory; /* n_words; of one that was not tracked nothing is known */
+    const uint32_t *memory; /* n_words words; not to be read if the half was not tracked */
 } gls_guide_half;
 
 struct gls_guide_kind {
@@ -56,49 +59,82 @@ struct gls_guide_kind {
     const char *shader; /* fills the slot <guide>, see glsl/slots.txt */
     gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan);
-    /* What the shader has to know. NULL: nothing. */
+    /* Adds the definitions that the shader needs. NULL: none. */
     void (*define)(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                    gls_define_list *defines);
-    /* Makes the textures and fills them. */
+    /* Creates and fills the textures. */
     gls_status (*create)(gls_guide *guide, gls_device *device, const gls_track_input *input);
-    /* Its own fields of the uniform block; the others are 0 before. NULL: none. */
+    /* Sets the guide's own members of the uniform block, which are 0 before. NULL: none. */
     void (*uniforms)(const gls_track_params *params, gls_track_uniforms *uniforms);
-    /* Whether streamlines may start at a seed, voxels, which the shader does not see. NULL: anywhere. */
+    /* Whether streamlines may start at a seed (voxel coordinates); the shader does not check this. NULL: always. */
     bool (*admits)(const gls_guide *guide, const float seed[3]);
-    /* Whether streamlines that start at a seed lead in one direction only. NULL: in two. */
+    /* Whether streamlines from this seed are tracked in one sense only. NULL: never. */
     bool (*one_sided)(const gls_guide *guide, const float seed[3]);
-    /* Whether that is against a unit vector (mm, along the voxel axes). */
+    /* Whether that sense is opposite to `direction`, a unit vector in mm along the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
-    /* What becomes of a streamline, whose halves (backward, forward) it may cut: a verdict that goes first whatever
-     * else there is to say of it, see gls_verdict_goes_first(), and any other where it would be kept otherwise. What a
-     * half remembers is of its points as they were tracked, before a cut at the maximum length; *met: bits of the
-     * regions that it met. NULL: it is kept. The regions to include are looked at by the next function alone. */
+    /* Returns the verdict on a streamline with the halves backward, forward; may shorten the halves. A verdict for
+     * which gls_verdict_goes_first() is true overrides all others; any other counts only if the streamline would be
+     * kept. The memory of a half covers its points before a cut at the maximum length. *met: bits of the regions met.
+     * NULL: kept. Does not check include regions, which includes() does. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
-    /* Whether the seed and the points that the halves have in the end, after every cut, meet all regions to include;
-     * sets their bits of *met. With the memory as the device left it. NULL: yes. */
+    /* Whether the seed and the final points of the halves, after every cut, meet all include regions; sets their bits
+     * in *met. The memory is as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 
-/* Steps of particles over a length. */
+/* Number of steps, rounded up, in a length. Both in the same unit. */
 static inline double gls_filter_steps(double length, double step)
 {
     return ceil(length / step * (1 - 1e-9));
 }
 
-/* The guide that the parameters and the input ask for. */
+/* Plans the guide that the parameters and the input ask for. */
 gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_guide_plan *plan);
-/* What the input leads to must outlive the guide. */
+/* Creates the guide on a device. input->regions and input->tissue must outlive it. Call gls_guide_finish() even after a
+ * failure. */
 gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
                             const gls_track_input *input, gls_guide *guide);
+/* Destroys the textures. The guide may be zeroed. */
 void gls_guide_finish(gls_guide *guide);
-/* The definitions of the guide, and its slot. */
+/* Adds the guide's definitions and fills its slot. */
 void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                       gls_define_list *defines);
-/* Whether a verdict of the guide goes before those about length. */
+/* Whether a verdict of the guide overrides verdicts about length. */
 bool gls_verdict_goes_first(gls_verdict verdict);
-/* Its textures as arguments of a kernel; returns how many. */
+/* Sets the guide's textures as arguments of a kernel. Returns their number. */
 size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
+
+/* --- Regions, for all guides that support them. They are in the second texture. */
+
+/* Adds the texture and the words of memory for the input's regions to the plan. */
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan);
+/* Creates and fills the texture of regions, guide->texture[1]. */
+gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+/* Adds the definitions and rows of the input's regions. */
+void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                              gls_define_list *defines);
+/* Fills the slots of regions with nothing, for an input without regions. */
+void gls_guide_regions_define_none(gls_define_list *defines);
+/* See gls_guide_kind.admits. */
+bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3]);
+/* See gls_guide_kind.judge. */
+gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met);
+/* See gls_guide_kind.includes. */
+bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
+                                uint32_t *met);
+/* The verdict on a streamline with a half that ended this way: GLS_VERDICT_KEPT, or the verdict of the region that
+ * rejects it. */
+gls_verdict gls_guide_regions_verdict_of(gls_end end);
+/* Whether a region gives this verdict. */
+bool gls_guide_regions_gave(gls_verdict verdict);
+
+/* --- The stop map, for all guides. It is in the first texture. */
+
+/* Creates and fills guide->texture[0] with the stop map. */
+gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+/* Sets the threshold of the stop map. */
+void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of guides, and what all of them do alike. */
+/* Chooses the guide, creates it on a device, and passes its definitions and textures to kernels. */
 #include "track/guide/guide.h"
 
 extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_tissue;

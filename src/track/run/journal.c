@@ -1,3 +1,5 @@
+/* Writes batch results to the journal file of a run, and reads them back when the run is resumed. A hash guards the
+ * head, each record and each array; reading ends at the first damaged record. */
 #include "track/run/journal.h"
 
 #include <errno.h>
@@ -14,25 +16,25 @@
 #include "util/status.h"
 
 #define MAGIC "GLSJRNL1"
-#define PARCEL "GLSPARCL"
+#define RECORD "GLSPARCL"
 #define COMPLETE "GLSDONE1"
 #define IDENTITY_BYTES 512
 #define ORIGIN_BYTES 256
-/* A crash of the machine costs the work of so long. */
+/* A crash of the machine loses at most this much work, s. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
 typedef struct head {
     char magic[8];
     char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
-    uint64_t hash; /* of what stands before it, as in the others */
+    uint64_t hash; /* of all members before it, as in the other structs */
 } head;
 
-/* The arrays of a parcel follow it one behind the other. */
+/* The arrays that follow a record, in this order. */
 enum { ARRAY_LENGTHS, ARRAY_INDEX, ARRAY_SEED, ARRAY_POINT, ARRAY_LINES, ARRAY_OUTCOME, N_ARRAYS };
 typedef struct record {
     char magic[8];
     uint64_t first, end, n, n_points, n_seeds, n_outcomes;
-    uint64_t array[N_ARRAYS]; /* hashes */
+    uint64_t array[N_ARRAYS]; /* hash of each array */
     uint64_t hash;
 } record;
 
@@ -47,9 +49,9 @@ struct gls_journal {
     int fd;
     char *path;
     head head;
-    uint64_t at;       /* in the file: what is read next, in the end what is written next */
-    uint64_t end_seed; /* of the parcels before; 0: there are none */
-    completion done;   /* what was at the end when the journal was opened; n = 0: nothing */
+    uint64_t at;       /* offset in the file of the next record to read, later of the next to write */
+    uint64_t end_seed; /* end of the seeds of the records read and written; 0: none */
+    completion done;   /* list of complete files found at the end of the journal; n = 0: none */
     double synced;
     uint32_t *length;
     size_t length_capacity;
@@ -72,13 +74,13 @@ static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
 
 static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
 {
-    const gls_parcel *p = NULL;
+    const gls_batch_result *p = NULL;
     bytes[ARRAY_LENGTHS] = r->n * sizeof(uint32_t);
     bytes[ARRAY_INDEX] = r->n * sizeof *p->seed_index;
     bytes[ARRAY_SEED] = r->n * sizeof *p->seed;
     bytes[ARRAY_POINT] = r->n_points * sizeof *p->point;
-    bytes[ARRAY_LINES] = r->n_seeds * sizeof *p->tally.lines;
-    bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->tally.outcome;
+    bytes[ARRAY_LINES] = r->n_seeds * sizeof *p->outcomes.lines;
+    bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->outcomes.outcome;
 }
 
 static uint64_t record_bytes(const record *r)
@@ -89,13 +91,14 @@ static uint64_t record_bytes(const record *r)
     return sum;
 }
 
-/* A parcel's record at a place in a file of so many bytes, sound by itself; its arrays were not looked at. */
+/* Reads the record at an offset of a file of `size` bytes. Returns false if it is damaged. Does not check its arrays.
+ */
 static bool read_record(int fd, uint64_t at, uint64_t size, record *r)
 {
-    if (!read_at(fd, at, r, sizeof *r) || memcmp(r->magic, PARCEL, sizeof r->magic) != 0 ||
+    if (!read_at(fd, at, r, sizeof *r) || memcmp(r->magic, RECORD, sizeof r->magic) != 0 ||
         hash_before(r, &r->hash) != r->hash || r->first >= r->end)
         return false;
-    /* one by one, so that no product or sum of them overflows */
+    /* check each count by itself, so that no product or sum overflows */
     return r->n < size && r->n_points < size && r->n_seeds < size && r->n_outcomes < size && size < UINT64_MAX / 1024 &&
            record_bytes(r) <= size - at;
 }
@@ -126,7 +129,7 @@ static gls_status begin(gls_journal *j, const char *identity, const char *origin
     return GLS_OK;
 }
 
-/* Whether a file of so many bytes, which is shorter than a head, begins as one does. */
+/* Whether a file shorter than a head begins like one. */
 static bool is_torn_head(int fd, uint64_t size)
 {
     char start[sizeof MAGIC - 1];
@@ -134,17 +137,20 @@ static bool is_torn_head(int fd, uint64_t size)
     return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
 }
 
+/* Checks the opened file: keeps a journal of the same identity, begins one in an empty or torn file, refuses other
+ * files unless `anew`. */
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;
-    bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* some file systems have no locks */
+    bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* file systems without locks: go on */
     if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
     if (!S_ISREG(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", j->path);
-    if (!locked || info.st_nlink == 0) /* or was, until now */
+    if (!locked || info.st_nlink == 0) /* the file was just removed by the run that ended */
         return gls_fail(GLS_ERR_OUTPUT, "%s: another run is at work on this output", j->path);
     j->at = sizeof j->head;
     bool known = read_head(j->fd, &j->head);
-    /* a run that was killed while it wrote the head has done nothing yet; another program's file is not ours */
+    /* a run that was killed while it wrote the head has no results yet; a file of another program must not be
+     * overwritten */
     bool torn = !known && (size_t)info.st_size < sizeof j->head && is_torn_head(j->fd, (uint64_t)info.st_size);
     if (!known && !torn && !anew)
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is no journal of a run; --force overwrites it",
@@ -198,28 +204,29 @@ static gls_status reserve_lengths(gls_journal *j, uint64_t n)
     return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
 }
 
-static void arrays_of(const gls_journal *j, const gls_parcel *p, void *array[N_ARRAYS])
+static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *array[N_ARRAYS])
 {
     array[ARRAY_LENGTHS] = j->length;
     array[ARRAY_INDEX] = p->seed_index;
     array[ARRAY_SEED] = p->seed;
     array[ARRAY_POINT] = p->point;
-    array[ARRAY_LINES] = p->tally.lines;
-    array[ARRAY_OUTCOME] = p->tally.outcome;
+    array[ARRAY_LINES] = p->outcomes.lines;
+    array[ARRAY_OUTCOME] = p->outcomes.outcome;
 }
 
-/* Where what can be used ends. A process that is killed leaves its last record torn, a machine that crashes may leave
- * more of that kind. */
+/* Ends reading at the first record that cannot be used, and removes the rest of the file. A killed process leaves one
+ * torn record; a crashed machine may leave several damaged ones. */
 static gls_status cut(gls_journal *j)
 {
     bool done = read_completion(j->fd, j->at, &j->done);
     if (!done) j->done.n = 0;
-    if (done && lseek(j->fd, (off_t)j->at, SEEK_SET) >= 0) return GLS_OK; /* it stands until another takes its place */
+    if (done && lseek(j->fd, (off_t)j->at, SEEK_SET) >= 0)
+        return GLS_OK; /* keep the list of complete files until the next one is written over it */
     if (ftruncate(j->fd, (off_t)j->at) == 0 && lseek(j->fd, (off_t)j->at, SEEK_SET) >= 0) return GLS_OK;
     return fail(j, "cannot be written");
 }
 
-gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
+gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
     record r;
     void *array[N_ARRAYS];
@@ -227,8 +234,8 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     off_t size = lseek(j->fd, 0, SEEK_END);
     *found = size > 0 && read_record(j->fd, j->at, (uint64_t)size, &r) && (j->end_seed == 0 || r.first == j->end_seed);
     if (!*found) return cut(j);
-    gls_status status = gls_parcel_reserve(p, r.n, r.n_points);
-    if (!status) status = gls_tally_reserve(&p->tally, r.n_seeds, r.n_outcomes);
+    gls_status status = gls_batch_result_reserve(p, r.n, r.n_points);
+    if (!status) status = gls_outcomes_reserve(&p->outcomes, r.n_seeds, r.n_outcomes);
     if (!status) status = reserve_lengths(j, r.n);
     if (status) return status;
     arrays_of(j, p, array);
@@ -242,8 +249,8 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     if (!*found) return cut(j);
     p->first = r.first;
     p->n = r.n;
-    p->tally.n_seeds = r.n_seeds;
-    p->tally.n_outcomes = r.n_outcomes;
+    p->outcomes.n_seeds = r.n_seeds;
+    p->outcomes.n_outcomes = r.n_outcomes;
     j->at = at;
     j->end_seed = r.end;
     return GLS_OK;
@@ -255,19 +262,19 @@ static gls_status synchronise(gls_journal *j)
     return fdatasync(j->fd) == 0 || errno == EINVAL || errno == EROFS ? GLS_OK : fail(j, "cannot be written");
 }
 
-gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
+gls_status gls_journal_append(gls_journal *j, const gls_batch_result *p)
 {
     record r = {.first = p->first,
                 .end = p->end,
                 .n = p->n,
                 .n_points = p->offset[p->n],
-                .n_seeds = p->tally.n_seeds,
-                .n_outcomes = p->tally.n_outcomes};
+                .n_seeds = p->outcomes.n_seeds,
+                .n_outcomes = p->outcomes.n_outcomes};
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS];
     gls_status status = reserve_lengths(j, p->n);
     if (status) return status;
-    memcpy(r.magic, PARCEL, sizeof r.magic);
+    memcpy(r.magic, RECORD, sizeof r.magic);
     for (size_t i = 0; i < p->n; i++) j->length[i] = (uint32_t)(p->offset[i + 1] - p->offset[i]);
     arrays_of(j, p, array);
     array_bytes(&r, bytes);

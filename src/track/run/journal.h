@@ -1,40 +1,65 @@
-/* A journal of a run beside its output: parcels as they were handed over, so that a run that was killed goes on behind
- * the last of them. What was journaled goes to the sink again, byte by byte the same, so any sink can go on. */
+/* The journal of a run: batch results in a file beside the output, from which an interrupted run is resumed. */
 #ifndef GLS_TRACK_RUN_JOURNAL_H
 #define GLS_TRACK_RUN_JOURNAL_H
 
-#include "track/engine/parcel.h"
+#include <glslines/track.h>
+
+#include "track/engine/batch_result.h"
+#include "track/engine/visited.h"
+
+/* --- The journal. It holds results in the order in which the sink got them. A resumed run first gives them to the sink
+ * again, with the same bytes, and then tracks the remaining seeds; so any kind of sink can be resumed. */
 
 typedef struct gls_journal gls_journal;
 
-/* What the outputs of a run were when they were about to get their names. */
+/* Identifies an output file just before it is renamed to its final name. */
 typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
 #define GLS_JOURNAL_MAX_FILES 16
 
-/* Opens the journal of a run at path, or begins one. identity tells runs apart that do not give the same streamlines;
- * GLS_ERR_OUTPUT where there is a journal with another one, unless anew, which begins again; where another process has
- * it; where path is no regular file. origin tells what made the streamlines, e.g. the device: gls_journal_origin() is
- * that of the run that began. */
+/* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
+ * than 512 bytes. origin: text about what computes the streamlines, such as the device; an existing journal keeps its
+ * own. anew: overwrite any file at path. GLS_ERR_OUTPUT if another process has the journal open, if path is no regular
+ * file, or, without `anew`, if the file is no journal or has another identity. */
 gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out);
+/* The origin given by the run that created the journal. Owned by the journal. */
 const char *gls_journal_origin(const gls_journal *journal);
-/* The next of the parcels that the journal had when it was opened; *found is false behind the last that is sound, and
- * the journal is cut there: once that was said, parcels may be added. */
-gls_status gls_journal_read(gls_journal *journal, gls_parcel *parcel, bool *found);
-/* Where the next parcel has to begin: behind those that were read and added; 0 if there were none. */
+/* Reads the next result that an earlier run wrote. *found is false behind the last undamaged one; the journal then
+ * drops what follows, and gls_journal_append() may be called. */
+gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool *found);
+/* End of the seeds of all results read or appended: the next result must begin there. 0: there are none yet. */
 uint64_t gls_journal_end(const gls_journal *journal);
-/* Adds a parcel, whose end is told. It outlives the process at once, and a crash of the machine when
- * some seconds are over. */
-gls_status gls_journal_append(gls_journal *journal, const gls_parcel *parcel);
-/* Notes the files of a run that is complete, right before they get their names, beside those that were noted when the
- * journal was opened. */
+/* Appends a result, whose `end` must be set. The result survives the end of the process at once, and a crash of the
+ * machine after at most some seconds. */
+gls_status gls_journal_append(gls_journal *journal, const gls_batch_result *result);
+/* Notes the n <= GLS_JOURNAL_MAX_FILES files of a complete run just before they get their final names. Keeps the files
+ * noted when the journal was opened, while there is room. */
 gls_status gls_journal_complete(gls_journal *journal, const gls_journal_file *files, size_t n);
-/* Closes the journal; remove: the run is over and nobody needs it. Accepts NULL. */
+/* Closes the journal and frees it. remove: also delete the file. Accepts NULL. */
 void gls_journal_close(gls_journal *journal, bool remove);
 
-/* The files that a journal at path notes as complete, at most GLS_JOURNAL_MAX_FILES; 0 where there are none or no
- * journal. */
+/* Reads the files that the journal at path notes as complete. Returns their number; 0 also if there is no journal. */
 size_t gls_journal_files(const char *path, gls_journal_file files[GLS_JOURNAL_MAX_FILES]);
+
+/* --- Runs with a journal, or with a sink that needs less than all points. */
+
+typedef struct gls_track_extras {
+    gls_journal *journal;        /* the run first delivers its results, then appends new ones; NULL: none */
+    const gls_visited **visited; /* while the sink is called, *visited holds the device's counts of visited voxels, or
+                                    is NULL; NULL: not wanted */
+    bool ends_alone; /* the sink reads only first and last points, and with `visited` all points of streamlines that are
+                      * left to the host; other streamlines may come with one or two points. Not with a journal. */
+} gls_track_extras;
+
+/* As gls_tracker_run(), with extras. */
+gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                                     const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
+                                     gls_track_result *result);
+
+/* batch_seeds for a run of n_seeds seeds on each device. Keeps params->batch_seeds if it is given; for a short run
+ * returns the size of its batches, because drivers take longer to make larger buffers. 0: use the default. */
+uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
+                                 const gls_track_input *input, uint64_t n_seeds);
 
 #endif

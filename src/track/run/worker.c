@@ -1,5 +1,5 @@
-/* One engine at work: ranges of seeds, and what is done when its device runs out of memory or is lost. */
-#include "track/run/worker.h"
+/* The worker: tracks ranges of seeds with one engine, and recovers when the device is lost or out of memory. */
+#include "track/run/track_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,17 +7,17 @@
 
 #include "gpu/objects.h"
 #include "track/engine/batch.h"
-#include "track/engine/refine.h"
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
 
-/* Items of a dispatch that keep all cores of a CPU busy. */
-#define LEAST_ON_CPU 64
-/* Linux gives a job on the GPUs of small boards half a second (v3d, panfrost, lima, etnaviv), whether or not it gets
- * on. A chip that is too hot may take three times as long from one job to the next. */
+/* Fewest items of a dispatch that keep all cores of a CPU busy. */
+#define MIN_ON_CPU 64
+/* Pace for GPUs of small boards (v3d, panfrost, lima, etnaviv): Linux kills their jobs after half a second, and a hot
+ * chip may become three times slower from one job to the next. */
 #define FIRST_ON_BOARD 64
-#define LEAST_ON_BOARD 16
+#define MIN_ON_BOARD 16
 #define SECONDS_ON_BOARD 0.12
 
 static bool is_board(const gls_device_info *device)
@@ -28,27 +28,27 @@ static bool is_board(const gls_device_info *device)
     return false;
 }
 
-/* What is known of a device before its first dispatch; what was learnt since stays. */
+/* Sets what is known about a device before its first dispatch; keeps the measured times. */
 static void set_pace(const gls_device_info *device, gls_pace *pace)
 {
-    if (device->software) pace->least = LEAST_ON_CPU;
+    if (device->software) pace->least = MIN_ON_CPU;
     if (!is_board(device)) return;
-    pace->least = LEAST_ON_BOARD;
+    pace->least = MIN_ON_BOARD;
     pace->wanted = SECONDS_ON_BOARD;
     pace->first = FIRST_ON_BOARD;
 }
 
-/* What is cut or thinned on the host needs all points, and so do streamlines that are tracked again. Counts of a device
- * are of all that it kept, so that they tell nothing where the host selects. */
+/* Chooses which points the device sends. Refinement and retries need all points. With select the device's counts of
+ * visited voxels cannot be used, because they include streamlines that the host drops. */
 static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
 {
-    const gls_courier_task *task = &w->run->task;
+    const gls_writer_task *task = &w->run->task;
     if (!task->ends_alone || gls_refine_is_needed(&e->guide) || e->params.retries > 0) return GLS_POINTS_ALL;
     if (!task->visited) return GLS_POINTS_ENDS;
     return e->visitor.words && e->params.select == 0 ? GLS_POINTS_COUNTED : GLS_POINTS_ALL;
 }
 
-/* Arrays of the host as the engine's plan wants them. */
+/* Allocates host arrays for the engine's current plan. */
 static gls_status make_arrays(gls_worker *w)
 {
     gls_batch *b = &w->batch;
@@ -62,7 +62,7 @@ static gls_status make_arrays(gls_worker *w)
     return gls_batch_make_arrays(b);
 }
 
-/* --- what a batch asks of its host ---------------------------------------- */
+/* --- Callbacks of the batch, see gls_batch_host. */
 
 static gls_status poll(void *user)
 {
@@ -70,35 +70,36 @@ static gls_status poll(void *user)
     return gls_run_poll(w->run);
 }
 
-static gls_status take(void *user, uint64_t seed, gls_parcel **parcel, bool *gave_way)
+static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
     *gave_way = false;
-    if (!w->run->courier) return GLS_OK;
-    gls_status status = gls_courier_take(w->run->courier, w->place, seed, parcel);
-    *gave_way = status == GLS_OK && !*parcel;
+    if (!w->run->writer) return GLS_OK;
+    gls_status status = gls_writer_thread_take(w->run->writer, w->place, seed, result);
+    *gave_way = !status && !*result;
     return status;
 }
 
-static void drop(void *user, gls_parcel *parcel)
+static void drop(void *user, gls_batch_result *result)
 {
     const gls_worker *w = user;
-    gls_courier_drop(w->run->courier, parcel);
+    gls_writer_thread_give_back(w->run->writer, result);
 }
 
-static gls_status commit(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally)
+/* Counts the outcomes, now or later in the writer thread, and sends the result. */
+static gls_status commit(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
-    bool later = run->courier && gls_courier_counts(&run->task);
-    gls_status status = later ? gls_tally_copy(&parcel->tally, tally) : GLS_OK;
-    if (status != GLS_OK) return status;
-    uint64_t kept = later ? parcel->n : gls_tally_count(tally, UINT64_MAX, &w->round);
+    bool later = run->writer && gls_writer_counts(&run->task);
+    gls_status status = later ? gls_outcomes_copy(&result->outcomes, outcomes) : GLS_OK;
+    if (status) return status;
+    uint64_t kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
-    w->share->seeds += tally->n_seeds;
+    w->share->seeds += outcomes->n_seeds;
     w->share->streamlines += kept;
     gls_track_stats_move(&run->stats, &w->round);
-    if (parcel) gls_courier_send(run->courier, parcel, end);
+    if (result) gls_writer_thread_send(run->writer, result, end);
     pthread_mutex_unlock(&run->queue.lock);
     return GLS_OK;
 }
@@ -127,7 +128,7 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t ind
     const gls_engine *engine = run->tracker->engine[index];
     gls_status status =
         gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
-    return status == GLS_OK ? make_arrays(w) : status;
+    return !status ? make_arrays(w) : status;
 }
 
 void gls_worker_finish(gls_worker *w)
@@ -153,8 +154,9 @@ static void release(gls_worker *w)
     if (engine) gls_device_release(engine->device);
 }
 
-/* After a failure that is no fault of the input: a new context in place of one that was lost, smaller batches where
- * memory ran out. Without success the failure that cannot be mended, and there may be no engine any more. */
+/* Recovers from a failure of the device: makes a new context if the old one was lost, and halves the batch if memory
+ * ran out or the context was lost again. Returns the failure if it cannot recover; the tracker may then have no engine.
+ */
 static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
 {
     gls_tracker *t = w->run->tracker;
@@ -167,7 +169,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         if (lost && w->losses == GLS_MAX_LOSSES)
             return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
         uint32_t before = batch;
-        /* a device that was too slow for its driver's patience gets less to do at a time */
+        /* a device that exceeds its driver's time limit gets smaller batches */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
         w->losses += lost;
         if (lost) gls_pace_slow(&w->batch.initial_pace);
@@ -182,12 +184,13 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);
-        if (status == GLS_OK) status = make_arrays(w);
-        if (status == GLS_OK) return GLS_OK;
+        if (!status) status = make_arrays(w);
+        if (!status) return GLS_OK;
     }
 }
 
-static gls_status track_range(gls_worker *w, gls_range *range)
+/* Tracks a range, with recovery after failures. range->first moves to the first seed that is not committed. */
+static gls_status track_range(gls_worker *w, gls_seed_range *range)
 {
     gls_run *run = w->run;
     while (range->first < range->end) {
@@ -196,18 +199,17 @@ static gls_status track_range(gls_worker *w, gls_range *range)
                                                               : gls_batch_run(&w->batch, range->first, n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
-        if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
-        if (status != GLS_OK) {
+        if (!status && done < n) break; /* the batch gave way: earlier seeds are due */
+        if (status) {
             gls_track_stats_drop(&w->round);
             status = recover(w, status, range->first);
         }
-        if (status != GLS_OK) return status;
+        if (status) return status;
     }
     return GLS_OK;
 }
 
-/* A device that cannot go on leaves the work to the others; other failures, and that of the last device, are the run's.
- */
+/* Leaves the remaining work to the other workers if only this device failed; otherwise fails the run. */
 static void leave(gls_worker *w, gls_status status)
 {
     gls_run *run = w->run;
@@ -223,22 +225,23 @@ static void leave(gls_worker *w, gls_status status)
         gls_run_fail(run, status);
 }
 
-/* Fewer seeds in a batch are too few to keep a device busy. */
+/* Fewer seeds do not keep a device busy. */
 #define FEW_SEEDS 256
 #define BATCHES_ALONE 64
 #define BATCHES_AMONG_SEVERAL 8
 #define BATCHES_WITH_POINTS 2
 
-/* Batches that follow one another without a pause. With several at work short ranges end at about the same time, and
- * what is tracked before its turn must find room: a few batches where all points come. */
+/* Batches in a range, which follow each other without a pause. Several workers get short ranges, so that they finish at
+ * about the same time; if all points are transferred, even shorter ones, because results that are not due yet take
+ * memory. */
 static uint64_t batches_of_range(const gls_worker *w)
 {
     if (!w->batch.engine->plan.in_flight) return 1;
     if (w->run->n_workers == 1) return BATCHES_ALONE;
-    return w->run->courier && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
+    return w->run->writer && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
-/* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
+/* Seeds of the next range. With select: 10 % more than the missing streamlines should need. */
 static uint64_t range_limit(gls_worker *w)
 {
     uint64_t most = w->batch.engine->plan.batch_seeds, wanted = w->run->tracker->params.select;
@@ -256,17 +259,17 @@ static uint64_t range_limit(gls_worker *w)
 
 void gls_worker_work(gls_worker *w)
 {
-    gls_range range;
+    gls_seed_range range;
     gls_status status = GLS_OK;
     double start = gls_clock_seconds();
     char number[16];
     snprintf(number, sizeof number, "%zu", w->place + 1);
     gls_trace_call_thread("host of device", number);
     hold(w);
-    while (status == GLS_OK && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
+    while (!status && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
         if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
-        gls_queue_put(&w->run->queue, range);
+        gls_queue_give_back(&w->run->queue, range);
     }
     release(w);
     w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));
@@ -277,5 +280,5 @@ void gls_worker_work(gls_worker *w)
     if (c->initial_pace.longest > *longest) *longest = c->initial_pace.longest;
     if (c->track_pace.longest > *longest) *longest = c->track_pace.longest;
     pthread_mutex_unlock(&w->run->queue.lock);
-    if (status != GLS_OK) leave(w, status);
+    if (status) leave(w, status);
 }

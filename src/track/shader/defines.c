@@ -1,4 +1,5 @@
-#include "track/shader/defines.h"
+/* Definitions and slot contents for the sources of kernels. */
+#include "track/shader/kernel_inputs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The records that the host and the kernels exchange, from the lists that the shaders read too. */
+/* The records that host and kernels exchange, made from the lists in glsl/layout that the shaders include, too. */
 #ifndef GLS_TRACK_SHADER_LAYOUT_H
 #define GLS_TRACK_SHADER_LAYOUT_H
 
@@ -17,7 +17,7 @@ typedef struct gls_gather_uniforms {
 typedef struct gls_visit_uniforms {
 #include "layout/visit_params.def"
 } gls_visit_uniforms;
-/* Records of storage buffers. */
+/* Records in storage buffers. */
 typedef struct gls_seed_record {
 #include "layout/seed.def"
 } gls_seed_record;
@@ -33,7 +33,7 @@ typedef struct gls_state_header {
 #undef FIELD
 #undef uint
 
-/* Words of a seed's directions and of a block of the pool; arrays of the work buffer. */
+/* Word offsets in a seed's directions, in a block of the pool, and arrays of the work buffer. */
 #define WORD(name, first, n) name = (first),
 enum {
 #include "layout/directions.def"
@@ -45,7 +45,7 @@ enum {
 #include "layout/work.def"
 };
 #undef WORD
-/* Arrays follow one another without gaps. */
+/* Check that the arrays follow one another without gaps. */
 #define WORD(name, first, n) name##_COUNTED, name##_LAST = name##_COUNTED + (n)-1,
 enum {
 #include "layout/work.def"

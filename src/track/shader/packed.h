@@ -1,4 +1,5 @@
-/* A direction in a word, as kernels leave it to the host: the twin of glsl/base/packed.glsl. */
+/* A unit vector in one 32-bit word (octahedral map, 16 bits a coordinate), as kernels send it to the host. C twin of
+ * glsl/base/packed.glsl. */
 #ifndef GLS_TRACK_SHADER_PACKED_H
 #define GLS_TRACK_SHADER_PACKED_H
 

@@ -1,4 +1,5 @@
-#include "track/shader/tables.h"
+/* Builds the model buffer: matrices, neighbours, reflection orbits and cones of a sphere. */
+#include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
 
@@ -40,7 +41,7 @@ uint32_t *gls_table_quads(gls_tables *s, gls_define_list *defines, const char *n
     return table_words(s, 4 * n);
 }
 
-static void put_float(uint32_t *word, double value)
+static void store_float(uint32_t *word, double value)
 {
     float f = (float)value;
     memcpy(word, &f, sizeof f);
@@ -49,7 +50,7 @@ static void put_float(uint32_t *word, double value)
 void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t n)
 {
     uint32_t *word = gls_table_add(s, defines, name, n);
-    for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
+    for (size_t i = 0; word && i < n; i++) store_float(&word[i], value[i]);
 }
 
 void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *grid, const double world[3])
@@ -81,7 +82,7 @@ void gls_table_matrix(gls_tables *s, gls_define_list *defines, const char *name,
 {
     uint32_t *word = gls_table_quads(s, defines, name, (columns + 3) / 4 * rows);
     for (size_t i = 0; word && i < rows; i++)
-        for (size_t j = 0; j < columns; j++) put_float(&word[(j / 4 * rows + i) * 4 + j % 4], value[i * columns + j]);
+        for (size_t j = 0; j < columns; j++) store_float(&word[(j / 4 * rows + i) * 4 + j % 4], value[i * columns + j]);
 }
 
 void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, bool neighbours)
@@ -96,14 +97,14 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
     uint32_t *word = gls_table_quads(s, defines, "MODEL_NEIGHBOURS", quads * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t m = 0; m < 8 * quads; m++) {
-            /* vertices with fewer neighbours count themselves: that never decides */
+            /* pad with the vertex itself: it never decides whether the vertex is a maximum */
             size_t at = sphere->first[v] + m;
             uint32_t neighbour = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
             word[(m / 8 * sphere->n + v) * 4 + m % 8 / 2] |= neighbour << (m % 2 * 16);
         }
 }
 
-/* Coefficient-major. */
+/* The ODF matrix, coefficient-major. */
 static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
     size_t k = gls_sh_count(sh_order);
@@ -112,14 +113,14 @@ static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_s
     gls_status status = word && y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order,
                                                   (const double(*)[3])sphere->vertex, sphere->n, y)
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
-    for (size_t j = 0; status == GLS_OK && j < k; j++)
-        for (size_t v = 0; v < sphere->n; v++) put_float(&word[j * sphere->n + v], y[v * k + j]);
+    for (size_t j = 0; !status && j < k; j++)
+        for (size_t v = 0; v < sphere->n; v++) store_float(&word[j * sphere->n + v], y[v * k + j]);
     free(y);
     return status;
 }
 
-/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and
- * its reflection changes nothing. */
+/* Index within an orbit of the mirror image of its first vertex. In an orbit of 2 one coordinate is 0, and that
+ * reflection changes nothing. */
 static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
 {
     if (size == 4) return turn_x + 2u * turn_y;
@@ -140,10 +141,10 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     gls_status status =
         y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
           : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
-    for (size_t o = 0, v = 0; status == GLS_OK && o < n_orbits; v += sphere->orbit_size[o++])
+    for (size_t o = 0, v = 0; !status && o < n_orbits; v += sphere->orbit_size[o++])
         for (size_t j = 0; j < k; j++) y[o * k + j] = fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j];
-    if (status == GLS_OK) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
-    uint32_t *word = status == GLS_OK ? gls_table_quads(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    if (!status) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
+    uint32_t *word = !status ? gls_table_quads(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
         for (uint32_t image = 0; image < 4; image++)
             word[4 * o + image] =
@@ -157,7 +158,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double least_cosine(double max_angle)
+static double min_cosine(double max_angle)
 {
     return cos(max_angle * acos(-1.0) / 180) - 1e-12;
 }
@@ -171,7 +172,7 @@ static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
 void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
 {
     size_t words = (sphere->n + 31) / 32;
-    double least = least_cosine(max_angle);
+    double least = min_cosine(max_angle);
     gls_define_int(defines, "CONE_WORDS", (int64_t)words, "of a row of the table of cones: a bit a vertex");
     uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", words * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
@@ -182,7 +183,7 @@ void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *s
 void gls_table_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
                              uint32_t lanes, size_t stretch)
 {
-    double least = least_cosine(max_angle);
+    double least = min_cosine(max_angle);
     uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", lanes * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t lane = 0; lane < lanes; lane++) {
@@ -203,7 +204,7 @@ gls_status gls_tables_upload(gls_tables *s, gls_device *device, gls_buffer **buf
     size_t bytes = s->n * sizeof *s->word;
     gls_status status =
         gls_buffer_create(device, s->uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, bytes, "model", buffer);
-    if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, bytes, s->word);
+    if (!status) status = gls_buffer_write(*buffer, 0, bytes, s->word);
     gls_tables_finish(s);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "image/formats.h"
-#include "tracts/grouped.h"
+#include "tracts/sink_parts.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/job.h"

@@ -1,8 +1,7 @@
 /* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
  */
 #include "image/formats.h"
-#include "tracts/grouped.h"
-#include "tracts/visited.h"
+#include "tracts/sink_parts.h"
 #include "util/status.h"
 #include "workflow/job.h"
 

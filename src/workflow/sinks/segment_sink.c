@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tractogram/writers.h"
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"
 #include "util/status.h"

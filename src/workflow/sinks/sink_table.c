@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "workflow/job.h"

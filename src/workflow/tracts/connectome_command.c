@@ -9,7 +9,7 @@
 
 #include <glslines/filters.h>
 
-#include "tracts/grouped.h"
+#include "tracts/sink_parts.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -9,7 +9,7 @@
 #include <glslines/sample.h>
 
 #include "image/formats.h"
-#include "tracts/grouped.h"
+#include "tracts/sink_parts.h"
 #include "util/status.h"
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"

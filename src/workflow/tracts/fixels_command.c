@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "util/status.h"
-#include "weights/fixels.h"
+#include "weights/fixel_parts.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/weight_files.h"
@@ -53,7 +53,7 @@ static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, con
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status = gls_fixels_put(fixels, directory, values, 2, run->files.force, &run->files.group);
+    gls_status status = gls_fixels_write_grouped(fixels, directory, values, 2, run->files.force, &run->files.group);
     free(value);
     return status;
 }

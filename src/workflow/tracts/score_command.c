@@ -9,8 +9,8 @@
 #include <glslines/phantom.h>
 #include <glslines/score.h>
 
-#include "tracts/bundle_rules.h"
-#include "tracts/lines.h"
+#include "tracts/bundle_parts.h"
+#include "tracts/line_geometry.h"
 #include "tracts/shape.h"
 #include "util/json_text.h"
 #include "util/maths.h"

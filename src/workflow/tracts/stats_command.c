@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracts/lines.h"
+#include "tracts/line_geometry.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "tractogram/readers.h"
-#include "tracts/bundles.h"
+#include "tracts/bundle_parts.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

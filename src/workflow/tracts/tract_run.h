@@ -7,7 +7,7 @@
 #include <glslines/tractogram.h>
 #include <glslines/workflow.h>
 
-#include "track/params.h"
+#include "track/track_params.h"
 #include "workflow/run.h"
 
 /* --- The run. All outputs appear together or none does. The sidecar lies beside the first output. */

@@ -1,0 +1,67 @@
+/* Streamlines of whole seeds on their way from a batch to the writer thread, and the checks on the host that crop, thin
+ * or reject them. */
+#ifndef GLS_TRACK_ENGINE_BATCH_RESULT_H
+#define GLS_TRACK_ENGINE_BATCH_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glslines/common.h>
+
+#include "track/engine/outcomes.h"
+#include "track/engine/visited.h"
+
+struct gls_guide;
+
+/* --- Batch results. */
+
+typedef enum gls_result_state { GLS_RESULT_FREE, GLS_RESULT_TAKEN, GLS_RESULT_SENT } gls_result_state;
+
+typedef struct gls_batch_result {
+    gls_result_state state;
+    uint64_t first, end; /* streamlines of seeds first .. end - 1 */
+    size_t n, capacity;
+    uint64_t *offset;
+    uint32_t *seed_index;
+    float (*seed)[3];
+    float (*point)[3];
+    size_t point_capacity;
+    uint64_t bytes;        /* bytes in use when the result was sent */
+    gls_outcomes outcomes; /* set if the writer thread counts outcomes, see gls_writer_counts() */
+    bool journaled;        /* read from the journal, not tracked in this run */
+    gls_visited visited;
+} gls_batch_result;
+/* Makes room for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY. */
+gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
+/* Frees all arrays. */
+void gls_batch_result_finish(gls_batch_result *result);
+/* Bytes of the points and streamlines in use. */
+uint64_t gls_batch_result_bytes(const gls_batch_result *result);
+/* Bytes of a result with room for n streamlines and n_points points. */
+uint64_t gls_batch_result_capacity_bytes(uint64_t n, uint64_t n_points);
+
+/* The results of a tracker. Their memory is kept from run to run. */
+typedef struct gls_result_store {
+    size_t n;
+    gls_batch_result *result;
+} gls_result_store;
+/* Returns n free results, which stay the store's; NULL if memory ran out. */
+gls_batch_result *gls_result_store_lend(gls_result_store *store, size_t n);
+/* Frees all results. */
+void gls_result_store_finish(gls_result_store *store);
+
+/* --- Refinement on the host after the points have arrived: ends cropped at the border of grey matter, regions that
+ * ends must lie in, thinned points. */
+
+/* Whether parameters or regions ask for any refinement. */
+bool gls_refine_is_needed(const struct gls_guide *guide);
+/* Pieces into which a part of a step is divided to measure lengths: more than 1 if ends are cropped. gls_refine() then
+ * counts gls_outcome.parts in pieces. */
+uint32_t gls_refine_pieces(const struct gls_guide *guide);
+/* Crops, checks and thins the kept streamlines of outcomes, which result holds in order; removes those that are
+ * rejected now. parts: parts of a step. space: affine map from voxel coordinates to the space of the points. */
+gls_status gls_refine(const struct gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
+                      gls_batch_result *result);
+
+#endif

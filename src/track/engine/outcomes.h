@@ -1,0 +1,71 @@
+/* What became of seeds and streamlines: the outcome of each, and the counts and lengths of a whole run. */
+#ifndef GLS_TRACK_ENGINE_OUTCOMES_H
+#define GLS_TRACK_ENGINE_OUTCOMES_H
+
+#include <glslines/track.h>
+
+/* --- Counts and lengths of a run, in constant memory. All steps, and all parts of a step, have the same length, so
+ * histograms of their numbers give exact lengths. */
+
+/* Number of streamlines for each value of a whole number. */
+typedef struct gls_track_histogram {
+    uint64_t *bin;
+    size_t n_bins, n_used; /* bins from n_used on are 0 */
+    double sum;
+} gls_track_histogram;
+/* Call after values were counted in bins: adds `sum` to the sum of values; `most` is the largest value. */
+void gls_track_histogram_note(gls_track_histogram *histogram, uint64_t sum, size_t most);
+
+typedef struct gls_track_stats {
+    gls_track_result result;
+    uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
+    gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
+} gls_track_stats;
+/* max_steps: of a streamline. parts: see gls_track_stats.each. GLS_ERR_MEMORY. */
+gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
+/* Adds `from` to `stats` and sets `from` to 0. */
+void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
+/* Sets the counts to 0; keeps the times. */
+void gls_track_stats_drop(gls_track_stats *stats);
+/* Fills in means, medians and extremes from the histograms. step_size: mm. */
+void gls_track_stats_complete(gls_track_stats *stats, double step_size);
+/* Frees the histograms. */
+void gls_track_stats_finish(gls_track_stats *stats);
+
+/* --- The outcomes of the streamlines of some seeds, in the order of seeds. Usually they are counted when the batch
+ * commits; with a wanted number of streamlines or a journal the writer thread counts them. */
+
+typedef struct gls_outcome {
+    uint32_t backward, forward; /* kept points of each half, without the seed */
+    uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */
+    uint32_t points;            /* stored points, including the seed */
+    uint32_t met;               /* one bit for each region visited */
+    uint16_t retries;           /* how often the streamline was tracked again */
+    uint8_t verdict;            /* a gls_verdict */
+    uint8_t end[2];             /* gls_end of the backward and of the forward half */
+    bool truncated;
+    bool met_counts; /* count `met`: the streamline was not rejected for other reasons */
+} gls_outcome;
+
+/* In place of a number of streamlines: the guide rejected the seed. */
+#define GLS_SEED_REJECTED UINT32_MAX
+
+typedef struct gls_outcomes {
+    size_t n_seeds, n_outcomes;
+    uint32_t *lines;      /* number of streamlines of each seed, or GLS_SEED_REJECTED */
+    gls_outcome *outcome; /* one for each streamline */
+    size_t seed_capacity, outcome_capacity;
+} gls_outcomes;
+/* Makes room for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
+gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
+/* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
+gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);
+/* Frees the arrays and empties the outcomes. */
+void gls_outcomes_finish(gls_outcomes *outcomes);
+/* Whether outcomes that were read from a file can be counted into stats: all values are in range and
+ * gls_outcomes_count() would return n. */
+bool gls_outcomes_are_valid(const gls_outcomes *outcomes, uint64_t limit, uint64_t n, const gls_track_stats *stats);
+/* Adds outcomes to stats until `limit` kept streamlines are counted. Returns the number of kept streamlines. */
+uint64_t gls_outcomes_count(const gls_outcomes *outcomes, uint64_t limit, gls_track_stats *stats);
+
+#endif

@@ -1,0 +1,139 @@
+/* Turns the initial directions of seeds into streamlines to track: checks seeds with the guide, picks the direction and
+ * the sense, and fills the records for pass 2. */
+#include "track/engine/batch.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "track/shader/packed.h"
+#include "util/threads.h"
+#include "util/maths.h"
+
+/* The direction word that points the opposite way. */
+static uint32_t turned(const gls_engine *t, uint32_t vertex)
+{
+    if (t->plan.getter->own_start) {
+        float d[3];
+        gls_direction_unpack(vertex, d);
+        return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
+    }
+    if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
+    const float *d = t->vertex[vertex];
+    uint32_t best = 0;
+    float least = 2;
+    for (uint32_t v = 0; v < t->n_vertices; v++) {
+        float c = t->vertex[v][0] * d[0] + t->vertex[v][1] * d[1] + t->vertex[v][2] * d[2];
+        if (c >= least) continue;
+        least = c;
+        best = v;
+    }
+    return best;
+}
+
+/* Moves the one of the n directions that is nearest to the given seed direction to vertex[0]. Returns false if none
+ * lies within max_angle. */
+static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
+{
+    const double *wanted = t->seed_direction;
+    double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
+    bool found = false;
+    uint32_t chosen = 0;
+    if (t->plan.getter->towards) return true;
+    /* a getter whose directions are no vertices starts exactly along the given direction */
+    if (t->plan.getter->own_start) {
+        vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});
+        return true;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        float d[3];
+        gls_start_direction(t, vertex[k], d);
+        double c = d[0] * wanted[0] + d[1] * wanted[1] + d[2] * wanted[2];
+        bool back = c < 0 && t->antipodal;
+        if (fabs(c) < best || (c < 0 && !back)) continue;
+        best = fabs(c);
+        chosen = back ? turned(t, vertex[k]) : vertex[k];
+        found = true;
+    }
+    vertex[0] = chosen;
+    return found;
+}
+
+static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
+{
+    uint32_t word[4];
+    const uint32_t counter[4] = {(uint32_t)seed, (uint32_t)(seed >> 32), k, GLS_PHILOX_INITIAL};
+    gls_philox(counter, t->params.rng_seed, word);
+    return word[0] & 1;
+}
+
+/* Edits one seed's directions: `word` holds their number, the directions follow it. */
+static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *word)
+{
+    const gls_engine *t = c->engine;
+    const gls_guide_kind *kind = t->guide.plan.kind;
+    uint32_t count = *word, *vertex = word + DIRECTIONS_VERTEX - DIRECTIONS_COUNT;
+    const float *at = c->seed[seed];
+    if (kind->admits && !kind->admits(&t->guide, at)) {
+        *word = SEED_NOT_ADMITTED;
+        return;
+    }
+    if (count > 0 && t->has_direction) count = nearest(t, vertex, count);
+    bool guided = count > 0 && kind->one_sided && kind->one_sided(&t->guide, at);
+    bool one_sided = count > 0 && (guided || t->params.seed_unidirectional);
+    *word = count | (one_sided ? SEED_ONE_SIDED : 0);
+    for (uint32_t k = 0; k < count && one_sided; k++) {
+        float d[3];
+        gls_start_direction(t, vertex[k], d);
+        bool turn = guided             ? kind->turns_round(&t->guide, at, d)
+                    : t->has_direction ? false
+                                       : random_bit(t, first + seed, k);
+        if (turn) vertex[k] = turned(t, vertex[k]);
+    }
+}
+
+typedef struct choosing {
+    gls_batch *batch;
+    uint64_t first;
+} choosing;
+
+static void choose_some(void *user, int thread, size_t from, size_t until)
+{
+    const choosing *task = user;
+    size_t stride = gls_direction_words(&task->batch->engine->params);
+    (void)thread;
+    for (size_t i = from; i < until; i++)
+        choose(task->batch, task->first, (uint32_t)i, &task->batch->direction[i * stride + DIRECTIONS_COUNT]);
+}
+
+void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
+{
+    const gls_engine *t = c->engine;
+    const gls_guide_kind *kind = t->guide.plan.kind;
+    if (!kind->admits && !kind->one_sided && !t->has_direction && !t->params.seed_unidirectional) return;
+    gls_parallel(n, 512, omp_get_max_threads(), choose_some, &(choosing){c, first});
+}
+
+uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
+{
+    size_t stride = gls_direction_words(&c->engine->params);
+    uint32_t seed = from, lines = 0;
+    for (; seed < n; seed++) {
+        const uint32_t *direction = &c->direction[seed * stride];
+        uint32_t count = gls_lines_of_seed(c, seed);
+        if (lines > 0 && lines + count > capacity) break;
+        const float *p = c->seed[seed];
+        bool single = gls_lines_word(c, seed) & SEED_ONE_SIDED;
+        for (uint32_t k = 0; k < count; k++)
+            c->upload.line[lines++] = (gls_line_record){
+                .x = p[0],
+                .y = p[1],
+                .z = p[2],
+                .vertex = direction[DIRECTIONS_VERTEX + k],
+                .seed = (uint32_t)(first + seed),
+                .stream = gls_draw_stream(first + seed, k),
+                .one_sided = single,
+            };
+    }
+    *n_lines = lines;
+    return seed;
+}

@@ -1,0 +1,222 @@
+/* Computes the plan of an engine: work groups, batch sizes and buffer sizes that respect the device's limits. */
+#include "track/engine/track_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "track/getter/getter.h"
+#include "util/status.h"
+#include "util/numbers.h"
+
+#define DEFAULT_BATCH_SOFTWARE 25000u
+#define DEFAULT_BATCH_HARDWARE 100000u
+#define DEFAULT_BATCH_IN_FLIGHT 50000u
+/* A short range is cut into this many batches, but not below MIN_PIECE seeds: each batch ends with one long streamline
+ * that runs alone. */
+#define PIECES 4
+#define MIN_PIECE 20000u
+#define MAX_POOL_BYTES ((uint64_t)512 << 20)
+/* the coefficients begin at a multiple of four words */
+#define WORK_FILLING 16u
+/* seeds in a brain give 1.5 directions and 60 points on average; a fuller batch is tracked in several rounds */
+#define TYPICAL_POINTS_PER_SEED 256u
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the number of streamlines of a work group of pass 2 for a getter with tables, and sets tables_shared if the
+ * tables fit into shared memory. Drivers run only one or two such groups at a time, so large groups keep the device
+ * busy. */
+static uint32_t plan_shared(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
+                            gls_track_plan *plan)
+{
+    static const uint32_t sizes[] = {24, 20, 16, 12, 8, 4};
+    uint64_t tables, streamline, slots_each = plan->mapping->slots_each(limits);
+    plan->getter->shared_bytes(params, sphere, &tables, &streamline);
+    plan->tables_shared = true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] * plan->lanes <= limits->max_work_group_size &&
+            tables + sizes[i] * slots_each * streamline <= limits->max_shared_bytes)
+            return sizes[i];
+    plan->tables_shared = false;
+    return 4;
+}
+
+/* Chooses the mapping and the sizes of work groups. */
+static gls_status plan_groups(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
+                              gls_track_plan *plan)
+{
+    bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
+    gls_status status = gls_mapping_choose(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
+    if (status) return status;
+    plan->lanes = plan->mapping->lanes(limits);
+    bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
+    plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
+    /* give each subgroup a group of its own on lavapipe, where subgroups of one group see each other's shared memory
+     * too early, and on NVIDIA, where one subgroup alone needs no costly barrier (see glsl/base/lanes_subgroup.glsl) */
+    uint32_t n = limits->software || plan->lanes_in_step ? 1 : 4;
+    plan->group = plan->mapping->group(limits, n);
+    plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
+    if (plan->group.size > limits->max_work_group_size)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group.size,
+                        limits->max_work_group_size);
+    plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
+    return GLS_OK;
+}
+
+/* Where steps are arcs the straight lines between stored points are shorter, so a streamline exactly as long as the
+ * minimum counts as too short. */
+static bool too_short(const gls_track_params *params, const gls_track_plan *p, double n_parts)
+{
+    double least = params->min_length, length = n_parts * params->step_size / p->parts;
+    return least > 0 && p->getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
+}
+
+/* Smallest number of parts of a streamline that is not too short. */
+static uint32_t min_parts_of(const gls_track_params *params, const gls_track_plan *p)
+{
+    double n = ceil(params->min_length / params->step_size * p->parts);
+    if (!(n < UINT32_MAX)) return UINT32_MAX;
+    while (n > 0 && !too_short(params, p, n - 1)) n--;
+    while (too_short(params, p, n)) n++;
+    return (uint32_t)n;
+}
+
+/* Whether the host works on one batch while the device works on the next. A CPU renderer would only compete for the
+ * same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The variable
+ * GLSLINES_IN_FLIGHT=0 turns it off, for comparisons. */
+static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
+{
+    const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");
+    return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
+}
+
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_track_plan *plan)
+{
+    const gls_getter *getter = gls_getter_of(params);
+    gls_track_plan p = {.getter = getter};
+    gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
+    if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
+    if (status) return status;
+    /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
+    p.staged = !p.mapping->looped || limits->software;
+    p.in_flight = goes_in_flight(params, limits, p.staged);
+    p.split = !p.mapping->looped && getter->handed_over;
+    p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
+    p.ordered = p.staged || getter->ordered;
+    p.coefficients = p.split ? getter->handed_over(input) : 0;
+    p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
+    p.work_arrays = p.host_arrays + p.coefficients;
+    p.substeps = getter->substeps ? getter->substeps(params) : 1;
+    p.parts = getter->parts ? getter->parts(params) : 1;
+    p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
+    if (p.max_steps < 1) p.max_steps = 1;
+    p.min_parts = min_parts_of(params, &p);
+
+    uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
+    uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
+    /* the packed points need room for a seed point of each line besides the pool's points */
+    uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
+    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
+    uint64_t batch = params->batch_seeds ? params->batch_seeds
+                     : limits->software  ? DEFAULT_BATCH_SOFTWARE
+                     : p.in_flight       ? DEFAULT_BATCH_IN_FLIGHT
+                                         : DEFAULT_BATCH_HARDWARE;
+    batch = min_u64(batch, storage / (4ull * gls_direction_words(params)));
+    batch = min_u64(batch, storage / sizeof(gls_seed_record));
+    batch = min_u64(batch, 1u << 22);
+    batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group.slots);
+    uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / sizeof(gls_line_record));
+    if (p.staged) {
+        lines = min_u64(lines, (storage - WORK_FILLING) / (8 * (uint64_t)p.work_arrays));
+        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group.slots / 2);
+        batch = min_u64(batch, 2 * lines);
+    }
+    if (batch < 1 || lines < directions || blocks < needed)
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
+                        "the maximum length",
+                        (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
+    const uint64_t typical = TYPICAL_POINTS_PER_SEED / POOL_BLOCK;
+    uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
+    if (wanted < needed) wanted = needed;
+    blocks = min_u64(blocks, wanted);
+    uint64_t state_bytes = sizeof(gls_state_header) + 4 * gls_half_words(&p, 2 * lines);
+    uint64_t record = 4ull * p.guide.block_words;
+    if (state_bytes + record * blocks > storage) blocks = (storage - state_bytes) / record;
+    if (blocks < needed)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the device's buffers of %llu bytes are too small for one streamline",
+                        (unsigned long long)storage);
+    p.batch_seeds = (uint32_t)batch;
+    p.batch_lines = (uint32_t)lines;
+    p.pool_blocks = (uint32_t)blocks;
+    p.output_points = (uint32_t)min_u64(blocks * POOL_BLOCK + lines, storage / 12);
+    *plan = p;
+    return GLS_OK;
+}
+
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
+{
+    const uint32_t most = plan->batch_seeds;
+    if (!plan->in_flight || n >= (uint64_t)PIECES * most) return most;
+    uint64_t piece = (n + PIECES - 1) / PIECES;
+    if (piece < MIN_PIECE) piece = MIN_PIECE;
+    return piece < most ? (uint32_t)piece : most;
+}
+
+/* A buffer that the host writes is free again when the next round has begun. The pool, which only the device writes, is
+ * free when its round has been packed. */
+unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
+{
+    if (!plan->in_flight) return 1;
+    switch (buffer) {
+    case GLS_TRACK_UNIFORMS:
+    case GLS_TRACK_LINES:
+    case GLS_TRACK_STATE: return 3;
+    case GLS_TRACK_POOL: return 2;
+    default: return 1;
+    }
+}
+
+unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch)
+{
+    return plan->in_flight && fetch == GLS_FETCH_STATE ? 2 : 1;
+}
+
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *p,
+                                uint64_t bytes[GLS_TRACK_BUFFERS])
+{
+    uint64_t sum = 0, n_halves = 2ull * p->batch_lines;
+    bytes[GLS_TRACK_UNIFORMS] = sizeof(gls_track_uniforms);
+    bytes[GLS_TRACK_INITIAL_UNIFORMS] = sizeof(gls_track_uniforms);
+    bytes[GLS_TRACK_GATHER_UNIFORMS] = sizeof(gls_gather_uniforms);
+    bytes[GLS_TRACK_SEEDS] = sizeof(gls_seed_record) * p->batch_seeds;
+    bytes[GLS_TRACK_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
+    bytes[GLS_TRACK_WORK] = p->staged ? 4 * p->work_arrays * n_halves + WORK_FILLING : 4;
+    bytes[GLS_TRACK_LINES] = sizeof(gls_line_record) * p->batch_lines;
+    bytes[GLS_TRACK_PLACED] = sizeof(gls_placed_record) * p->batch_lines;
+    bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
+    bytes[GLS_TRACK_STATE] =
+        sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
+    bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
+    for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i] * gls_track_buffer_copies(p, (gls_track_buffer)i);
+    return sum;
+}
+
+uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_plan *p,
+                               uint64_t bytes[GLS_TRACK_FETCHES])
+{
+    uint64_t sum = 0;
+    bytes[GLS_FETCH_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
+    bytes[GLS_FETCH_STATE] = sizeof(gls_state_header) + 4 * gls_half_words(p, 2ull * p->batch_lines);
+    bytes[GLS_FETCH_OUTPUT] = 12ull * p->output_points;
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        if (!p->in_flight) bytes[i] = 0;
+        sum += bytes[i] * gls_track_fetch_copies(p, (gls_track_fetch)i);
+    }
+    return sum;
+}

@@ -1,0 +1,135 @@
+/* The plan of an engine: mapping, work groups, sizes of batches and buffers. It depends only on the device's limits,
+ * the parameters and the input, and never changes the result. */
+#ifndef GLS_TRACK_ENGINE_TRACK_PLAN_H
+#define GLS_TRACK_ENGINE_TRACK_PLAN_H
+
+#include <glslines/track.h>
+
+#include "track/getter/getter.h"
+#include "track/guide/guide.h"
+
+/* --- Mappings: how invocations share the work on a streamline. Each mapping is a row; its shader file defines what
+ * lanes do together. */
+
+/* Size of a work group. */
+typedef struct gls_group_plan {
+    uint32_t size;  /* invocations */
+    uint32_t slots; /* largest number of streamlines */
+} gls_group_plan;
+
+typedef struct gls_mapping_kind {
+    gls_mapping mapping;
+    const char *name;
+    const char *shader; /* fills the slot <lanes>: base/lanes_*.glsl */
+    bool extension;     /* needs KHR_shader_subgroup */
+    bool alone;         /* a work group tracks one streamline */
+    bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
+                    exists */
+    /* GLS_ERR_UNSUPPORTED with the reason if the device cannot run the mapping. */
+    gls_status (*check)(const gls_device_info *limits);
+    /* Invocations of a streamline. */
+    uint32_t (*lanes)(const gls_device_info *limits);
+    /* The work group for n_streamlines: fewer if the device's limits demand it; some mappings give more. */
+    gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
+    /* Largest number of streamlines of a group for each one that was asked for. */
+    uint32_t (*slots_each)(const gls_device_info *limits);
+} gls_mapping_kind;
+
+/* The mapping to try next if this one does not compile; GLS_MAPPING_AUTO: none is left. */
+gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits);
+/* Sets *kind to the row of `mapping`, for GLS_MAPPING_AUTO to that of gls_mapping_auto(). GLS_ERR_UNSUPPORTED. */
+gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);
+
+/* --- Sizes of batches and buffers. */
+
+typedef struct gls_track_plan {
+    const gls_getter *getter;
+    const gls_mapping_kind *mapping;
+    gls_guide_plan guide;
+    uint32_t batch_seeds; /* largest number of seeds of pass 1 */
+    uint32_t batch_lines; /* largest number of streamlines of pass 2 */
+    uint32_t pool_blocks;
+    uint32_t output_points;
+    uint32_t max_steps; /* largest number of steps of a half-streamline */
+    uint32_t substeps;  /* iterations of the loop for each stored point */
+    uint32_t min_parts; /* a streamline of fewer parts is too short */
+    uint32_t parts;     /* places that one step passes, see getter.h */
+    uint32_t lanes;     /* invocations for each streamline */
+    bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */
+    gls_group_plan group, track_group; /* track_group: for track.comp; group: for all other kernels */
+    uint32_t track_groups;             /* work groups that share the streamlines of pass 2 */
+    bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
+    bool split;                        /* staged, and an iteration is two kernels */
+    uint32_t iterations;               /* staged: directions drawn in a dispatch */
+    uint32_t coefficients;             /* split: words that the first kernel leaves to the second */
+    uint32_t host_arrays; /* arrays of the work buffer that the host writes, one word for each slot and array */
+    uint32_t work_arrays; /* all arrays of the work buffer; 0 unless staged */
+    int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
+    bool tables_shared;   /* the getter's tables fit into shared memory */
+    bool in_flight;       /* a round begins before the previous one has ended, see batch.h */
+    bool ordered;         /* streamlines are sorted before tracking, see schedule.h */
+} gls_track_plan;
+
+/* params and input must have been checked. GLS_ERR_UNSUPPORTED if one seed's streamlines exceed the device's limits. */
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_track_plan *plan);
+
+/* Number of seeds of each batch of a range of n seeds. With rounds in flight a short range is cut into several batches,
+ * too, so that the host can work on one while the device works on the next. */
+uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n);
+
+/* Whether a streamline has exactly plan->lanes invocations. Otherwise the shader compiler chooses. */
+static inline bool gls_lanes_fixed(const gls_track_plan *plan)
+{
+    return plan->group.slots == plan->group.size / plan->lanes;
+}
+
+/* Words of one seed's directions. */
+static inline uint32_t gls_direction_words(const gls_track_params *params)
+{
+    return DIRECTIONS_VERTEX + (uint32_t)params->max_directions_per_seed;
+}
+
+/* Words that describe n half-streamlines: the state of each, then the guide's memory of each. */
+static inline uint64_t gls_half_words(const gls_track_plan *plan, uint64_t n_halves)
+{
+    return n_halves * (1 + plan->guide.n_words);
+}
+
+/* The buffers of an engine except the model's. Only track_plan.c knows their sizes. */
+typedef enum gls_track_buffer {
+    GLS_TRACK_UNIFORMS,
+    GLS_TRACK_INITIAL_UNIFORMS,
+    GLS_TRACK_GATHER_UNIFORMS,
+    GLS_TRACK_SEEDS,
+    GLS_TRACK_DIRECTIONS,
+    GLS_TRACK_WORK,
+    GLS_TRACK_LINES,
+    GLS_TRACK_PLACED,
+    GLS_TRACK_POOL,
+    GLS_TRACK_STATE,
+    GLS_TRACK_OUTPUT,
+    GLS_TRACK_BUFFERS
+} gls_track_buffer;
+/* What the host reads back. */
+typedef enum gls_track_fetch {
+    GLS_FETCH_DIRECTIONS,
+    GLS_FETCH_STATE,
+    GLS_FETCH_OUTPUT,
+    GLS_TRACK_FETCHES
+} gls_track_fetch;
+/* Successive rounds of pass 2 use the copies of a buffer in rotation: the host fills the next while one is in use and
+ * the previous is packed. gls_track_buffer_copies() gives the number of copies, which divides GLS_TRACK_BUFFER_SETS. */
+#define GLS_TRACK_BUFFER_SETS 6
+/* Number of copies of a buffer, and of a fetch: more than 1 only with rounds in flight. */
+unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);
+unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch);
+/* bytes[i]: host memory that the device can write, for each copy; 0 without rounds in flight. Returns the sum over all
+ * copies. */
+uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_plan *plan,
+                               uint64_t bytes[GLS_TRACK_FETCHES]);
+/* bytes[i]: device memory of each copy. Returns the sum over all copies. */
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan,
+                                uint64_t bytes[GLS_TRACK_BUFFERS]);
+
+#endif

@@ -1,0 +1,299 @@
+/* The guide for regions: ends halves at the stop map and at regions, and rejects streamlines that miss or enter
+ * regions. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/region_set.h"
+#include "track/guide/guide.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* What the first point in a region of a role does to its half and to its streamline. */
+typedef struct point_rule {
+    gls_region_role role;
+    uint32_t end; /* a GLS_END_..., or GUIDE_GO_ON */
+    const char *end_symbol;
+    gls_verdict verdict;
+} point_rule;
+#define GOES_ON GUIDE_GO_ON, NULL, GLS_VERDICT_KEPT
+#define ENDS_AS(end, verdict) end, #end, verdict
+static const point_rule point_rules[] = {
+#define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, point, ...) {symbol, point},
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+};
+#define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
+
+/* Verdict on a streamline that met the regions of these bits; GLS_VERDICT_KEPT if no region rejects it. */
+static gls_verdict verdict_on(const gls_regions *r, uint32_t met)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (point_rules[i].verdict != GLS_VERDICT_KEPT && (met & gls_regions_bits(r, point_rules[i].role)))
+            return point_rules[i].verdict;
+    return GLS_VERDICT_KEPT;
+}
+
+gls_verdict gls_guide_regions_verdict_of(gls_end end)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (point_rules[i].end == (uint32_t)end) return point_rules[i].verdict;
+    return GLS_VERDICT_KEPT;
+}
+
+bool gls_guide_regions_gave(gls_verdict verdict)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (verdict != GLS_VERDICT_KEPT && point_rules[i].verdict == verdict) return true;
+    return false;
+}
+
+/* Words in a line of the texture, if the device allows so many. */
+#define SIDE 1024u
+
+/* Size of the texture for all words: lines of `side` words, layers of `side` lines. A single layer may have fewer
+ * lines. */
+static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
+{
+    size_t lines = r->n_words / side + 1;
+    size[0] = side;
+    size[1] = lines < side ? (uint32_t)lines : side;
+    size[2] = (uint32_t)((lines + side - 1) / side);
+}
+
+gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan)
+{
+    const gls_regions *r = input->regions;
+    uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
+    if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
+    uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
+    plan->remembers = gls_regions_bits_of_place(r, GLS_REGION_POINTS) != 0;
+    if (plan->remembers) plan->met = plan->n_words++;
+    if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
+    plan->visits = plan->n_words;
+    plan->n_visits = (uint32_t)__builtin_popcount(include);
+    plan->n_words += plan->n_visits;
+    plan->n_textures++;
+    plan->side = side;
+    texture_size(r, side, size);
+    plan->bytes += sizeof(uint32_t) * (uint64_t)size[0] * size[1] * size[2];
+    return GLS_OK;
+}
+
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
+{
+    (void)params;
+    plan->n_textures = 1;
+    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
+    return gls_guide_regions_plan(limits, input, plan);
+}
+
+gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+{
+    const gls_regions *r = input->regions;
+    uint32_t size[3];
+    texture_size(r, guide->plan.side, size);
+    gls_status status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
+    if (status) return status;
+    size_t layer = (size_t)size[0] * size[1];
+    uint32_t *words = calloc(layer, sizeof *words);
+    if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
+    for (uint32_t z = 0; z < size[2] && !status; z++) {
+        size_t first = z * layer, n = r->n_words - first < layer ? r->n_words - first : layer;
+        memcpy(words, r->store + first, n * sizeof *words);
+        status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, z},
+                                          (const uint32_t[3]){size[0], size[1], 1}, words);
+    }
+    free(words);
+    return status;
+}
+
+static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+{
+    gls_status status = gls_stop_map_create(guide, device, input);
+    return !status ? gls_guide_regions_create(guide, device, input) : status;
+}
+
+static void append_map(gls_text *out, const float map[3][4])
+{
+    for (int a = 0; a < 3; a++) {
+        char text[4][40];
+        for (int c = 0; c < 4; c++) gls_glsl_float(map[a][c], text[c]);
+        gls_text_printf(out, "vec4(%s, %s, %s, %s), ", text[0], text[1], text[2], text[3]);
+    }
+}
+
+/* Rows GROUP and SPHERE for all grids and spheres of the regions; the caller frees the text. */
+static char *rows_of(const gls_regions *r)
+{
+    gls_text out = {0};
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const gls_region_group *g = &r->group[i];
+        gls_text_puts(&out, "GROUP(");
+        append_map(&out, (const float(*)[4])g->map);
+        gls_text_printf(&out, "ivec3(%d, %d, %d), %zu)\n", g->size[0], g->size[1], g->size[2], g->first);
+    }
+    for (size_t i = 0; i < r->n_spheres; i++) {
+        const gls_region_sphere *s = &r->sphere[i];
+        char text[4][40];
+        for (int a = 0; a < 3; a++) gls_glsl_float((float)s->centre[a], text[a]);
+        gls_glsl_float((float)fmin(s->radius * s->radius, FLT_MAX), text[3]);
+        gls_text_puts(&out, "SPHERE(");
+        append_map(&out, (const float(*)[4])r->world);
+        gls_text_printf(&out, "vec3(%s, %s, %s), %s, %uu)\n", text[0], text[1], text[2], text[3], s->bits);
+    }
+    return gls_text_take(&out);
+}
+
+/* Rows for the roles that the input has regions of. */
+static char *end_rows_of(const gls_regions *r)
+{
+    gls_text out = {0};
+    for (size_t i = 0; i < N_POINT_RULES; i++) {
+        const point_rule *rule = &point_rules[i];
+        uint32_t bits = gls_regions_bits(r, rule->role);
+        if (bits && rule->end_symbol)
+            gls_text_printf(&out, "REGION_END(%uu, %s, %s)\n", bits, rule->end_symbol,
+                            rule->verdict != GLS_VERDICT_KEPT ? "true" : "false");
+    }
+    return gls_text_take(&out);
+}
+
+static void define_bits(gls_define_list *d, const char *name, uint32_t bits, const char *reason)
+{
+    gls_text text = {0};
+    gls_text_printf(&text, "%uu", bits);
+    gls_define_text(d, name, gls_text_take(&text), reason);
+}
+
+static int first_bit(uint32_t bits)
+{
+    return bits ? __builtin_ctz(bits) : 0;
+}
+
+void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                              gls_define_list *d)
+{
+    const gls_regions *r = input->regions;
+    uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE),
+             ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    define_bits(d, "REGIONS_INCLUDE", include, "bits of include");
+    gls_define_int(d, "INCLUDE_FIRST", first_bit(include), "the first of them");
+    gls_define_int(d, "ORDERED_REGIONS", __builtin_popcount(ordered), "regions to be met in order");
+    gls_define_int(d, "ORDERED_FIRST", first_bit(ordered), "bit of the first of them");
+    gls_define_int(d, "VISITED_REGIONS", plan->n_visits, "regions whose first visit is remembered");
+    gls_define_int(d, "STOP_AT_ALL", params->stop_at_all, "a half ends where all include regions have been met");
+    gls_define_int(d, "REGIONS_REMEMBERED", plan->remembers, "regions that were met are remembered");
+    gls_define_int(d, "GUIDE_MET", plan->met, "their word");
+    gls_define_int(d, "GUIDE_ORDER", plan->order, "word of the next region in order");
+    gls_define_int(d, "GUIDE_VISITS", plan->visits, "words of first visits");
+    gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
+    define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
+    define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
+    gls_define_slot(d, "region_rows", rows_of(r), "grids and spheres of the regions");
+    gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
+}
+
+void gls_guide_regions_define_none(gls_define_list *d)
+{
+    gls_define_slot(d, "region_rows", strdup(""), "there are no regions");
+    gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
+}
+
+static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
+{
+    uint32_t wanted = gls_regions_bits(r, role);
+    return (bits & wanted) == wanted;
+}
+
+bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
+{
+    const gls_regions *r = guide->regions;
+    uint32_t bits = gls_regions_at(r, seed);
+    return has_all(r, GLS_REGION_MASK, bits) && has_all(r, GLS_REGION_TRACKING_MASK, bits) &&
+           verdict_on(r, bits) == GLS_VERDICT_KEPT;
+}
+
+static bool tracked(const gls_guide_half *half)
+{
+    return half->end != GLS_END_NOT_TRACKED;
+}
+
+static void cut(gls_guide_half *half, uint32_t points, gls_end end)
+{
+    if (half->parts <= points) return;
+    half->parts = points;
+    half->end = end;
+}
+
+/* For stop_at_all: cuts the backward half where it has met all include regions that the forward half and the seed have
+ * not. */
+static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half half[2])
+{
+    const gls_guide_plan *plan = &guide->plan;
+    uint32_t include = gls_regions_bits(guide->regions, GLS_REGION_INCLUDE), last = 0;
+    int first = first_bit(include);
+    if (!include || !tracked(&half[0])) return;
+    for (uint32_t i = 0; i < plan->n_visits; i++) {
+        uint32_t visit = half[0].memory[plan->visits + i];
+        if (seen >> (first + (int)i) & 1) continue;
+        if (visit == 0 || visit > half[0].parts) return;
+        if (visit > last) last = visit;
+    }
+    cut(&half[0], last, GLS_END_ALL_INCLUDED);
+}
+
+gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met)
+{
+    const gls_regions *r = guide->regions;
+    const gls_guide_plan *plan = &guide->plan;
+    uint32_t ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    *met = gls_regions_at(r, seed);
+    for (int h = 1; h >= 0; h--) {
+        if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
+        if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
+    }
+    gls_verdict verdict = verdict_on(r, *met);
+    if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
+    return half[1].memory[plan->order] == (uint32_t)__builtin_popcount(ordered) ? GLS_VERDICT_KEPT
+                                                                                : GLS_VERDICT_WRONG_ORDER;
+}
+
+bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
+                                uint32_t *met)
+{
+    const gls_regions *r = guide->regions;
+    const gls_guide_plan *plan = &guide->plan;
+    const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
+    if (!include) return true;
+    uint32_t seen = gls_regions_at(r, seed) & include;
+    for (int h = 0; h < 2; h++)
+        for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {
+            const uint32_t visit = half[h].memory[plan->visits + i];
+            if (visit > 0 && visit <= half[h].parts) seen |= 1u << ((uint32_t)first_bit(include) + i);
+        }
+    *met = (*met & ~include) | seen;
+    return seen == include;
+}
+
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
+                         uint32_t *met)
+{
+    (void)max_parts;
+    return gls_guide_regions_judge(guide, seed, half, met);
+}
+
+const gls_guide_kind gls_guide_regions = {
+    .name = "regions",
+    .shader = "guide/regions.glsl",
+    .plan = plan,
+    .define = gls_guide_regions_define,
+    .create = create,
+    .uniforms = gls_stop_map_uniforms,
+    .admits = gls_guide_regions_admit,
+    .judge = judge,
+    .includes = gls_guide_regions_includes,
+};

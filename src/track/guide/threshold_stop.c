@@ -1,0 +1,46 @@
+/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. */
+#include "track/guide/guide.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/status.h"
+
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
+{
+    (void)params;
+    (void)limits;
+    plan->n_textures = 1;
+    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
+    return GLS_OK;
+}
+
+/* Values that are not finite become 0, so that they end streamlines at any threshold >= 0. */
+gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+{
+    const gls_image *map = input->stop_map;
+    size_t n = gls_grid_voxels(&map->grid);
+    uint32_t size[3] = {(uint32_t)map->grid.dim[0], (uint32_t)map->grid.dim[1], (uint32_t)map->grid.dim[2]},
+             origin[3] = {0, 0, 0};
+    float *finite = malloc(n * sizeof *finite);
+    if (!finite) return gls_fail(GLS_ERR_MEMORY, "out of memory for the stop map");
+    for (size_t i = 0; i < n; i++) finite[i] = isfinite(map->data[i]) ? map->data[i] : 0.0f;
+    gls_status status = gls_texture_create(device, GLS_TEXTURE_R32F, size, "stop map", &guide->texture[0]);
+    if (!status) status = gls_texture_write(guide->texture[0], origin, size, finite);
+    free(finite);
+    return status;
+}
+
+void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *u)
+{
+    u->stop_threshold = (float)params->stop_threshold;
+}
+
+const gls_guide_kind gls_guide_threshold = {
+    .name = "threshold",
+    .shader = "guide/threshold.glsl",
+    .plan = plan,
+    .create = gls_stop_map_create,
+    .uniforms = gls_stop_map_uniforms,
+};

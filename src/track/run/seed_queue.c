@@ -1,0 +1,131 @@
+/* The queue of seeds: hands ranges to workers in order, and takes back what a worker could not finish. */
+#include "track/run/writer_thread.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+/* With several workers ranges get shorter towards the end, so that all finish at about the same time: at least 1 /
+ * SMALLEST_PART of the limit. */
+#define SMALLEST_PART 2
+
+void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
+{
+    pthread_condattr_t attributes;
+    *q = (gls_queue){.next = first, .end = end, .total = end - first, .n_workers = n_workers};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void gls_queue_finish(gls_queue *q)
+{
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+}
+
+/* End of the seeds that share the upper 32 bits with `first`: kernels get these bits once for a whole range. */
+static uint64_t word_end(uint64_t first)
+{
+    return first >> 32 < UINT32_MAX ? ((first >> 32) + 1) << 32 : UINT64_MAX;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
+{
+    gls_seed_range range = {*first, min_u64(word_end(*first), end - *first < limit ? end : *first + limit)};
+    *first = range.end;
+    return range;
+}
+
+static gls_seed_range take_locked(gls_queue *q, uint64_t limit)
+{
+    if (q->n_returned > 0) {
+        gls_seed_range range = cut(&q->returned[0].first, q->returned[0].end, limit);
+        if (q->returned[0].first == q->returned[0].end)
+            memmove(q->returned, q->returned + 1, --q->n_returned * sizeof *q->returned);
+        return range;
+    }
+    if (q->n_workers > 1) {
+        uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1,
+                 least = min_u64(limit, q->total / q->n_workers) / SMALLEST_PART + 1;
+        limit = min_u64(limit, fair > least ? fair : least);
+    }
+    return cut(&q->next, q->end, limit);
+}
+
+bool gls_queue_take(gls_queue *q, uint64_t limit, gls_seed_range *range)
+{
+    pthread_mutex_lock(&q->lock);
+    while (!q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
+        pthread_cond_wait(&q->changed, &q->lock);
+    bool found = !q->stopped && (q->n_returned > 0 || q->next < q->end);
+    if (found) {
+        *range = take_locked(q, limit);
+        q->n_out++;
+    }
+    pthread_mutex_unlock(&q->lock);
+    return found;
+}
+
+/* Inserts a range in the order of seeds and joins it with its neighbours. */
+static void insert(gls_queue *q, gls_seed_range range)
+{
+    size_t at = 0;
+    while (at < q->n_returned && q->returned[at].first < range.first) at++;
+    if (at < q->n_returned && q->returned[at].first == range.end) {
+        q->returned[at].first = range.first;
+    } else {
+        assert(q->n_returned < GLS_QUEUE_RETURNED);
+        memmove(q->returned + at + 1, q->returned + at, (q->n_returned++ - at) * sizeof *q->returned);
+        q->returned[at] = range;
+    }
+    if (at > 0 && q->returned[at - 1].end == q->returned[at].first) {
+        q->returned[at - 1].end = q->returned[at].end;
+        memmove(q->returned + at, q->returned + at + 1, (--q->n_returned - at) * sizeof *q->returned);
+    }
+}
+
+void gls_queue_give_back(gls_queue *q, gls_seed_range rest)
+{
+    pthread_mutex_lock(&q->lock);
+    if (rest.first < rest.end) insert(q, rest);
+    q->n_out--;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+}
+
+bool gls_queue_is_stopped(gls_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool stopped = q->stopped;
+    pthread_mutex_unlock(&q->lock);
+    return stopped;
+}
+
+bool gls_queue_is_satisfied(gls_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool satisfied = q->satisfied;
+    pthread_mutex_unlock(&q->lock);
+    return satisfied;
+}
+
+bool gls_queue_is_done(gls_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool done = q->next == q->end && q->n_returned == 0 && q->n_out == 0;
+    pthread_mutex_unlock(&q->lock);
+    return done;
+}
+
+bool gls_queue_is_waiting(const gls_queue *q, uint64_t seed)
+{
+    return q->n_returned > 0 && q->returned[0].first == seed;
+}

@@ -1,0 +1,219 @@
+/* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "gpu/objects.h"
+#include "track/engine/batch_result.h"
+#include "track/run/journal.h"
+#include "track/run/track_run.h"
+#include "util/clock.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+static void *thread_main(void *user)
+{
+    gls_worker *w = user;
+    gls_threads_apply();
+    gls_worker_work(w);
+    pthread_mutex_lock(&w->run->queue.lock);
+    w->run->n_threads--;
+    pthread_cond_broadcast(&w->run->queue.changed);
+    pthread_mutex_unlock(&w->run->queue.lock);
+    return NULL;
+}
+
+/* Reports progress after each batch and at intervals until all worker threads have ended. */
+static void watch(gls_run *run)
+{
+    uint64_t batches = 0;
+    struct timespec until;
+    pthread_mutex_lock(&run->queue.lock);
+    while (run->n_threads > 0) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += (long)(GLS_SECONDS_BETWEEN_REPORTS / 2 * 1e9);
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&run->queue.changed, &run->queue.lock, &until);
+        bool due =
+            run->stats.result.batches != batches || gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
+        if (!due || run->queue.stopped) continue;
+        batches = run->stats.result.batches;
+        pthread_mutex_unlock(&run->queue.lock);
+        gls_status status = gls_run_report(run);
+        if (status) gls_run_fail(run, status);
+        pthread_mutex_lock(&run->queue.lock);
+    }
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+/* Runs all workers on threads of their own and reports progress meanwhile. */
+static void run_threads(gls_run *run, gls_worker *workers)
+{
+    size_t n = run->n_workers, n_started = 0;
+    /* count all threads before the first starts, so that none takes itself for the last */
+    run->n_threads = n;
+    run->threaded = true;
+    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
+        n_started++;
+    if (n_started < n) {
+        gls_fail(GLS_ERR_MEMORY, "the thread of a device cannot be started");
+        gls_run_fail(run, GLS_ERR_MEMORY);
+        pthread_mutex_lock(&run->queue.lock);
+        run->n_threads -= n - n_started;
+        pthread_mutex_unlock(&run->queue.lock);
+    }
+    watch(run);
+    for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
+}
+
+/* Poll for the replay of the journal: when all wanted streamlines are delivered the queue is stopped, which is no
+ * failure. */
+static gls_status poll(void *user)
+{
+    gls_run *run = user;
+    gls_status status = gls_run_poll(run);
+    return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
+}
+
+static void work(gls_run *run, gls_worker *workers)
+{
+    const uint64_t first = run->queue.next;
+    gls_status status = run->writer ? gls_writer_thread_replay(run->writer, poll, run) : GLS_OK;
+    if (run->queue.next > first)
+        gls_log(GLS_LOG_INFO, "the journal has %" PRIu64 " of %" PRIu64 " seeds", run->queue.next - first,
+                run->queue.total);
+    if (status)
+        gls_run_fail(run, status);
+    else if (run->n_workers == 1)
+        gls_worker_work(&workers[0]);
+    else
+        run_threads(run, workers);
+}
+
+/* Tracks all seeds of the queue and delivers their streamlines. */
+static gls_status run_workers(gls_run *run, gls_worker *workers)
+{
+    const bool delivers = run->task.sink || gls_writer_counts(&run->task);
+    gls_status status = delivers && run->task.select == 0 ? gls_writer_check_numbers(run->queue.end) : GLS_OK;
+    if (!status && delivers)
+        status = gls_writer_thread_create(&run->queue, &run->tracker->results, &run->task, &run->writer);
+    if (status) return status;
+    work(run, workers);
+    double start = gls_clock_seconds();
+    status = gls_writer_thread_destroy(run->writer);
+    run->stats.result.seconds_sink += gls_clock_seconds() - start;
+    if (status) return status;
+    return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
+}
+
+/* Fills in the members of the result that follow from the engines. */
+static void complete_result(gls_run *run)
+{
+    gls_track_result *r = &run->stats.result;
+    const gls_tracker *t = run->tracker;
+    gls_track_stats_complete(&run->stats, t->params.step_size);
+    r->precision = t->params.precision;
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_engine *e = t->engine[i];
+        if (!e) continue;
+        r->n_devices++;
+        if (r->lanes == 0) r->mapping = e->plan.mapping->mapping;
+        r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
+        r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
+        r->seconds_upload += e->seconds_upload;
+        r->seconds_compile += e->seconds_compile;
+    }
+}
+
+static gls_status require_devices(const gls_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->n; i++)
+        if (!gls_handle_alive(tracker->device[i], GLS_HANDLE_DEVICE))
+            return gls_fail(GLS_ERR_ARGUMENT, "gls_tracker_run: a device of the tracker was closed");
+    return GLS_OK;
+}
+
+/* Executes a copy of `proto`, which holds the request. */
+static gls_status run_all(const gls_run *proto, gls_track_result *result)
+{
+    gls_run run = *proto;
+    gls_tracker *tracker = run.tracker;
+    gls_status status = require_devices(tracker);
+    if (status) return status;
+    const gls_seeds *seeds = run.seeds;
+    run.task.stats = &run.stats;
+    gls_worker *workers = calloc(tracker->n, sizeof *workers);
+    if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
+    uint64_t first = gls_seeds_first(seeds);
+    size_t model = 0; /* index of any engine: all have the same number of steps */
+    for (size_t i = 0; i < tracker->n && !status; i++) {
+        tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
+        if (!tracker->engine[i]) continue;
+        tracker->share[i].halvings = tracker->engine[i]->halvings;
+        model = i;
+        status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
+        run.n_workers++;
+    }
+    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (!status)
+        status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
+                                      tracker->engine[model]->plan.parts *
+                                          gls_refine_pieces(&tracker->engine[model]->guide));
+    if (!status) {
+        run.n_alive = run.n_workers;
+        gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
+        status = run_workers(&run, workers);
+        gls_queue_finish(&run.queue);
+    }
+    if (!status) {
+        complete_result(&run);
+        *result = run.stats.result;
+    }
+    for (size_t i = 0; i < run.n_workers; i++) gls_worker_finish(&workers[i]);
+    free(workers);
+    gls_track_stats_finish(&run.stats);
+    return status;
+}
+
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                           gls_track_progress progress, void *progress_user, gls_track_result *result)
+{
+    GLS_REQUIRE(tracker);
+    return gls_tracker_run_journaled(tracker, seeds, sink, &(gls_track_extras){.journal = NULL}, progress,
+                                     progress_user, result);
+}
+
+gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                                     const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
+                                     gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append) && !(extras->journal && extras->ends_alone));
+    return run_all(&(gls_run){.tracker = tracker,
+                              .seeds = seeds,
+                              .space = (const double(*)[4])tracker->input.stop_map->grid.affine,
+                              .task = {.sink = sink,
+                                       .select = tracker->params.select,
+                                       .journal = extras->journal,
+                                       .visited = extras->visited,
+                                       .ends_alone = extras->ends_alone},
+                              .progress = progress,
+                              .progress_user = progress_user},
+                   result);
+}
+
+gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
+                              gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
+    return run_all(&(gls_run){.tracker = tracker,
+                              .seeds = seeds,
+                              .space = voxel_to_space,
+                              .task = {.sink = sink, .select = tracker->params.select},
+                              .progress = progress,
+                              .progress_user = progress_user},
+                   result);
+}

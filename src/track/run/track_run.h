@@ -1,0 +1,65 @@
+/* A run of tracking: the state that all workers share, and the worker, which tracks with one engine. */
+#ifndef GLS_TRACK_RUN_TRACK_RUN_H
+#define GLS_TRACK_RUN_TRACK_RUN_H
+
+#include "track/engine/batch.h"
+#include "track/run/writer_thread.h"
+#include "track/tracker.h"
+
+/* --- State of a run. */
+
+#define GLS_SECONDS_BETWEEN_REPORTS 0.2
+
+typedef struct gls_run {
+    gls_tracker *tracker;
+    const gls_seeds *seeds;
+    const double (*space)[4];
+    gls_queue queue;
+    gls_writer_task task;
+    gls_writer_thread *writer; /* NULL: nothing to deliver */
+    gls_track_stats stats; /* of all committed seeds; guarded by the queue's lock, as are the members up to message */
+    size_t n_workers, n_alive; /* workers that have not failed */
+    size_t n_threads;          /* worker threads that have not ended */
+    gls_status status;         /* first failure, with its message */
+    char message[512];
+    bool threaded; /* workers run on their own threads; false: the only worker runs on the caller's thread */
+    gls_track_progress progress; /* may be NULL */
+    void *progress_user;
+    double polled; /* time of the last call of progress, s */
+} gls_run;
+
+/* Stops the run with this thread's last failure. Keeps an earlier failure. */
+void gls_run_fail(gls_run *run, gls_status status);
+/* Calls progress(). GLS_ERR_CANCELLED if progress() asks to stop. Call on the thread that started the run. */
+gls_status gls_run_report(gls_run *run);
+/* Call between dispatches. Reports progress if the last report is older than GLS_SECONDS_BETWEEN_REPORTS.
+ * GLS_ERR_CANCELLED if the run was stopped. */
+gls_status gls_run_poll(gls_run *run);
+
+/* As gls_tracker_run(), with points in any space, for example voxel coordinates for exact comparisons. */
+gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
+                              gls_track_result *result);
+
+/* --- The worker. With several devices each worker has a thread. */
+
+typedef struct gls_worker {
+    gls_run *run;
+    size_t index; /* index of its engine in the tracker */
+    size_t place; /* index among the workers of the run */
+    gls_batch batch;
+    gls_track_stats round; /* counts that are not committed yet */
+    gls_track_share *share;
+    unsigned losses; /* how often the context was lost since a streamline was last finished */
+    pthread_t thread;
+} gls_worker;
+
+/* Initialises the worker at index `place` of the run for engine `index`. The struct must not be moved afterwards. */
+gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
+/* Frees the worker's arrays; its engine stays the tracker's. */
+void gls_worker_finish(gls_worker *worker);
+/* Tracks ranges until the queue has none. A worker whose device fails leaves its seeds to the other workers; the run
+ * fails if it was the last. */
+void gls_worker_work(gls_worker *worker);
+
+#endif

@@ -1,0 +1,94 @@
+/* Order of a run with several devices: the queue that gives ranges of seeds to workers, and the writer thread that
+ * hands finished streamlines to the sink in the order of seeds. */
+#ifndef GLS_TRACK_RUN_WRITER_THREAD_H
+#define GLS_TRACK_RUN_WRITER_THREAD_H
+
+#include <pthread.h>
+
+#include <glslines/track.h>
+
+#include "track/engine/batch_result.h"
+#include "track/run/journal.h"
+
+/* --- The queue of seeds. Workers take ranges in order and give back what they cannot finish. */
+
+typedef struct gls_seed_range {
+    uint64_t first, end;
+} gls_seed_range;
+
+/* Largest number of separate returned ranges: one for each range in work at a time, twice for those that were split. */
+#define GLS_QUEUE_RETURNED (4 * GLS_TRACKER_MAX_DEVICES)
+
+typedef struct gls_queue {
+    pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
+    pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */
+    uint64_t next, end;     /* seeds that no worker has taken yet */
+    uint64_t total;
+    gls_seed_range returned[GLS_QUEUE_RETURNED];
+    size_t n_returned; /* in the order of seeds */
+    size_t n_out;      /* ranges in work */
+    size_t n_workers;
+    bool stopped;
+    bool satisfied; /* stopped because the sink has all streamlines that were asked for */
+} gls_queue;
+
+/* Begins with the seeds first .. end - 1. Call gls_queue_finish() at the end. */
+void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
+void gls_queue_finish(gls_queue *queue);
+
+/* Takes the first free range, at most `limit` seeds. If no range is free, waits for ranges in work, which may come
+ * back. Returns false when all seeds are done or the queue is stopped. */
+bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_seed_range *range);
+/* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty. */
+void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
+/* Both take the lock. */
+bool gls_queue_is_stopped(gls_queue *queue);
+bool gls_queue_is_satisfied(gls_queue *queue);
+/* Whether all seeds were tracked. */
+bool gls_queue_is_done(gls_queue *queue);
+/* Whether `seed` begins a returned range that no worker has taken again. The caller holds the lock. */
+bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
+
+/* --- The writer thread: receives batch results from all workers and passes them on in the order of seeds. */
+
+typedef struct gls_writer_thread gls_writer_thread;
+
+/* What the writer thread does with results. */
+typedef struct gls_writer_task {
+    const gls_sink *sink;        /* NULL: streamlines are not stored */
+    uint64_t select;             /* stop after this many streamlines and mark the queue satisfied; 0: no limit */
+    gls_journal *journal;        /* gets a copy of each result; NULL: none */
+    const gls_visited **visited; /* set, while the sink is called, to the counts of visited voxels of its streamlines,
+                                  * or to NULL if there are none; NULL: not wanted */
+    bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
+    gls_track_stats *stats;
+} gls_writer_task;
+
+/* Whether the writer thread, rather than the worker, counts outcomes into stats: with select or a journal the order of
+ * seeds decides which count. */
+bool gls_writer_counts(const gls_writer_task *task);
+/* GLS_ERR_UNSUPPORTED if seeds before `end` need indices of more than 32 bits, which streamlines cannot carry. */
+gls_status gls_writer_check_numbers(uint64_t end);
+
+/* Number of results that each of n workers may hold. */
+size_t gls_writer_results_each(size_t n_workers);
+/* Starts the thread. `store` lends the results and must outlive the writer. Delivery begins at the queue's first seed.
+ * A failure of the sink or of the journal stops the queue. */
+gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, const gls_writer_task *task,
+                                    gls_writer_thread **writer);
+/* Call before any worker starts: delivers the results of the journal, calls poll() after each, and moves the start of
+ * the queue behind them. */
+gls_status gls_writer_thread_replay(gls_writer_thread *writer, gls_status (*poll)(void *user), void *user);
+/* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker is too far ahead of the
+ * others. Sets *result to NULL if the worker must return its range because no worker tracks the seed that is due.
+ * GLS_ERR_CANCELLED if the queue is stopped. */
+gls_status gls_writer_thread_take(gls_writer_thread *writer, size_t worker, uint64_t first, gls_batch_result **result);
+/* Sends a result with all streamlines of seeds result->first .. end - 1. The caller holds the queue's lock. */
+void gls_writer_thread_send(gls_writer_thread *writer, gls_batch_result *result, uint64_t end);
+/* Returns a lent result unused. */
+void gls_writer_thread_give_back(gls_writer_thread *writer, gls_batch_result *result);
+/* Waits until all complete results are delivered and frees the writer. Returns the first failure of the sink or journal
+ * with its message. Accepts NULL. */
+gls_status gls_writer_thread_destroy(gls_writer_thread *writer);
+
+#endif

@@ -1,0 +1,28 @@
+/* The struct behind <glslines/seeds.h>. */
+#ifndef GLS_TRACK_SEED_PARTS_H
+#define GLS_TRACK_SEED_PARTS_H
+
+#include <glslines/seeds.h>
+
+#define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no place found" */
+
+struct gls_seeds {
+    uint64_t first, count;
+    float (*point)[3]; /* points of a list; NULL: seeds are drawn */
+    /* computes drawn seed i, in voxel coordinates */
+    void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
+    uint64_t rng_seed;
+    gls_grid grid;   /* grid of tracking */
+    uint32_t *voxel; /* voxels that get seeds: shuffled, or with weights in image order */
+    uint64_t n_voxels;
+    uint32_t dim[2], side; /* side: seeds along each axis of a voxel, for seeds on a grid */
+    double sphere[4];      /* centre and radius, mm (world) */
+    double *sum;           /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
+    gls_grid image;
+    const gls_tissue *tissue;
+};
+
+/* The float nearest to `position` that rounds to `centre` under any rule for ties. */
+float gls_seed_inside_voxel(double position, int32_t centre);
+
+#endif

@@ -1,0 +1,112 @@
+/* What the host gives to kernels besides records: definitions, rows of source, and tables of numbers. */
+#ifndef GLS_TRACK_SHADER_KERNEL_INPUTS_H
+#define GLS_TRACK_SHADER_KERNEL_INPUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glslines/device.h>
+#include <glslines/image.h>
+#include <glslines/sphere.h>
+
+#include "util/text.h"
+
+/* --- Definitions and contents of slots, each with a reason that a dump of the sources shows. */
+
+/* Owns the texts; names and reasons must be string constants. All zero: empty. */
+typedef struct gls_define_list {
+    gls_define define[160];
+    char *owned[160];
+    size_t n;
+    bool failed; /* memory ran out, or the list is full */
+} gls_define_list;
+
+/* Define `name` as a number; the list keeps `name` and `reason` as pointers. */
+void gls_define_int(gls_define_list *list, const char *name, int64_t value, const char *reason);
+void gls_define_float(gls_define_list *list, const char *name, double value, const char *reason);
+/* Defines `name` as this text. Takes ownership of `text`, which comes from malloc; NULL sets `failed`. */
+void gls_define_text(gls_define_list *list, const char *name, char *text, const char *reason);
+/* Fills a slot with this text. Takes ownership of `text`, which comes from malloc; NULL sets `failed`. */
+void gls_define_slot(gls_define_list *list, const char *name, char *text, const char *reason);
+/* Fills a slot with a file. */
+void gls_define_file(gls_define_list *list, const char *name, const char *file, const char *reason);
+/* Fills a slot with BASE_looped.glsl, whose loops lanes can share, or with BASE_unrolled.glsl, the same code written
+ * out for one invocation. */
+void gls_define_loops(gls_define_list *list, const char *name, const char *base, bool looped);
+/* Removes all but the first n definitions. */
+void gls_define_cut(gls_define_list *list, size_t n);
+/* Frees the texts and empties the list. */
+void gls_define_finish(gls_define_list *list);
+
+/* Formats a GLSL float literal, with a point or an exponent in any locale. Returns text. */
+const char *gls_glsl_float(double value, char text[40]);
+
+/* --- Rows of source for kernels of one invocation for each streamline: numbers of a sphere as calls of macros that the
+ * kernel defines. */
+
+/* The ODF of order sh_order on the sphere; uses reflection orbits where the sphere has them. GLS_ERR_MEMORY. */
+gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order);
+/* TERM(class, j) for every coefficient j. class: pp, mp, pm or mm, the signs of its basis function under x -> -x and
+ * y -> -y. */
+gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
+/* Local maxima, in words of 32 vertices. */
+void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);
+/* CONE(word) and VERTEX(v, bit) for all vertices in order. */
+void gls_rows_vertices(gls_text *out, const gls_sphere *sphere);
+/* AXIS(x, y, z) for each vertex; LAST_AXIS for the last. */
+void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
+
+/* --- The model buffer of kernels: tables one after the other; the offset of each is a definition. */
+
+/* All zero: empty. */
+typedef struct gls_tables {
+    uint32_t *word;
+    size_t n, capacity;
+    size_t first_shared; /* offset of the first table in shared memory */
+    bool failed;
+    bool uniform; /* upload as a uniform block, not as a storage block */
+} gls_tables;
+
+/* Appends n words of 0 and defines `name` as their offset. Returns a pointer that holds until the next call; NULL, with
+ * `failed` set, if memory ran out. */
+uint32_t *gls_table_add(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
+/* Appends n floats and defines `name` as their offset. */
+void gls_table_floats(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t n);
+/* As gls_table_add(), for n quads of four words that shaders read at once; the offset is in quads. */
+uint32_t *gls_table_quads(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
+/* Appends a row-major matrix in quads: columns 0 to 3 of every row, then columns 4 to 7 of every row, and so on. */
+void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t rows,
+                      size_t columns);
+
+/* Call gls_table_shared() between these two. Its tables can be copied to shared memory as a whole: MODEL_TABLES is
+ * their offset, TABLE_WORDS their size, and the offset of each counts from MODEL_TABLES. */
+void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
+uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
+void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
+
+/* MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
+void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
+/* N_ORBITS. If it is 0 (the sphere has no known orbits): MODEL_ODF, the whole matrix. Otherwise, in quads:
+ * MODEL_ORBITS, the matrix rows of the first vertex of each orbit, and MODEL_MEMBERS, that vertex and its mirror images
+ * under x -> -x, y -> -y and both. */
+gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
+/* MODEL_CONE and CONE_WORDS: for each vertex one bit for each vertex within max_angle (degrees). */
+void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
+/* MODEL_CONE for several lanes: for each vertex one word for each lane, with the bits of the `stretch` (at most 32)
+ * vertices that the lane handles. A stretch that would end behind the last vertex begins earlier and omits the bits of
+ * other lanes. */
+void gls_table_cone_of_lanes(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
+                             uint32_t lanes, size_t stretch);
+
+/* MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: direction along the world axes; 0
+ * 0 0: none. */
+void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_grid *grid, const double world[3]);
+
+/* Appends zeros up to a multiple of four words. */
+void gls_tables_fill_block(gls_tables *tables);
+/* Creates *buffer with the words, and frees the tables. */
+gls_status gls_tables_upload(gls_tables *tables, gls_device *device, gls_buffer **buffer);
+/* Frees the words and empties the tables. */
+void gls_tables_finish(gls_tables *tables);
+
+#endif

@@ -1,0 +1,85 @@
+/* Parameters of tracking: facts of the rows of params.def, and the checks of parameters and inputs. */
+#ifndef GLS_TRACK_TRACK_PARAMS_H
+#define GLS_TRACK_TRACK_PARAMS_H
+
+#include <glslines/msmt.h>
+#include <glslines/track.h>
+
+#include "util/option.h"
+
+/* --- Rows of params.def as data, and the macros that other files expand them with. */
+
+/* Ranges that rows of several commands share. */
+#define GLS_ORDERS GLS_BETWEEN(2, GLS_MSMT_MAX_ORDER)
+#define GLS_ANGLES GLS_ABOVE_TO(0, 90)
+#define GLS_PROBE_LENGTHS GLS_ABOVE_TO(0, 1000)
+#define GLS_RADII GLS_ABOVE_TO(0, 1e6)
+#define GLS_BATCHES GLS_BETWEEN(1, 4294967295.0)
+
+/* default_text of a parameter whose default depends on the getter, see workflow/defaults.def. */
+#define GLS_BY_GETTER "by getter"
+
+#define GLS_PRESET_CHOICES "default|gpustreamlines|dipy|tckgen|qsirecon|pyafq|tractoflow"
+#define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
+#define GLS_CSD_RULE_CHOICES "dipy|mrtrix"
+#define GLS_SCALING_CHOICES "auto|on|off"
+/* GLS_GETTER_WORDS is "|boot|prob|det ..."; GLS_GETTER_CHOICES omits the first bar. */
+#define GLS_GETTER_WORD(value, word) "|" #word
+#define GLS_GETTER_WORDS GLS_GETTERS(GLS_GETTER_WORD)
+#define GLS_GETTER_CHOICES (&(GLS_GETTER_WORDS)[1])
+#define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
+#define GLS_PRECISION_CHOICES "half|float"
+#define GLS_GRAPHICS_CHOICES "auto|gl|gles"
+#define GLS_MASK_STOP_CHOICES "interpolated|nearest"
+#define GLS_TISSUE_RULE_CHOICES "act|pve|cmc"
+#define GLS_FORMAT_CHOICES "trx|trk|tck"
+#define GLS_FRAME_CHOICES "fsl|image|world"
+#define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
+
+/* Converts negative lengths, which are in voxels, to mm. voxel: side of a voxel, mm. */
+void gls_track_params_lengths(gls_track_params *params, double voxel);
+
+/* Which struct has the member of a row: one bit each. */
+enum {
+    GLS_OF_TRACK = 1,     /* gls_track_params */
+    GLS_OF_GRADIENTS = 2, /* gls_model_options: how the gradient table is read */
+    GLS_OF_MODEL = 4,     /* gls_model_options: how a model is fitted */
+    GLS_OF_BASIS = 8,     /* gls_model_options: how spherical harmonics are stored */
+    GLS_OF_JOB = 16,      /* gls_job_options */
+    GLS_OF_COMMAND = 32   /* only the program */
+};
+
+/* What a parameter means for the result of a run. */
+typedef enum gls_param_role {
+    GLS_ROLE_RESULT,   /* streamlines depend on its value, which is part of the run's identity */
+    GLS_ROLE_RESOURCE, /* devices, memory, parts of a run: never changes the result */
+    GLS_ROLE_PATH,     /* names a file whose contents, not its path, are part of the identity */
+    GLS_ROLE_OUTPUT    /* names output files or chooses their format */
+} gls_param_role;
+
+/* Whether the getter draws no random numbers along its steps. */
+bool gls_getter_is_deterministic(gls_direction_getter dg);
+/* Default of fod_cutoff with --act; 0: the same as without --act. */
+double gls_getter_act_cutoff(gls_direction_getter dg);
+/* Whether the getter uses the parameters of this group of users. */
+bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
+/* Writes the names of the getters that use these parameters, "boot, prob, det", into text and returns text. */
+const char *gls_getters_with(gls_param_user user, char *text, size_t size);
+
+/* --- Checks before a tracker is made. */
+
+#define GLS_MAX_DIRECTIONS 32
+#define GLS_MAX_STEPS 1000000
+/* Largest number of iterations of a half-streamline; kernels count them in 31 bits. */
+#define GLS_MAX_ITERATIONS 1000000000
+
+/* GLS_ERR_ARGUMENT with the name, the value and its range. */
+gls_status gls_track_params_check(const gls_track_params *params);
+/* Checks whether --backtrack is possible with these parameters. */
+gls_status gls_track_backtrack_check(const gls_track_params *params);
+/* Checks whether --pft is possible with these parameters. */
+gls_status gls_track_pft_check(const gls_track_params *params);
+/* Checks the input of a tracker. Call gls_track_params_check() first. */
+gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input);
+
+#endif

@@ -1,0 +1,166 @@
+/* Bundles: the rules that define them, their members, and the rows of text that rules are read from. */
+#ifndef GLS_TRACTS_BUNDLE_PARTS_H
+#define GLS_TRACTS_BUNDLE_PARTS_H
+
+#include <glslines/bundles.h>
+
+#include "tracts/rois.h"
+
+/* --- Rules: a row for each bundle, and the tests of single streamlines. */
+
+#define GLS_RULE_NONE SIZE_MAX
+
+/* The rule of one bundle. Regions are indices of a gls_rois. */
+typedef struct gls_bundle_rule {
+    char *name;
+    size_t *include, *exclude, n_include, n_exclude;
+    size_t end[2]; /* regions of the first and of the last point; GLS_RULE_NONE: any */
+    size_t all;
+    double all_fraction, min_length, max_length, min_span, max_span, max_winding;
+    double max_sweep;                  /* degrees around the mean point (scilpy's angle) */
+    double extent[3][2], travel[3][2]; /* smallest and largest value along each world axis, mm; extent: between the
+                                          ends; travel: along the line */
+    int crosses; /* whether the line crosses the plane x = midline (world): 1 must, -1 must not, 0 may */
+    double midline;
+    int axis; /* main direction: 1, 2, 3 for x, y, z; 0: any */
+    bool ordered, clean;
+    char *truth; /* name of a mask or file with the true bundle; NULL: none */
+} gls_bundle_rule;
+
+typedef struct gls_bundle_rules {
+    size_t n;
+    gls_bundle_rule *rule;
+    gls_rois *rois;
+    bool is_json; /* read from scilpy's JSON */
+    char **file;  /* files that the rules name, with their folder */
+    size_t n_files;
+} gls_bundle_rules;
+
+/* Reads rules from a table or a JSON file. folder: where the named files are; NULL: as they are named. grid: for
+ * regions made from tractograms; NULL: the grid of each. chooses: gls_bundle_choose() will be called. Call
+ * gls_bundle_rules_finish() after success; a failure leaves nothing to free. */
+gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
+                                 gls_bundle_rules *rules);
+/* Makes n bundles with these names and no test. */
+gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
+/* Frees all rules and regions. */
+void gls_bundle_rules_finish(gls_bundle_rules *rules);
+
+/* Which way a streamline runs in its bundle. */
+typedef enum gls_bundle_direction {
+    GLS_BUNDLE_ALONG,   /* from start to end */
+    GLS_BUNDLE_AGAINST, /* from end to start */
+    GLS_BUNDLE_UNKNOWN  /* the rule leaves it open */
+} gls_bundle_direction;
+
+/* Returns the first test that failed, or GLS_BUNDLE_TESTS. hits: from gls_rois_find(). n >= 1 points; length: mm. */
+gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
+                                 const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
+
+/* Chooses one of the bundles that a streamline passed (verdict GLS_BUNDLE_TESTS; verdict and direction have a value for
+ * each bundle): the one with the smallest sum of distances from its include, start and end regions before widening, 0
+ * if all are met; among equals the smallest mean distance from the centres of these regions; then the first. Bundles
+ * without such regions come last. Returns rules->n if it passed none. */
+size_t gls_bundle_choose(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
+                         const float (*point)[3], size_t n);
+
+/* --- The struct behind gls_bundles. */
+
+/* A streamline of a bundle. */
+typedef struct gls_member {
+    uint64_t place; /* index in the stream */
+    double length, weight;
+    uint32_t points;
+    bool turned;
+} gls_member;
+
+typedef struct gls_bundle {
+    size_t n, capacity;
+    gls_member *member;
+    float *node;                /* n x nodes x 3, mm; NULL: not kept */
+    bool keeps_nodes, directed; /* directed: every streamline's direction is known */
+    bool any_unknown;
+    uint64_t failed[GLS_BUNDLE_TESTS];
+} gls_bundle;
+
+struct gls_bundles {
+    gls_bundles_options options;
+    gls_bundle_rules rules;
+    bool by_group; /* bundles are groups of the input streamlines */
+    gls_bundle *bundle;
+    uint64_t streamlines;
+    int n_threads;
+    gls_roi_hits *hits;
+    size_t verdict_capacity; /* allocated rows x bundles of verdict and direction */
+    uint8_t *verdict, *direction;
+    float standard[12][3];
+};
+
+/* Whether outliers of bundle i are removed once all streamlines are collected. */
+bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
+/* Names of the regions that the rules name, FILE or FILE:LABELS; *n of them. Owned by the bundles. */
+const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
+
+/* Turns all members of a bundle the same way. gls_bundle_clean() removes outliers. nodes: points of each streamline. */
+void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
+gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
+/* The nodes of member i, `nodes` points. Owned by the bundle. */
+const float (*gls_bundle_nodes(const gls_bundle *bundle, size_t i, uint32_t nodes))[3];
+
+/* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
+void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
+/* Mahalanobis distance of each of n points from their mean: sqrt(d^T C^+ d), C their covariance with divisor n. stride:
+ * floats between points. triangle: use the inverse of the upper triangle of C, as DIPY does. Returns false if C is 0.
+ */
+bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance);
+
+/* --- A rule as text, cell by cell: tables and JSON files of rules both become such rows. */
+
+/* The columns of a table, by the names that messages use. */
+#define GLS_BUNDLE_CELLS(CELL)                   \
+    CELL(BUNDLE, "bundle")                       \
+    CELL(INCLUDE, "include")                     \
+    CELL(EXCLUDE, "exclude")                     \
+    CELL(START, "start")                         \
+    CELL(END, "end")                             \
+    CELL(ENDS, "ends")                           \
+    CELL(ALL, "all")                             \
+    CELL(ALL_FRACTION, "all_fraction")           \
+    CELL(MIN_LENGTH, "min_length")               \
+    CELL(MAX_LENGTH, "max_length")               \
+    CELL(MIN_SPAN, "min_span")                   \
+    CELL(MAX_SPAN, "max_span")                   \
+    CELL(LENGTH_X, "length_x")                   \
+    CELL(LENGTH_Y, "length_y")                   \
+    CELL(LENGTH_Z, "length_z")                   \
+    CELL(LENGTH_X_ABS, "length_x_abs")           \
+    CELL(LENGTH_Y_ABS, "length_y_abs")           \
+    CELL(LENGTH_Z_ABS, "length_z_abs")           \
+    CELL(MAX_WINDING, "max_winding")             \
+    CELL(ANGLE, "angle")                         \
+    CELL(CROSS_MIDLINE, "cross_midline")         \
+    CELL(MIDLINE, "midline")                     \
+    CELL(PRIMARY_AXIS, "primary_axis")           \
+    CELL(INCLUDE_TOLERANCE, "include_tolerance") \
+    CELL(EXCLUDE_TOLERANCE, "exclude_tolerance") \
+    CELL(END_TOLERANCE, "end_tolerance")         \
+    CELL(ORDERED, "ordered")                     \
+    CELL(CLEAN, "clean")                         \
+    CELL(TRUTH, "truth")
+
+#define GLS_CELL_ENUM(cell, name) GLS_CELL_##cell,
+typedef enum gls_bundle_cell { GLS_BUNDLE_CELLS(GLS_CELL_ENUM) GLS_CELLS } gls_bundle_cell;
+#undef GLS_CELL_ENUM
+
+/* A row that becomes a rule. */
+typedef struct gls_bundle_row {
+    const char *path, *where; /* for messages: the file, and "line 3" or "bundle NAME" */
+    const char *folder;       /* where the files are that the row names; NULL: as they are named */
+    const gls_grid *grid;     /* for regions made from tractograms; NULL: the grid of each */
+    char *cell[GLS_CELLS];    /* NULL: empty */
+} gls_bundle_row;
+
+/* Adds a bundle from a row, whose cells may be modified. row NULL: a bundle without any test. */
+gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const gls_bundle_row *row);
+
+#endif

@@ -1,0 +1,415 @@
+/* Builds connectomes: threads find the regions of each streamline, then one thread adds them up in order, so the result
+ * does not depend on the number of threads. */
+#include <glslines/connectome.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracts/connectome_parts.h"
+#include "tracts/sink_parts.h"
+#include "tracts/line_geometry.h"
+#include "util/maths.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/threads.h"
+#include "util/text_tables.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define FORWARD_SIDES 12 /* largest reach of the forward search, in voxel sides */
+
+/* The values of gls_connectome_get_edge(). */
+typedef struct edge {
+    double count, weight, sum, length, min, max;
+} edge;
+
+/* GLS_ASSIGN_ALL: where the regions of a streamline are in the list of a thread. */
+typedef struct stretch {
+    int thread;
+    size_t first, n;
+} stretch;
+
+/* GLS_ASSIGN_ALL: regions that a thread found in one call. */
+typedef struct finder {
+    gls_assign_scratch scratch;
+    size_t n, capacity;
+    int32_t *node;
+} finder;
+
+struct gls_connectome {
+    gls_connectome_options options;
+    gls_nodes nodes;
+    gls_assigner *assigner;
+    uint64_t *ends;         /* ends in each region, from 1 */
+    double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
+    edge *edge;             /* as value; NULL: not wanted */
+    gls_connectome_counts counts;
+    size_t capacity;    /* allocated elements of pair and stretch */
+    int32_t (*pair)[2]; /* regions of the ends of each streamline */
+    stretch *stretch;   /* GLS_ASSIGN_ALL: regions of each streamline */
+    int n_threads;
+    finder *finder; /* one for each thread */
+};
+
+gls_connectome_options gls_connectome_options_default(void)
+{
+    return (gls_connectome_options){
+        .size = sizeof(gls_connectome_options), .assignment = GLS_ASSIGN_RADIAL, .radius = 4};
+}
+
+/* Factor of a streamline's value, without the factors that depend on its regions. */
+static double scale_of(const gls_connectome *c, double length)
+{
+    double value = 1;
+    if (c->options.scale & GLS_SCALE_LENGTH) value *= length;
+    if (c->options.scale & GLS_SCALE_INVLENGTH) value *= length > 0 ? 1 / length : 0;
+    return value;
+}
+
+static double volume_scale(const gls_connectome *c, const int32_t *node, size_t n)
+{
+    const double mm3 = gls_nodes_voxel_volume(&c->nodes);
+    double voxels = 0, value = 1;
+    for (size_t i = 0; i < n; i++) voxels += (double)c->nodes.volume[node[i]];
+    if (c->options.scale & GLS_SCALE_INVNODEVOL) value *= voxels > 0 ? (double)n / voxels : 0;
+    if (c->options.scale & GLS_SCALE_INVNODEVOL_MM3) value *= voxels > 0 ? (double)n / (voxels * mm3) : 0;
+    return value;
+}
+
+/* Adds one connection between two regions to its cell. */
+static void add(gls_connectome *c, int32_t one, int32_t other, double value, double weight, double length)
+{
+    size_t a = (size_t)(one < other ? one : other), b = (size_t)(one < other ? other : one),
+           cell = a * (c->nodes.n + 1) + b;
+    switch (c->options.stat) {
+    case GLS_STAT_SUM:
+    case GLS_STAT_MEAN:
+        c->value[cell] += value * weight;
+        c->weight[cell] += weight;
+        break;
+    case GLS_STAT_MIN: c->value[cell] = fmin(c->value[cell], value); break;
+    case GLS_STAT_MAX: c->value[cell] = fmax(c->value[cell], value); break;
+    }
+    if (!c->edge) return;
+    edge *e = &c->edge[cell];
+    e->min = e->count > 0 ? fmin(e->min, value) : value;
+    e->max = e->count > 0 ? fmax(e->max, value) : value;
+    e->count++;
+    e->weight += weight;
+    e->sum += value * weight;
+    e->length += length * weight;
+}
+
+/* Adds one streamline: the pair of its ends, or all pairs of its regions. */
+static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, double value, double weight, double length)
+{
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL;
+    if (c->options.scale & (GLS_SCALE_INVNODEVOL | GLS_SCALE_INVNODEVOL_MM3))
+        value *= n > 0 ? volume_scale(c, node, n) : 0;
+    if (all && n < 2) {
+        add(c, 0, n > 0 ? node[0] : 0, value, weight, length);
+        c->counts.unassigned += 2 - n;
+    } else if (all) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = i; k < n; k++) add(c, node[i], node[k], value, weight, length);
+    } else {
+        add(c, node[0], node[1], value, weight, length);
+        c->counts.unassigned += (node[0] == 0) + (node[1] == 0);
+    }
+    c->counts.joined += all ? n > 1 : node[0] > 0 && node[1] > 0;
+    for (size_t i = 0; i < n; i++) c->ends[node[i]]++;
+}
+
+static gls_status report_labels(const gls_connectome *c, const int32_t *node, size_t n)
+{
+    int32_t few[64] = {0}, *label = n <= 64 ? few : malloc(n * sizeof *label);
+    if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    for (size_t i = 0; i < n; i++) label[i] = node[i] > 0 ? c->nodes.label[node[i] - 1] : 0;
+    c->options.assigned(c->options.user, label, n);
+    if (label != few) free(label);
+    return GLS_OK;
+}
+
+static gls_status find_column(const gls_streamlines *s, const char *name, const gls_column **column)
+{
+    *column = name ? gls_column_find(s->dps, s->n_dps, name) : NULL;
+    return !name || (*column && (*column)->components == 1)
+               ? GLS_OK
+               : gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", name);
+}
+
+static gls_status reserve(gls_connectome *c, size_t n)
+{
+    if (n <= c->capacity) return GLS_OK;
+    int32_t(*pair)[2] = realloc(c->pair, n * sizeof *pair);
+    if (pair) c->pair = pair;
+    stretch *stretch = realloc(c->stretch, n * sizeof *stretch);
+    if (stretch) c->stretch = stretch;
+    if (!pair || !stretch) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of streamlines");
+    c->capacity = n;
+    return GLS_OK;
+}
+
+/* Appends the regions of one streamline to the list of its thread. */
+static void keep(finder *f, stretch *s, int thread)
+{
+    if (f->n + f->scratch.n > f->capacity) {
+        size_t capacity = 2 * (f->n + f->scratch.n) + 256;
+        int32_t *node = realloc(f->node, capacity * sizeof *node);
+        f->scratch.failed |= !node;
+        if (!node) return;
+        f->node = node;
+        f->capacity = capacity;
+    }
+    if (f->scratch.n > 0) memcpy(f->node + f->n, f->scratch.node, f->scratch.n * sizeof *f->node);
+    *s = (stretch){thread, f->n, f->scratch.n};
+    f->n += f->scratch.n;
+}
+
+typedef struct search {
+    gls_connectome *connectome;
+    const gls_streamlines *lines;
+} search;
+
+/* Finds the regions of streamlines from .. until - 1 on one thread. */
+static void find_some(void *user, int thread, size_t from, size_t until)
+{
+    gls_connectome *c = ((search *)user)->connectome;
+    const gls_streamlines *s = ((search *)user)->lines;
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL;
+    for (size_t i = from; i < until; i++) {
+        const float(*point)[3] = s->point + s->offset[i];
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        c->pair[i][0] = c->pair[i][1] = 0;
+        c->stretch[i] = (stretch){thread, 0, 0};
+        if (n == 0) continue;
+        if (!all) {
+            gls_assign_ends(c->assigner, point, n, c->pair[i]);
+            continue;
+        }
+        gls_assign_all(c->assigner, &c->finder[thread].scratch, point, n);
+        keep(&c->finder[thread], &c->stretch[i], thread);
+    }
+}
+
+static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
+{
+    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
+    gls_parallel(s->n, 256, c->n_threads, find_some, &(search){c, s});
+    for (int t = 0; t < c->n_threads; t++)
+        if (c->finder[t].scratch.failed)
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    return GLS_OK;
+}
+
+static bool measures_length(const gls_connectome *c)
+{
+    return c->edge || (c->options.scale & (GLS_SCALE_LENGTH | GLS_SCALE_INVLENGTH));
+}
+
+bool gls_connectome_needs_points(const gls_connectome *c)
+{
+    const gls_assignment by = c->options.assignment;
+    return measures_length(c) || (by != GLS_ASSIGN_RADIAL && by != GLS_ASSIGN_END);
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    gls_connectome *c = user;
+    const gls_column *weights = NULL, *scales = NULL;
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL, needs_length = measures_length(c);
+    gls_status status = find_column(s, c->options.weights, &weights);
+    if (!status) status = find_column(s, c->options.scale_column, &scales);
+    if (!status) status = reserve(c, s->n);
+    if (!status) status = find_regions(c, s);
+    for (size_t i = 0; i < s->n && !status; i++) {
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        const int32_t *node = all ? c->finder[c->stretch[i].thread].node + c->stretch[i].first : c->pair[i];
+        const size_t n_nodes = all ? c->stretch[i].n : 2;
+        double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
+        if (!isfinite(weight) || !isfinite(scale))
+            return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu is not finite",
+                            (unsigned long long)c->counts.streamlines);
+        c->counts.streamlines++;
+        c->counts.empty += n == 0;
+        if (n > 0) {
+            double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
+            add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
+        }
+        if (c->options.assigned) status = report_labels(c, node, n_nodes);
+    }
+    return status;
+}
+
+static gls_status check_options(const gls_connectome_options *o, const gls_grid *grid)
+{
+    const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
+    GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MAX);
+    GLS_REQUIRE(o->scale < 16 && isfinite(o->radius));
+    GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
+    if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a search ahead of %g mm: more than 0 and at most %d voxels of %g mm",
+                        o->radius, FORWARD_SIDES, least);
+    return GLS_OK;
+}
+
+static gls_status make_cells(gls_connectome *c)
+{
+    const gls_connectome_options *o = &c->options;
+    const size_t cells = (c->nodes.n + 1) * (c->nodes.n + 1);
+    c->ends = calloc(c->nodes.n + 1, sizeof *c->ends);
+    c->value = calloc(cells, sizeof *c->value);
+    c->weight = calloc(cells, sizeof *c->weight);
+    c->edge = o->edges ? calloc(cells, sizeof *c->edge) : NULL;
+    c->n_threads = omp_get_max_threads();
+    c->finder = calloc((size_t)c->n_threads, sizeof *c->finder);
+    if (!c->ends || !c->value || !c->weight || !c->finder || (o->edges && !c->edge))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome of %zu regions", c->nodes.n);
+    for (size_t i = 0; i < cells && o->stat >= GLS_STAT_MIN; i++)
+        c->value[i] = o->stat == GLS_STAT_MIN ? INFINITY : -INFINITY;
+    return GLS_OK;
+}
+
+gls_status gls_connectome_create(const gls_image *labels, const char *name, const gls_connectome_options *options,
+                                 gls_connectome **connectome)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(labels && labels->n_volumes == 1 && name && connectome);
+    const gls_connectome_options o = options ? *options : gls_connectome_options_default();
+    gls_status status = check_options(&o, &labels->grid);
+    if (status) return status;
+    gls_connectome *c = calloc(1, sizeof *c);
+    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
+    c->options = o;
+    status = gls_nodes_init(&c->nodes, labels, name, o.raw_labels);
+    if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
+    if (!status) status = make_cells(c);
+    if (status)
+        gls_connectome_destroy(c);
+    else
+        *connectome = c;
+    return status;
+}
+
+gls_sink gls_connectome_sink(gls_connectome *connectome)
+{
+    return (gls_sink){.append = append, .user = connectome};
+}
+
+gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome)
+{
+    return connectome->counts;
+}
+
+size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels)
+{
+    if (labels) *labels = connectome->nodes.label;
+    return connectome->nodes.n;
+}
+
+gls_connectome_node gls_connectome_get_node(const gls_connectome *c, size_t i)
+{
+    const gls_nodes *nodes = &c->nodes;
+    const double n = (double)nodes->volume[i + 1];
+    gls_connectome_node node = {
+        nodes->label[i], nodes->volume[i + 1], c->ends[i + 1], n * gls_nodes_voxel_volume(nodes), {0}};
+    for (int a = 0; a < 3; a++) node.centroid[a] = nodes->centre[i + 1][a] / n; /* NaN if the region has no voxels */
+    gls_affine_apply(nodes->grid.affine, node.centroid, node.centroid);
+    return node;
+}
+
+size_t gls_connectome_size(const gls_connectome *c)
+{
+    return c->nodes.n + (c->options.keep_unassigned ? 1 : 0);
+}
+
+double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
+{
+    if (!c->options.keep_unassigned) row++, column++;
+    if (row == column && c->options.zero_diagonal) return 0;
+    if (row > column && !c->options.symmetric) return 0;
+    size_t a = row < column ? row : column, b = row < column ? column : row, cell = a * (c->nodes.n + 1) + b;
+    double value = c->value[cell];
+    if (c->options.stat == GLS_STAT_MEAN) return c->weight[cell] != 0 ? value / c->weight[cell] : value;
+    return isfinite(value) ? value : NAN;
+}
+
+gls_connectome_edge gls_connectome_get_edge(const gls_connectome *c, size_t row, size_t column)
+{
+    if (!c->options.keep_unassigned) row++, column++;
+    const edge *e = &c->edge[row * (c->nodes.n + 1) + column];
+    gls_connectome_edge out = {(uint64_t)e->count, e->weight, e->sum, NAN, NAN, NAN, NAN};
+    if (e->count == 0) return out;
+    out.mean = e->weight != 0 ? e->sum / e->weight : NAN;
+    out.mean_length = e->weight != 0 ? e->length / e->weight : NAN;
+    out.min = e->min;
+    out.max = e->max;
+    return out;
+}
+
+gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, gls_existing existing)
+{
+    return gls_connectome_write_grouped(connectome, path, existing == GLS_EXISTING_REPLACE, NULL, NULL, "nan");
+}
+
+/* Appends the header: an empty cell above the names of rows, then the names of columns. */
+static void append_header(const gls_connectome *c, const char *const *names, char separator, gls_text *row)
+{
+    for (size_t k = 0; k < gls_connectome_size(c); k++) {
+        gls_text_append(row, &separator, 1);
+        gls_field_append(row, names[k], separator);
+    }
+    gls_text_append(row, "\n", 1);
+}
+
+gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *path, bool overwrite,
+                                        gls_output_group *group, const char *const *names, const char *missing)
+{
+    GLS_REQUIRE(c && path);
+    const size_t n = gls_connectome_size(c);
+    const char *suffix = strrchr(path, '.');
+    char separator = suffix && strcmp(suffix, ".csv") == 0 ? ',' : suffix && strcmp(suffix, ".tsv") == 0 ? '\t' : ' ';
+    gls_text row = {0};
+    gls_output output;
+    char number[40];
+    gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
+    if (names) append_header(c, names, separator, &row);
+    for (size_t i = 0; i < n && !status; i++) {
+        if (names) gls_field_append(&row, names[i], separator);
+        for (size_t k = 0; k < n; k++) {
+            double value = gls_connectome_value(c, i, k);
+            if (k > 0 || names) gls_text_append(&row, &separator, 1);
+            gls_text_puts(&row, isnan(value) ? missing : gls_format_double(value, number, sizeof number));
+        }
+        gls_text_append(&row, "\n", 1);
+        status = row.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                            : gls_output_write(&output, row.data, row.length);
+        row.length = 0;
+    }
+    gls_text_finish(&row);
+    if (!status) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
+}
+
+void gls_connectome_destroy(gls_connectome *c)
+{
+    if (!c) return;
+    gls_assigner_destroy(c->assigner);
+    gls_nodes_finish(&c->nodes);
+    for (int t = 0; c->finder && t < c->n_threads; t++) {
+        gls_assign_scratch_finish(&c->finder[t].scratch);
+        free(c->finder[t].node);
+    }
+    free(c->finder);
+    free(c->ends);
+    free(c->value);
+    free(c->weight);
+    free(c->edge);
+    free(c->pair);
+    free(c->stretch);
+    free(c);
+}

@@ -1,0 +1,53 @@
+/* Parts of connectomes: the regions of an image of labels, and the assignment of streamlines to them. */
+#ifndef GLS_TRACTS_CONNECTOME_PARTS_H
+#define GLS_TRACTS_CONNECTOME_PARTS_H
+
+#include <glslines/connectome.h>
+
+#include "tracts/visits.h"
+
+/* --- The regions. They are numbered from 1. */
+
+typedef struct gls_nodes {
+    gls_grid grid;
+    size_t n;
+    int32_t *voxel;      /* number of the region of each voxel; 0: none */
+    int32_t *label;      /* label[i]: label of region i + 1 */
+    uint64_t *volume;    /* volume[r]: voxels of region r */
+    double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
+} gls_nodes;
+
+/* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
+ * messages. Call gls_nodes_finish() even after a failure. */
+gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw);
+/* Frees the arrays. */
+void gls_nodes_finish(gls_nodes *nodes);
+/* Volume of a voxel, mm3. */
+double gls_nodes_voxel_volume(const gls_nodes *nodes);
+
+/* --- Assignment of streamlines to regions. */
+
+typedef struct gls_assigner gls_assigner;
+
+/* node: number of the region of each voxel of the grid, 0: none. The assigner borrows it. */
+gls_status gls_assigner_create(const gls_grid *grid, const int32_t *node, const gls_connectome_options *options,
+                               gls_assigner **assigner);
+/* Accepts NULL. */
+void gls_assigner_destroy(gls_assigner *assigner);
+/* Finds the regions of the first and the last of n >= 1 points; 0: none. Safe from several threads. Not for
+ * GLS_ASSIGN_ALL. */
+void gls_assign_ends(gls_assigner *assigner, const float (*point)[3], size_t n, int32_t pair[2]);
+
+/* Regions of one streamline. Each thread needs its own. All zero: empty. */
+typedef struct gls_assign_scratch {
+    gls_visits visits;
+    size_t n, capacity;
+    int32_t *node;
+    bool failed; /* memory ran out */
+} gls_assign_scratch;
+/* For GLS_ASSIGN_ALL: stores all regions that the streamline meets, ascending, in scratch->node. */
+void gls_assign_all(const gls_assigner *assigner, gls_assign_scratch *scratch, const float (*point)[3], size_t n);
+/* Frees the arrays. */
+void gls_assign_scratch_finish(gls_assign_scratch *scratch);
+
+#endif

@@ -1,0 +1,106 @@
+/* The struct behind gls_density, and sums in 128 bits. */
+#ifndef GLS_TRACTS_DENSITY_PARTS_H
+#define GLS_TRACTS_DENSITY_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glslines/density.h>
+
+#include "track/engine/visited.h"
+#include "tracts/visits.h"
+
+/* --- Fixed-point sums with 64 bits on each side of the point. Since all values are whole numbers of the last bit, the
+ * order of additions does not matter. */
+
+typedef struct gls_wide {
+    uint64_t low;
+    int64_t high;
+} gls_wide;
+
+/* Adds a value whose magnitude is below 2^63; keeps 63 bits behind the point. shared: other threads add to *to as well.
+ */
+static inline void gls_wide_add(gls_wide *to, double value, bool shared)
+{
+    int64_t high = 0;
+    uint64_t low = 0, before;
+    if (value >= 0 && value < 1) {
+        low = (uint64_t)(int64_t)(value * 0x1p63) << 1;
+    } else {
+        high = (int64_t)value;
+        high -= value < (double)high;
+        double rest = value - (double)high;
+        high += rest >= 1; /* a negative value closer to 0 than the last bit */
+        low = rest < 1 ? (uint64_t)(int64_t)(rest * 0x1p63) << 1 : 0;
+    }
+    if (!shared) {
+        before = to->low;
+        to->low += low;
+        to->high += high + (before > UINT64_MAX - low);
+        return;
+    }
+#pragma omp atomic capture
+    {
+        before = to->low;
+        to->low += low;
+    }
+    high += before > UINT64_MAX - low;
+    if (high == 0) return;
+#pragma omp atomic
+    to->high += high;
+}
+
+static inline void gls_wide_join(gls_wide *to, const gls_wide *other)
+{
+    to->high += other->high + (to->low > UINT64_MAX - other->low);
+    to->low += other->low;
+}
+
+static inline double gls_wide_value(const gls_wide *sum)
+{
+    return (double)sum->high + (double)sum->low * 0x1p-64;
+}
+
+/* --- A map while streamlines are added. */
+
+/* What a voxel holds. NARROW: sums of counts, mm or weights in 64-bit fixed point. WIDE: sums of any values. EXTREME:
+ * the smallest or largest value. */
+typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
+
+/* Counts of one thread in one call. */
+typedef struct gls_density_sums {
+    uint64_t partial, places, places_outside;
+    double total;
+} gls_density_sums;
+
+struct gls_density {
+    gls_grid grid;
+    gls_visit_grid visit_grid;
+    gls_density_options options;
+    gls_density_kind kind;
+    int bits; /* NARROW: bits behind the point */
+    size_t n_voxels, n_maps, n_planes;
+    double unit;     /* 2^bits */
+    int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
+    int64_t **sum;   /* NARROW: n_maps x n_voxels for each copy */
+    gls_wide **wide; /* WIDE: for each copy and map, n_planes values a voxel: sum of w f; with means also of w; with
+                      * directions of x, y, z and w
+                      * f */
+    double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
+    double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
+    double scale;
+    gls_density_counts counts;
+    size_t capacity; /* allocated elements of `used` */
+    uint8_t *used;
+    int n_threads;
+    gls_visits *visits;          /* one for each thread */
+    gls_density_sums *sums;      /* one for each thread */
+    const gls_visited **visited; /* counts by a device for the streamlines that are appended; NULL: none */
+};
+
+static inline bool gls_density_is_in_mm(const gls_density_options *o)
+{
+    return o->mapping == GLS_DENSITY_LENGTH || o->mapping == GLS_DENSITY_PRECISE;
+}
+
+#endif

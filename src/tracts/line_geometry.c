@@ -1,0 +1,82 @@
+/* Geometry of single streamlines in double precision. */
+#include "tracts/line_geometry.h"
+
+#include <math.h>
+#include <string.h>
+
+static double distance(const float *p, const float *q)
+{
+    double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+double gls_line_length(const float (*point)[3], size_t n)
+{
+    double length = 0;
+    for (size_t i = 1; i < n; i++) length += distance(point[i - 1], point[i]);
+    return length;
+}
+
+void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
+{
+    const double step = gls_line_length(point, n) / (double)(m - 1);
+    double before = 0, segment = n > 1 ? distance(point[0], point[1]) : 0;
+    size_t from = 0;
+    for (size_t k = 0; k + 1 < m; k++) {
+        double at = (double)k * step;
+        while (from + 2 < n && before + segment <= at) {
+            before += segment;
+            from++;
+            segment = distance(point[from], point[from + 1]);
+        }
+        double share = segment > 0 ? fmin(fmax((at - before) / segment, 0), 1) : 0;
+        const float *p = point[from], *q = point[n > 1 ? from + 1 : from];
+        for (int r = 0; r < 3; r++) out[k][r] = (float)(p[r] + share * ((double)q[r] - p[r]));
+    }
+    memcpy(out[m - 1], point[n - 1], sizeof *out);
+}
+
+size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3])
+{
+    double at = 0;
+    size_t m = 0;
+    for (size_t i = 0; i + 1 < n && at < until; i++) {
+        const double mm = distance(point[i], point[i + 1]), end = at + mm;
+        if (mm > 0 && end > from) {
+            const double share[] = {fmax(from - at, 0) / mm, fmin(until - at, mm) / mm};
+            for (int k = m == 0 ? 0 : 1; k < 2; k++, m++)
+                for (int r = 0; r < 3; r++)
+                    out[m][r] = (float)(point[i][r] + share[k] * ((double)point[i + 1][r] - point[i][r]));
+        }
+        at = end;
+    }
+    if (m == 0) memcpy(out[m++], point[0], sizeof *out);
+    return m;
+}
+
+bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m)
+{
+    double there = 0, back = 0;
+    for (size_t k = 0; k < m; k++) {
+        there += distance(node[k], standard[k]);
+        back += distance(node[m - 1 - k], standard[k]);
+    }
+    return there > back;
+}
+
+bool gls_line_is_backwards(const float (*point)[3], size_t n, const float (*standard)[3])
+{
+    float node[GLS_ORIENT_POINTS][3];
+    gls_line_resample(point, n, GLS_ORIENT_POINTS, node);
+    return gls_nodes_are_backwards((const float(*)[3])node, standard, GLS_ORIENT_POINTS);
+}
+
+void gls_line_reverse(float (*point)[3], size_t n)
+{
+    float keep[3];
+    for (size_t i = 0; i < n / 2; i++) {
+        memcpy(keep, point[i], sizeof keep);
+        memcpy(point[i], point[n - 1 - i], sizeof keep);
+        memcpy(point[n - 1 - i], keep, sizeof keep);
+    }
+}

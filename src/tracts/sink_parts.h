@@ -1,0 +1,31 @@
+/* Functions of density maps and connectomes that only the sinks of a run use. */
+#ifndef GLS_TRACTS_SINK_PARTS_H
+#define GLS_TRACTS_SINK_PARTS_H
+
+#include <glslines/connectome.h>
+#include <glslines/density.h>
+
+#include "track/engine/visited.h"
+#include "util/output_file.h"
+
+/* --- Density maps from the counts of a device, see gls_visited. */
+
+/* Whether the map can be made from counts in this grid. */
+bool gls_density_takes_visited(const gls_density *density, const gls_grid *grid);
+/* While *visited is not NULL, append() takes the counts of the appended streamlines from it, and follows only
+ * streamlines that are left to the host. The map is the same. */
+void gls_density_use_visited(gls_density *density, const gls_visited **visited);
+
+/* --- Files written as part of a group, which may be NULL. An existing file is an error unless `overwrite`. */
+
+/* As gls_density_write(), with the file in `group`. */
+gls_status gls_density_write_grouped(const gls_density *density, const char *path, bool overwrite,
+                                     gls_output_group *group);
+/* Whether append() reads more than the ends of streamlines: for regions on the way, or for lengths. */
+bool gls_connectome_needs_points(const gls_connectome *connectome);
+/* names: of rows and columns, gls_connectome_size() of them; NULL: no header. missing: text for cells without a value.
+ */
+gls_status gls_connectome_write_grouped(const gls_connectome *connectome, const char *path, bool overwrite,
+                                        gls_output_group *group, const char *const *names, const char *missing);
+
+#endif

@@ -1,0 +1,98 @@
+/* From FODs to fixels: the sphere on which FODs are sampled, the lobes of one FOD, the fixels of an image. */
+#ifndef GLS_WEIGHTS_FIXEL_PARTS_H
+#define GLS_WEIGHTS_FIXEL_PARTS_H
+
+#include <stdint.h>
+
+#include <glslines/fixels.h>
+
+#include "util/output_file.h"
+
+/* --- The sphere of samples: 1281 directions of a half-sphere with their mesh and the weights of an integral. */
+
+#define GLS_LOBE_DIRECTIONS 1281
+#define GLS_LOBE_NEIGHBOURS 6
+#define GLS_LOBE_CELLS 32 /* cells along a side of a face of the cube */
+
+typedef struct gls_lobe_sphere {
+    double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each stands for its antipode, too */
+    /* neighbours in the mesh, ascending; with only five the last is repeated */
+    uint16_t neighbour[GLS_LOBE_DIRECTIONS][GLS_LOBE_NEIGHBOURS];
+    double weight[GLS_LOBE_DIRECTIONS]; /* weight of a sample in an integral over the whole sphere; the sum is 4 pi */
+    uint16_t start[3][GLS_LOBE_CELLS]
+                  [GLS_LOBE_CELLS]; /* a direction near the centre of each cell of a cube round the sphere */
+} gls_lobe_sphere;
+
+/* Returns the sphere, which the first call makes. Safe from any thread. */
+const gls_lobe_sphere *gls_lobe_sphere_get(void);
+
+/* The direction nearest to the line along v, which must not be 0; the first of equally near ones. */
+uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3]);
+
+/* --- The lobes of one FOD. */
+
+#define GLS_MAX_LOBES 15 /* lobes of a voxel; the table of directions has four bits for each */
+#define GLS_NO_LOBE 15
+#define GLS_LOBE_TABLE ((GLS_LOBE_DIRECTIONS + 1) / 2) /* bytes of the table of directions */
+
+/* A lobe: a local maximum with the directions that belong to it. */
+typedef struct gls_lobe {
+    double fd;           /* integral of the FOD over the lobe */
+    double peak;         /* largest amplitude; refined between samples if asked for */
+    double direction[3]; /* mean direction, unit length */
+    uint16_t seed;       /* index of the largest sample */
+} gls_lobe;
+
+/* The lobes of a voxel, ordered by falling largest sample, and the lobe of each direction, two in a byte. */
+typedef struct gls_lobes {
+    int n;
+    int dropped;    /* number of lobes beyond GLS_MAX_LOBES; the smallest are dropped */
+    bool too_large; /* an amplitude or integral does not fit a float; then n = 0 */
+    gls_lobe lobe[GLS_MAX_LOBES];
+    uint8_t table[GLS_LOBE_TABLE];
+} gls_lobes;
+
+/* Finds the lobes of an FOD from its amplitudes at the directions of the sphere. order, sh: the same FOD as tournier07
+ * coefficients, for refining peaks. Without lobes n = 0 and the table is not set. */
+void gls_lobes_find(const gls_fixel_options *options, const float amplitude[GLS_LOBE_DIRECTIONS], int order,
+                    const double *sh, gls_lobes *lobes);
+
+static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
+{
+    return table[direction / 2] >> (direction % 2 * 4) & 15;
+}
+
+/* --- The struct behind gls_fixels. */
+
+#define GLS_FIXEL_BLOCK 64 /* voxels that a thread segments at a time */
+#define GLS_NO_FIXEL UINT32_MAX
+
+typedef struct gls_fixel_voxel {
+    uint32_t first; /* index of the voxel's first fixel */
+    uint8_t count;
+    uint8_t table; /* index among the tables of the block */
+} gls_fixel_voxel;
+
+struct gls_fixels {
+    gls_grid grid;
+    gls_fixel_voxel *voxel; /* one for each voxel of the grid */
+    size_t n_blocks;
+    uint8_t **table; /* tables of each block; NULL: no voxel of the block has fixels */
+    size_t n, n_voxels;
+    gls_fixel *fixel;
+};
+
+/* As gls_fixels_write(), with the files in `group`. */
+gls_status gls_fixels_write_grouped(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
+                                    size_t n, bool overwrite, gls_output_group *group);
+
+/* The fixel of a direction of the sphere in a voxel, or GLS_NO_FIXEL. */
+static inline uint32_t gls_fixel_at(const gls_fixels *f, size_t voxel, unsigned direction)
+{
+    const gls_fixel_voxel *v = &f->voxel[voxel];
+    if (v->count == 0) return GLS_NO_FIXEL;
+    int lobe = gls_lobe_of(f->table[voxel / GLS_FIXEL_BLOCK] + (size_t)v->table * GLS_LOBE_TABLE, direction);
+    return lobe == GLS_NO_LOBE ? GLS_NO_FIXEL : v->first + (uint32_t)lobe;
+}
+
+#endif

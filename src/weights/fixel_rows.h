@@ -1,0 +1,182 @@
+/* Maps streamlines to fixels: which streamline passes through which fixels, and over which length. */
+#ifndef GLS_WEIGHTS_FIXEL_ROWS_H
+#define GLS_WEIGHTS_FIXEL_ROWS_H
+
+#include <stdint.h>
+
+#include <glslines/device.h>
+#include <glslines/image.h>
+#include <glslines/streamlines.h>
+
+#include "weights/fixel_parts.h"
+
+/* --- The walk: the voxels that a streamline passes, with length and direction in each. */
+
+#define GLS_WALK_MAX_RATIO 32
+#define GLS_WALK_MAX_STEP 1e5 /* largest distance between two points, mm */
+
+/* The passage of a streamline through one voxel. */
+typedef struct gls_visit {
+    size_t voxel;
+    uint32_t direction; /* index of the nearest direction of gls_lobe_sphere */
+    double length;      /* along the curve, mm */
+} gls_visit;
+
+/* The grid as the walk uses it. The kernel glsl/weights/map.comp reads the same block. */
+typedef struct gls_walk_block {
+    double to_grid[3][4], axis[3][4];
+    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz: squared lengths, mm2; squared precision, mm2; 1 / ratio */
+    double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
+                            next, and to the one after it */
+    int32_t size[4];     /* voxels along each axis; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
+    double unit[2];      /* units of length in a mm; lengths up to this, mm, make no entry */
+} gls_walk_block;
+
+typedef struct gls_walk_grid {
+    gls_walk_block block;
+    const gls_lobe_sphere *sphere;
+} gls_walk_grid;
+/* ratio: pieces of each segment. straight: straight segments instead of a cubic curve. unit: unit of length, mm. */
+void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit);
+
+/* Visits of one streamline. All zero: empty. */
+typedef struct gls_walk {
+    size_t n, capacity;
+    gls_visit *visit;
+    bool failed; /* memory ran out */
+} gls_walk;
+/* Frees the visits. */
+void gls_walk_finish(gls_walk *walk);
+
+/* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are
+ * none. Points must be finite and at most GLS_WALK_MAX_STEP apart. */
+void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*point)[3], size_t n);
+
+/* --- The rows: a sparse matrix of lengths, one row for each streamline, in chunks. An entry takes 4 bytes, or 5 with
+ * more than 2^24 fixels. */
+
+#define GLS_ROW_LENGTH_BITS 8
+#define GLS_ROW_FIXEL_BITS 24
+#define GLS_ROW_GROUP 64       /* costs are summed over groups of this many streamlines; chunks hold whole groups */
+#define GLS_ROW_MAX_LENGTH 255 /* largest length of an entry; the unit is the diagonal of a voxel / 255 */
+
+/* The rows of consecutive streamlines. */
+typedef struct gls_chunk {
+    size_t first, n; /* first streamline, number of streamlines */
+    uint32_t *start; /* n + 1 values: first entry of each streamline */
+    uint32_t *entry; /* low bits of the fixel << 8 | length in units */
+    uint8_t *high;   /* remaining bits of each fixel; NULL: none */
+    unsigned low_bits;
+    size_t n_capacity; /* allocated rows */
+    size_t capacity;   /* allocated entries */
+} gls_chunk;
+
+/* The fixel of entry i. */
+static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
+{
+    return c->entry[i] >> GLS_ROW_LENGTH_BITS | (c->high ? (uint32_t)c->high[i] << c->low_bits : 0);
+}
+
+typedef struct gls_rows {
+    const gls_fixels *fixels;
+    const float *mask;  /* for each voxel, a factor of the lengths inside it; NULL: 1 */
+    const float *scale; /* for each voxel, a factor of the FOD's density; NULL: 1 */
+    gls_walk_grid grid;
+    unsigned low_bits; /* bits of a fixel in the word of an entry; wide: each entry has a byte for further bits */
+    bool wide;
+    size_t chunk_entries; /* largest number of entries in a chunk, unless its first group has more */
+    size_t n_chunks;
+    gls_chunk *chunk;
+    size_t n, n_capacity; /* streamlines */
+    float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
+    uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
+    double low[3], high[3]; /* bounding box of all points, mm */
+    struct row_thread *thread;
+    int n_threads;
+    size_t n_taken; /* streamlines received; those that wait for a device have no row yet */
+} gls_rows;
+
+/* Unit of lengths, mm. */
+double gls_rows_unit(const gls_rows *rows);
+/* chunk_entries: see the member. mask is borrowed and may be NULL. Call gls_rows_finish() even after a failure. */
+gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
+/* Sets the number of bits of a fixel in an entry's word. Call before the first streamline. Tests set less than
+ * GLS_ROW_FIXEL_BITS. */
+void gls_rows_set_width(gls_rows *rows, unsigned low_bits);
+/* Sets how streamlines are walked, see gls_walk_grid_init(). Call before the first streamline. */
+void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
+/* Maps streamlines on several threads and appends their rows. GLS_ERR_INPUT for points that cannot be mapped. */
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
+/* Frees all chunks and work space. */
+void gls_rows_finish(gls_rows *rows);
+
+/* Entries of a streamline before they are appended to a chunk. */
+typedef struct gls_placed {
+    uint32_t *const *entry;
+    uint8_t *const *high; /* further bits, if entries are wide; else NULL */
+    size_t first;
+    uint32_t n;
+} gls_placed;
+/* Appends n rows. */
+gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n);
+/* Checks points and copies them to `to`. GLS_ERR_INPUT as gls_rows_append(). */
+gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
+/* Maps streamlines that were already received by gls_rows_copy(), on several threads. */
+gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
+
+/* --- Mapping by a device, with the same bytes as on the CPU. */
+
+#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* points of a run, unless one streamline has more */
+
+typedef struct gls_mapper gls_mapper;
+
+/* What the kernel writes for a streamline: n entries from `first` on among the entries of the run. */
+typedef struct gls_mapped {
+    uint32_t first, n;
+    double contribution;
+    uint32_t visits, unused;
+} gls_mapped;
+
+/* What the mapper works with. The caller keeps ownership. */
+typedef struct gls_mapper_source {
+    gls_device *device;
+    uint64_t device_bytes; /* device memory that may be used; 0: all */
+    const gls_fixels *fixels;
+    const float *mask; /* for each voxel; NULL: 1 */
+    const gls_walk_grid *grid;
+} gls_mapper_source;
+
+/* GLS_ERR_DEVICE_MEMORY if the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED without double precision. */
+gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
+/* Result of a run. Valid until the run after the next ends. */
+typedef struct gls_mapper_result {
+    size_t n;                 /* streamlines */
+    const gls_mapped *mapped; /* one for each streamline */
+    uint32_t *const *entries;
+} gls_mapper_result;
+/* Starts a run for streamlines first .. first + *n - 1 of s. Lowers *n to the streamlines that fit. The device works on
+ * after the call. */
+gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
+/* Waits for the run that was started last. */
+gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
+/* Accepts NULL. */
+void gls_mapper_destroy(gls_mapper *mapper);
+
+/* --- The queue in front of the mapper: collects streamlines while the device maps earlier ones. */
+
+typedef struct gls_row_queue gls_row_queue;
+
+#define GLS_QUEUE_POINTS ((size_t)1 << 22)
+
+/* Maps on the device as soon as `points` points wait, with at most device_bytes of its memory (0: all). If the device
+ * fails, threads on the CPU continue, with the same bytes. rows and device are borrowed. */
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
+                                gls_row_queue **queue);
+/* Copies the streamlines. May wait for the device. GLS_ERR_INPUT as gls_rows_append(). */
+gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
+/* Call after the last streamline: maps those that still wait. */
+gls_status gls_row_queue_end(gls_row_queue *queue);
+/* Accepts NULL. */
+void gls_row_queue_destroy(gls_row_queue *queue);
+
+#endif

@@ -1,0 +1,243 @@
+/* Maps streamlines to fixels with a kernel: uploads the lobes of all voxels once, then runs one batch of streamlines
+ * after the other. */
+#include "weights/fixel_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/objects.h"
+#include "util/status.h"
+
+#define MAX_GROUPS_X 32768u
+#define GROUP 64
+#define NOTHING UINT32_MAX
+/* offsets of words in the buffer of lobes, as in map.comp */
+enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
+enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
+
+#define ROW_HEADER 8 /* bytes in front of the mapped streamlines: counts of visits and of entries */
+#define VISIT_BYTES 16
+
+/* A device buffer that grows. */
+typedef struct grown_buffer {
+    gls_buffer *buffer;
+    size_t bytes;
+} grown_buffer;
+
+/* Host copies of what a run returned. */
+typedef struct answer {
+    uint8_t *row;
+    uint32_t *entry;
+    size_t row_capacity, entry_capacity;
+} answer;
+
+struct gls_mapper {
+    gls_mapper_source source;
+    gls_kernel *kernel;
+    gls_buffer *grid, *lobes;
+    grown_buffer starts, points, visits, rows, entries;
+    size_t n_visits; /* capacity of the buffer of visits */
+    uint32_t *start;
+    size_t start_capacity;
+    size_t n; /* streamlines of the current run */
+    answer answer[2];
+    unsigned which; /* index of the answer of the current run */
+};
+
+static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, grown_buffer *r)
+{
+    if (bytes <= r->bytes) return GLS_OK;
+    gls_buffer_destroy(r->buffer);
+    *r = (grown_buffer){NULL, 0};
+    const size_t wanted = bytes + bytes / 8;
+    gls_status status = gls_buffer_create(m->source.device, GLS_BUFFER_STORAGE, wanted, label, &r->buffer);
+    if (!status) r->bytes = wanted;
+    return status;
+}
+
+/* Grows a host list to at least n elements. list: address of the pointer. */
+static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
+{
+    void *old, *to;
+    if (n <= *capacity) return GLS_OK;
+    memcpy(&old, list, sizeof old);
+    to = realloc(old, 2 * n * size);
+    if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    memcpy(list, &to, sizeof to);
+    *capacity = 2 * n;
+    return GLS_OK;
+}
+
+static void store_float(uint32_t *word, float x)
+{
+    memcpy(word, &x, sizeof x);
+}
+
+static void store_sphere(uint32_t *word)
+{
+    const gls_lobe_sphere *s = gls_lobe_sphere_get();
+    for (size_t i = 0; i < GLS_LOBE_DIRECTIONS; i++) {
+        memcpy(&word[6 * i], s->direction[i], sizeof s->direction[i]);
+        for (size_t k = 0; k < GLS_LOBE_NEIGHBOURS; k++)
+            word[NEIGHBOURS_AT + GLS_LOBE_NEIGHBOURS * i + k] = s->neighbour[i][k];
+    }
+    for (size_t i = 0; i < N_STARTS; i++) word[STARTS_AT + i] = (&s->start[0][0][0])[i];
+}
+
+/* Uploads the sphere, the fixels of all voxels and the tables of lobes. */
+static gls_status fill_lobes(gls_mapper *m)
+{
+    const gls_fixels *f = m->source.fixels;
+    const size_t n = gls_grid_voxels(&f->grid), bytes = 4 * (VOXELS_AT + 3 * n + TABLE_WORDS * f->n_voxels);
+    const bool fits = bytes / 4 <= UINT32_MAX && (m->source.device_bytes == 0 || bytes <= m->source.device_bytes / 2);
+    uint32_t *word = fits ? calloc(1, bytes) : NULL;
+    if (!word) return gls_fail(GLS_ERR_DEVICE_MEMORY, "no memory for the lobes of %zu voxels", f->n_voxels);
+    size_t next = VOXELS_AT + 3 * n;
+    store_sphere(word);
+    for (size_t v = 0; v < n; v++) {
+        const gls_fixel_voxel *voxel = &f->voxel[v];
+        uint32_t *to = word + VOXELS_AT + 3 * v;
+        to[0] = voxel->first;
+        to[1] = voxel->count > 0 ? (uint32_t)next : NOTHING;
+        store_float(&to[2], m->source.mask ? m->source.mask[v] : 1);
+        if (voxel->count == 0) continue;
+        memcpy(word + next, f->table[v / GLS_FIXEL_BLOCK] + (size_t)voxel->table * GLS_LOBE_TABLE, GLS_LOBE_TABLE);
+        next += TABLE_WORDS;
+    }
+    gls_status status = gls_buffer_create(m->source.device, GLS_BUFFER_STORAGE, bytes, "lobes", &m->lobes);
+    if (!status) status = gls_buffer_write(m->lobes, 0, 4 * next, word);
+    free(word);
+    return status;
+}
+
+gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper)
+{
+    gls_mapper *m = calloc(1, sizeof *m);
+    if (!m) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    const gls_walk_block *block = &source->grid->block;
+    m->source = *source;
+    gls_status status = GLS_OK;
+    if (gls_device_get_info(source->device)->gles)
+        status = gls_fail(GLS_ERR_UNSUPPORTED, "OpenGL ES has no double precision");
+    if (!status) status = gls_kernel_load(source->device, "weights/map.comp", NULL, 0, &m->kernel);
+    if (!status)
+        status = gls_buffer_create(source->device, GLS_BUFFER_UNIFORM, sizeof *block, "grid of the walk", &m->grid);
+    if (!status) status = gls_buffer_write(m->grid, 0, sizeof *block, block);
+    if (!status) status = fill_lobes(m);
+    if (status)
+        gls_mapper_destroy(m);
+    else
+        *mapper = m;
+    return status;
+}
+
+void gls_mapper_destroy(gls_mapper *m)
+{
+    if (!m) return;
+    gls_buffer *buffers[] = {m->grid,          m->lobes,       m->starts.buffer, m->points.buffer,
+                             m->visits.buffer, m->rows.buffer, m->entries.buffer};
+    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
+    gls_kernel_destroy(m->kernel);
+    for (int k = 0; k < 2; k++) {
+        free(m->answer[k].row);
+        free(m->answer[k].entry);
+    }
+    free(m->start);
+    free(m);
+}
+
+/* Number of streamlines of one run; *points: their points. */
+static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
+{
+    size_t k = 0;
+    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= GLS_MAPPER_POINTS)) k++;
+    *points = (size_t)(s->offset[first + k] - s->offset[first]);
+    return k;
+}
+
+static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t points)
+{
+    const size_t bytes = 4 * (n + 1);
+    if (points > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "a streamline has %zu points", points);
+    gls_status status = reserve(&m->start, &m->start_capacity, n + 1, sizeof *m->start);
+    if (status) return status;
+    for (size_t i = 0; i <= n; i++) m->start[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
+    status = grow(m, "starts of streamlines", bytes, &m->starts);
+    if (!status) status = grow(m, "points of streamlines", 12 * (points > 0 ? points : 1), &m->points);
+    if (!status) status = grow(m, "mapped streamlines", ROW_HEADER + n * sizeof(gls_mapped), &m->rows);
+    if (!status) status = gls_buffer_write(m->starts.buffer, 0, bytes, m->start);
+    return status || points == 0 ? status
+                                 : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
+}
+
+static gls_status reserve_visits(gls_mapper *m, size_t visits)
+{
+    if (visits <= m->n_visits) return GLS_OK;
+    m->n_visits = 0;
+    if (visits > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu visits are too many", visits);
+    gls_status status = grow(m, "visits", VISIT_BYTES * visits, &m->visits);
+    if (!status) status = grow(m, "entries of streamlines", 4 * visits, &m->entries);
+    if (!status) m->n_visits = visits;
+    return status;
+}
+
+/* Starts the kernel. */
+static gls_status run(const gls_mapper *m)
+{
+    const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((m->n + GROUP - 1) / GROUP);
+    const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
+                              1};
+    const gls_arg args[] = {
+        gls_arg_uniforms(0, m->grid),
+        gls_arg_buffer(0, m->points.buffer),
+        gls_arg_buffer(1, m->lobes),
+        gls_arg_buffer(2, m->visits.buffer),
+        gls_arg_buffer(3, m->rows.buffer),
+        gls_arg_buffer(4, m->entries.buffer),
+        gls_arg_buffer(5, m->starts.buffer),
+        gls_arg_uint(0, (uint32_t)m->n),
+        gls_arg_uint(1, (uint32_t)m->n_visits),
+    };
+    gls_status status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
+    if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+    if (!status) gls_device_flush(m->source.device);
+    return status;
+}
+
+gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n)
+{
+    size_t points;
+    m->n = *n = count_run(s, first, *n, &points);
+    m->which ^= 1;
+    gls_status status = send(m, s, first, *n, points);
+    if (!status) status = reserve_visits(m, points + *n);
+    return status ? status : run(m);
+}
+
+/* Reads what the run wrote for each streamline. counts: number of visits, which may exceed the capacity, and of
+ * entries. */
+static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
+{
+    const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);
+    gls_status status = reserve(&a->row, &a->row_capacity, bytes, 1);
+    if (!status) status = gls_buffer_read(m->rows.buffer, 0, bytes, a->row);
+    if (!status) memcpy(counts, a->row, 2 * sizeof *counts);
+    return status;
+}
+
+gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
+{
+    answer *a = &m->answer[m->which];
+    uint32_t counts[2] = {0, 0};
+    gls_status status = read_rows(m, a, counts);
+    while (!status && counts[0] > m->n_visits) {
+        status = reserve_visits(m, counts[0]);
+        if (!status) status = run(m);
+        if (!status) status = read_rows(m, a, counts);
+    }
+    if (!status) status = reserve(&a->entry, &a->entry_capacity, (size_t)counts[1] + 1, sizeof *a->entry);
+    if (!status) status = gls_buffer_read(m->entries.buffer, 0, 4 * (size_t)counts[1], a->entry);
+    if (status) return status;
+    *result = (gls_mapper_result){m->n, (const gls_mapped *)(const void *)(a->row + ROW_HEADER), &a->entry};
+    return GLS_OK;
+}

@@ -1,0 +1,218 @@
+/* The iterations of SIFT2. A pass over the streamlines also gives the total variation of the coefficients it starts
+ * from, since it reads all entries anyway; the coefficients of the last pass are therefore dropped. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+#include "util/allocation.h"
+#include "util/clock.h"
+#include "weights/weight_model.h"
+
+/* State of the iterations. */
+typedef struct run {
+    gls_weights *w;
+    const gls_weights_options *o;
+    gls_solver *solver;
+    gls_weights_iteration *list;
+    size_t n, capacity;
+    float *before, *now; /* coefficients, for statistics */
+    bool diverged;       /* the cost rose, or was not finite: everything is repeated up to iteration `end` */
+    size_t end;
+} run;
+
+static gls_status add_iteration(run *r, gls_fixel_costs costs)
+{
+    if (!gls_list_reserve(&r->list, r->n, &r->capacity, 64, sizeof *r->list))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    r->list[r->n++] = (gls_weights_iteration){.data = costs.data, .excluded = (uint64_t)costs.excluded};
+    return GLS_OK;
+}
+
+static double total(const gls_weights_iteration *i)
+{
+    return i->data + i->tikhonov + i->tv;
+}
+
+static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
+{
+    gls_weights_spread s = {.min = INFINITY, .max = -INFINITY};
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)a[i] - (b ? (double)b[i] : 0);
+        s.min = fmin(s.min, x);
+        s.max = fmax(s.max, x);
+        s.mean += x;
+        s.mean_abs += fabs(x);
+        squares += x * x;
+    }
+    s.mean /= (double)n;
+    s.mean_abs /= (double)n;
+    s.var = n > 1 ? squares / (double)(n - 1) : 0;
+    return s;
+}
+
+/* Statistics of the coefficients that iteration i made. */
+static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
+{
+    const size_t n = r->w->rows.n;
+    float *swap = r->before;
+    r->before = r->now;
+    r->now = swap;
+    gls_status status = r->solver->kind->read(r->solver, which, r->now);
+    if (status) return status;
+    i->step = spread_of(r->now, r->before, n);
+    i->coefficient = spread_of(r->now, NULL, n);
+    double squares = 0;
+    for (size_t s = 0; s < n; s++) squares += (double)r->now[s] * (double)r->now[s];
+    i->norm = squares;
+    return GLS_OK;
+}
+
+/* Whether the cost rose in each of the last three iterations up to i, and by more than single precision explains. */
+static bool rises(const run *r, size_t i)
+{
+    for (size_t k = 0; k < 3; k++)
+        if (i < k + 1 || !(total(&r->list[i - k]) > total(&r->list[i - k - 1]))) return false;
+    return total(&r->list[i]) > (1 + 1e-6) * total(&r->list[i - 3]);
+}
+
+/* The iteration with the lowest cost. */
+static size_t find_best(const run *r)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < r->n; i++)
+        if (total(&r->list[i]) < total(&r->list[best])) best = i;
+    return best;
+}
+
+/* Whether iteration i, whose costs are complete, is the last. */
+static bool is_last(const run *r, size_t i)
+{
+    if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
+    double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
+    if (i >= r->o->max_iters) return true;
+    return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
+}
+
+/* Ends a run that diverged; it is repeated up to its best iteration. */
+static gls_status give_up(run *r)
+{
+    r->diverged = true;
+    r->end = find_best(r);
+    return GLS_OK;
+}
+
+static gls_status pass_rows(const run *r, int which, gls_row_costs *costs)
+{
+    const double start = gls_clock_seconds();
+    gls_status status = r->solver->kind->rows(r->solver, which, costs);
+    (void)gls_trace_phase("weigh streamlines", start, r->n);
+    return status;
+}
+
+static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
+{
+    const double start = gls_clock_seconds();
+    gls_status status = r->solver->kind->fixels(r->solver, costs);
+    (void)gls_trace_phase("weigh fixels", start, r->n);
+    return status;
+}
+
+/* Runs the iterations. *which: index of the last coefficients. */
+static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
+{
+    gls_fixel_costs fixels;
+    gls_row_costs rows;
+    *which = 0;
+    gls_status status = pass_fixels(r, &fixels);
+    if (!status) status = add_iteration(r, fixels);
+    for (size_t i = 0; !status; i++) {
+        gls_weights_iteration *now = &r->list[i];
+        if (i > 0 && r->o->statistics) status = add_statistics(r, now, *which);
+        if (!status) status = pass_rows(r, *which, &rows);
+        if (status) break;
+        now->tv = i > 0 ? rows.tv : 0;
+        now->tikhonov = (double)r->solver->tikhonov * rows.squares;
+        const bool finite = isfinite(total(now)) != 0;
+        if (!finite && i == 0) return gls_fail(GLS_ERR_INPUT, "the cost of weights of 1 is not finite");
+        if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
+        if (!finite || is_last(r, i)) {
+            r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
+            if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
+            return GLS_OK;
+        }
+        status = pass_fixels(r, &fixels);
+        if (!status) status = add_iteration(r, fixels);
+        *which = 1 - *which;
+    }
+    return status;
+}
+
+/* Turns coefficients into weights, and fills in the result. */
+static gls_status take_result(run *r, int which)
+{
+    gls_weights *w = r->w;
+    const float least = (float)r->o->min_coeff;
+    gls_status status = r->solver->kind->read(r->solver, which, w->coefficient);
+    if (!status) status = r->solver->kind->read_fixels(r->solver, w->state, w->mean);
+    if (!status) {
+#pragma omp parallel for
+        for (size_t s = 0; s < w->rows.n; s++)
+            w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    }
+    w->result.n_iterations = r->n;
+    w->result.diverged = r->diverged;
+    w->result.iteration = r->list;
+    w->result.cost_first = r->list ? total(&r->list[0]) : 0;
+    w->result.cost_last = r->n > 0 ? total(&r->list[r->n - 1]) : 0;
+    w->result.excluded = r->n > 0 ? r->list[r->n - 1].excluded : 0;
+    return status;
+}
+
+/* Runs on n devices, or on the CPU if n = 0. */
+static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weights_progress progress, void *user)
+{
+    int which = 0;
+    gls_weights *w = r->w;
+    const bool again = r->diverged;
+    r->n = 0;
+    if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
+    const double start = gls_clock_seconds();
+    if (n == 1) gls_device_hold(devices[0]); /* hold the device once: in some drivers releasing it waits for its work */
+    gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
+                              : gls_host_solver_create(&w->model, r->o, &r->solver);
+    (void)gls_trace_phase("prepare weighing", start, 0);
+    if (!status) status = iterate(r, progress, user, &which);
+    const bool in_vain = r->diverged && !again;
+    if (!status && !in_vain) status = take_result(r, which);
+    if (r->solver) r->solver->kind->destroy(r->solver);
+    r->solver = NULL;
+    if (n == 1) gls_device_release(devices[0]);
+    return !status && in_vain ? run_on(r, devices, n, progress, user) : status;
+}
+
+gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, size_t n, gls_weights_progress progress,
+                                 void *user)
+{
+    run r = {.w = w, .o = &w->options};
+    gls_status status = GLS_OK;
+    w->coefficient = malloc(w->rows.n * sizeof *w->coefficient);
+    w->mean = calloc(w->model.n, sizeof *w->mean);
+    if (r.o->statistics) {
+        r.before = calloc(w->rows.n, sizeof *r.before);
+        r.now = calloc(w->rows.n, sizeof *r.now);
+    }
+    if (!w->coefficient || !w->mean || (r.o->statistics && (!r.before || !r.now)))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", w->rows.n);
+    if (!status) status = run_on(&r, devices, n, progress, user);
+    if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY || status == GLS_ERR_UNSUPPORTED)) {
+        gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
+        r.diverged = false;
+        status = run_on(&r, NULL, 0, progress, user);
+    }
+    w->iteration = r.list;
+    free(r.before);
+    free(r.now);
+    return status;
+}

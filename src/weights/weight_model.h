@@ -1,0 +1,120 @@
+/* The model of streamline weights (SIFT2), its solvers on the CPU and on devices, and the struct behind gls_weights.
+ * Symbols are those of Smith et al. 2015: FD, the density of a fixel by the FOD; TD, TD0, the length of streamlines in
+ * it with weights, and with weights of 1; PM, its mask; mu, the scale between the two. */
+#ifndef GLS_WEIGHTS_WEIGHT_MODEL_H
+#define GLS_WEIGHTS_WEIGHT_MODEL_H
+
+#include <glslines/weights.h>
+
+#include "weights/fixel_rows.h"
+
+/* --- Values of fixels and streamlines. */
+
+/* Constants of a fixel, in the layout of the kernels. */
+typedef struct gls_model_constant {
+    float fd, mask;
+    float per_length; /* 1 / TD0, in units of length; 0: the mean coefficient of the fixel stays 0 */
+    float unused;
+} gls_model_constant;
+typedef struct gls_model_state {
+    float excess;  /* mu TD - FD */
+    float density; /* mu TD0 */
+    float share;   /* PM / (mu TD0); 0: the fixel is excluded */
+    float unit;    /* PM times the unit of length */
+} gls_model_state;
+typedef struct gls_model_mean {
+    float m, em; /* mean coefficient m, and e to the power of m */
+} gls_model_mean;
+
+typedef struct gls_weight_model {
+    const gls_rows *rows;
+    size_t n;         /* fixels */
+    double mu, scale; /* scale: A of the regularisation */
+    double unit;      /* unit of length, mm */
+    uint64_t *length; /* TD0 of each fixel, in units */
+    uint32_t *count;  /* entries of each fixel */
+    gls_model_constant *constant;
+    gls_model_state *state; /* state before the first iteration */
+    float *variation;       /* for each streamline: lambda' / contribution; 0: the streamline contributes nothing */
+    size_t n_untracked, n_excluded, n_removed;
+} gls_weight_model;
+
+/* rows is borrowed. GLS_ERR_EMPTY if no fixel or streamline can be used. Call gls_weight_model_finish() even after a
+ * failure. */
+gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_options *options, gls_weight_model *model);
+void gls_weight_model_finish(gls_weight_model *model);
+
+/* --- Solvers: the two passes of an iteration of SIFT2, on the CPU or on devices. */
+
+/* Partial costs are summed as a tree over groups of this many streamlines or fixels: a work group of the kernels. */
+#define GLS_SOLVER_GROUP GLS_ROW_GROUP
+
+/* Sums over all streamlines: total variation times its factor, and squared coefficients. */
+typedef struct gls_row_costs {
+    double tv, squares;
+} gls_row_costs;
+/* Sums over all fixels: cost of the data, number of excluded fixels. */
+typedef struct gls_fixel_costs {
+    double data, excluded;
+} gls_fixel_costs;
+
+typedef struct gls_solver gls_solver;
+typedef struct gls_solver_kind {
+    /* Computes new coefficients from those at index `from` (0 or 1), stores them at the other index, and sums them up
+     * in fixels. costs: those of the coefficients at `from`. */
+    gls_status (*rows)(gls_solver *solver, int from, gls_row_costs *costs);
+    /* Computes densities and means of fixels from the sums of the last rows(). */
+    gls_status (*fixels)(gls_solver *solver, gls_fixel_costs *costs);
+    /* Reads the coefficients at index `which` of all streamlines. */
+    gls_status (*read)(gls_solver *solver, int which, float *coefficient);
+    /* Reads states and means of all fixels; either may be NULL. */
+    gls_status (*read_fixels)(gls_solver *solver, gls_model_state *state, gls_model_mean *mean);
+    void (*destroy)(gls_solver *solver);
+} gls_solver_kind;
+
+struct gls_solver {
+    const gls_solver_kind *kind;
+    const gls_weight_model *model;
+    const gls_weights_options *options;
+    float unit, tikhonov; /* mu times the unit of length; lambda' */
+};
+
+/* Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
+gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
+                                  gls_solver **solver);
+/* Shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY if the fixels do not fit. */
+gls_status gls_device_solver_create(const gls_weight_model *model, const gls_weights_options *options,
+                                    gls_device *const *devices, size_t n, gls_solver **solver);
+
+/* e^x as the passes compute it. */
+float gls_weights_exponential(float x);
+/* Sets the members of gls_solver. */
+void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_weight_model *model,
+                     const gls_weights_options *options);
+
+/* --- The struct behind gls_weights. */
+
+struct gls_weights {
+    gls_weights_options options;
+    float *mask, *scale; /* for each voxel; NULL: 1 */
+    gls_rows rows;
+    gls_row_queue *queue; /* set if a device maps the streamlines; NULL: threads on the CPU do */
+    gls_weight_model model;
+    float *weight;
+    float *coefficient;     /* SIFT2 only */
+    gls_model_state *state; /* after the last iteration */
+    gls_model_mean *mean;   /* SIFT2 only */
+    gls_weights_iteration *iteration;
+    gls_weights_result result;
+};
+
+/* Loads the kernels of the method, and with `maps` that of the mapper, into the device's cache. Ignores failures: they
+ * show when the kernels are used. */
+void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
+/* Run one method on the model. devices: n of them; 0: the CPU. progress may be NULL. GLS_ERR_CANCELLED if it asks to
+ * stop. */
+gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
+                                 gls_weights_progress progress, void *user);
+gls_status gls_weights_run_sift(gls_weights *weights, gls_weights_progress progress, void *user);
+
+#endif
