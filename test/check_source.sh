@@ -45,7 +45,7 @@ upward() {
     upward weights util gpu image dwi streamlines
     upward workflow util gpu image dwi phantom streamlines tractogram track tracts weights
     upward render util gpu image streamlines tractogram tracts workflow
-    upward bench util track streamlines tractogram tracts workflow
+    upward bench util image track streamlines tractogram tracts workflow
     upward options util workflow
     upward cmd util phantom track workflow render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"

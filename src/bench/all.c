@@ -110,6 +110,7 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
         status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!status) status = bench_data_make(run);
+    if (!status && o->write_data) status = bench_write_data(run);
     return status ? status : measure_getters(run);
 }
 

@@ -30,6 +30,8 @@ typedef struct bench_options {
     gls_precision precision;
     gls_mask_stop mask_stop;
     bool no_write, no_ceilings;
+    const char *write_data; /* folder for the data of the benchmark; NULL: none */
+    bool force;             /* files there may be replaced */
     uint64_t chunk_size;
     int repeat;
     int argc; /* command line, for the JSON */
@@ -147,6 +149,10 @@ uint64_t bench_seeds_for(const bench_run *run, int dg);
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model);
+/* Writes the data of the benchmark to the folder run->options->write_data: dwi.nii, gradients.npy (b, x, y, z along the
+ * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
+ * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */
+gls_status bench_write_data(bench_run *run);
 /* Frees the model. The data stay with the run. */
 void bench_model_finish(bench_model *model);
 

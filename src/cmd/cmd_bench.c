@@ -13,7 +13,6 @@ typedef struct bench_values {
     cmd_common common;
     bench_options o;
     const char *shape, *dg, *device, *mapping, *json, *trace;
-    bool force;
 } bench_values;
 #define OPTION_OWNER bench_values
 
@@ -65,8 +64,12 @@ static const gls_option measure_rows[] = {
         OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
         "Write a timeline of all runs to this file: what each thread and each GPU did when, by seeds, as JSON for "
         "Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
-    GLS_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite an existing FILE of --json and --trace."),
+    GLS_OPTION(
+        OUTPUT, STRING, o.write_data, "write-data", 0, "DIR", NULL, GLS_ANY, "none", NULL,
+        "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
+        "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json)."),
+    GLS_OPTION(OUTPUT, FLAG, o.force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Overwrite an existing FILE of --json and --trace, and the files in DIR."),
     {.name = NULL},
 };
 
@@ -89,9 +92,9 @@ static int measure(const bench_values *v)
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (v->trace) gls_trace_start();
     gls_status status = bench_measure_all(run, &v->o, &monitor);
-    if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->force);
+    if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->o.force);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
-    if (!code && v->json) code = cmd_json_to(v->json, v->force, bench_json_text(run));
+    if (!code && v->json) code = cmd_json_to(v->json, v->o.force, bench_json_text(run));
     if (!code && (!v->json || *v->json)) bench_print(run);
     bench_finish(run);
     free(run);
@@ -107,8 +110,8 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     int code = model_options_check(&v->o.model, arguments);
     gls_inputs inputs = {0};
     gls_status status = code ? GLS_OK : gls_model_inputs(&v->o.model, &inputs);
-    if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->force, &inputs, NULL, 0);
-    if (!status && !code && v->trace) status = gls_place_check(v->trace, v->force, &inputs, &v->json, 1);
+    if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->o.force, &inputs, NULL, 0);
+    if (!status && !code && v->trace) status = gls_place_check(v->trace, v->o.force, &inputs, &v->json, 1);
     gls_inputs_finish(&inputs);
     if (!status && !code) status = bench_options_choose(&v->o, v->shape, v->dg, v->mapping, v->device);
     if (status) code = cmd_error_status(status);

@@ -416,7 +416,10 @@ void gls_output_group_discard(gls_output_group *group)
 gls_status gls_output_group_make_folder(gls_output_group *group, const char *path)
 {
     const bool made = mkdir(path, 0777) == 0;
+    struct stat st;
     if (!made && errno != EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+    if (!made && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder; give another name", path);
     if (made && !group->folder) group->folder = strdup(path);
     return GLS_OK;
 }

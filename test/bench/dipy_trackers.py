@@ -1,8 +1,8 @@
 """DIPY on the data of `glslines bench`: peers.py runs this script and reads the JSON that it prints.
 
-    dipy_trackers.py DIRECTORY | --check
+    dipy_trackers.py DIRECTORY SECONDS | --check
 
-DIRECTORY holds job.json and what that names, written by peer_data; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
+DIRECTORY holds job.json and what that names, written by `glslines bench --write-data`; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
 tracker gets seeds from the front of the list, part by part, and from the front again, until its time is over; what counts is points per second. Streamlines of one point are left
 out, as glslines leaves them out."""
 
@@ -13,7 +13,7 @@ import time
 import warnings
 from pathlib import Path
 
-if len(sys.argv) != 2:
+if len(sys.argv) not in (2, 3):
     sys.exit(__doc__)
 # one core means one core: these are read when numpy is loaded
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -47,9 +47,10 @@ def image(name):
     return np.asarray(nib.load(directory / name).dataobj)
 
 
-sphere = HemiSphere(xyz=np.loadtxt(directory / "sphere.txt"))
-stop = ThresholdStoppingCriterion(image("stop.nii").astype(float), job["fa_threshold"])
-seeds = np.loadtxt(directory / "seeds.txt", ndmin=2)
+sphere = HemiSphere(xyz=np.load(directory / "sphere.npy"))
+stop = ThresholdStoppingCriterion(image("fa.nii").astype(float), job["fa_threshold"])
+seeds = np.load(directory / "seeds.npy")
+seconds_each = float(sys.argv[2])
 step, substep, substeps = job["step_size_voxels"], job["ptt_substep_voxels"], job["ptt_substeps"]
 peaks = {"relative_peak_threshold": job["relative_peak_threshold"], "min_separation_angle": job["min_separation_angle"]}
 results = []
@@ -64,7 +65,7 @@ def measure(name, dg, threads, track, part, points_per_point=1):
     """Runs track(seeds) on part after part of the seeds, from the front again where the list is over, until the time is."""
     done = points = streamlines = 0
     start = time.perf_counter()
-    while time.perf_counter() - start < job["seconds"]:
+    while time.perf_counter() - start < seconds_each:
         first = done % len(seeds)
         some = seeds[first : first + part]
         n_points, n_lines = count(track(some))
@@ -78,7 +79,7 @@ def local(getter, length=step, maxlen=MAX_POINTS):
 
 
 def boot():
-    table = np.loadtxt(directory / "gradients.txt")
+    table = np.load(directory / "gradients.npy")
     gradients = gradient_table(table[:, 0], bvecs=table[:, 1:], b0_threshold=job["b0_threshold"])
     model_class = {"opdt": OpdtModel, "csa": CsaOdfModel}[job["model"]]
     model = model_class(gradients, job["sh_order"], smooth=job["sm_lambda"], min_signal=job["min_signal"])
@@ -133,6 +134,7 @@ def ptt():
     measure("LocalTracking, one curve a step", "ptt", 1, local(getter), PART)
 
 
-for name in job["dg"]:
-    {"boot": boot, "prob": prob, "det": det, "ptt": ptt}[name]()
+for name, measured in {"boot": boot, "prob": prob, "det": det, "ptt": ptt}.items():
+    if name in job["dg"]:
+        measured()
 print(json.dumps({"dipy": dipy.__version__, "numpy": np.__version__, "python": sys.version.split()[0], "results": results}))

@@ -1,8 +1,8 @@
 """`glslines bench` beside DIPY and MRtrix3 on the same data and seeds: the record of the benchmark, with the other programs' figures under "peers".
 
-    peers.py GLSLINES PEER_DATA RECORD.json [--seconds T] [--without dipy|mrtrix] [options of glslines bench]
+    peers.py GLSLINES RECORD.json [--seconds T] [--without dipy|mrtrix] [options of glslines bench]
 
-PEER_DATA is the program built from peer_data.c. This Python has to have DIPY (dipy_trackers.py), PATH has to have tckgen, unless left out. Each tracker gets as many seeds from the
+This Python has to have DIPY (dipy_trackers.py), PATH has to have tckgen, unless left out. Each tracker gets as many seeds from the
 front of the list as T seconds take; what is compared is points per second."""
 
 import argparse
@@ -36,9 +36,9 @@ def tck_count(path):
     return streamlines, rows - streamlines - 1  # a row behind each streamline and one at the end
 
 
-def dipy(folder):
+def dipy(folder, seconds):
     version = run(sys.executable, here / "dipy_trackers.py", "--check").strip()
-    for r in json.loads(run(sys.executable, here / "dipy_trackers.py", folder))["results"]:
+    for r in json.loads(run(sys.executable, here / "dipy_trackers.py", folder, seconds))["results"]:
         yield {"program": "DIPY", "version": version, "tracker": r["name"], **{key: r[key] for key in ("dg", "threads", "seeds", "streamlines", "points", "seconds")}}
 
 
@@ -67,24 +67,22 @@ def mrtrix(folder, cutoff, step_mm, nseeds, wanted):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("glslines")
-    parser.add_argument("peer_data")
     parser.add_argument("record", type=Path)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--without", action="append", default=[], choices=["dipy", "mrtrix"])
     o, options = parser.parse_known_args()
-    print(run(o.glslines, "bench", "--json", o.record, *options))
-    record = json.loads(o.record.read_text())
-    getters = [dg for dg in dict.fromkeys(column["dg"] for column in record["columns"]) if dg in ("boot", "prob", "det", "ptt")]  # DIPY's
-    if "mrtrix" not in o.without and "prob" not in getters:
-        sys.exit("tckgen's iFOD1 is compared with --dg prob, which is not asked for; --without mrtrix")
-    nseeds = max(column["seeds"] for column in record["columns"])
-    step_mm = record["columns"][0]["parameters"]["step_size_mm"]
     with tempfile.TemporaryDirectory(prefix="glslines-peers-") as name:
-        folder, shape = Path(name), "x".join(map(str, record["grid"]["dimensions"]))
-        record |= json.loads(run(o.peer_data, folder, shape, nseeds, ",".join(getters), o.seconds, record["data"]["sh_order"]))
-        peers = [] if "dipy" in o.without else list(dipy(folder))
+        folder = Path(name)
+        print(run(o.glslines, "bench", "--json", o.record, "--write-data", folder, *options))
+        record = json.loads(o.record.read_text())
+        columns, job = record["columns"], json.loads((folder / "job.json").read_text())
+        if "mrtrix" not in o.without and "prob" not in job["dg"]:
+            sys.exit("tckgen's iFOD1 is compared with --dg prob, which is not asked for; --without mrtrix")
+        record["mrtrix_cutoff"] = job["mrtrix_cutoff"]
+        peers = [] if "dipy" in o.without else list(dipy(folder, o.seconds))
         if "mrtrix" not in o.without:
-            peers += mrtrix(folder, record["mrtrix_cutoff"], step_mm, nseeds, o.seconds)
+            nseeds = max(column["seeds"] for column in columns)
+            peers += mrtrix(folder, job["mrtrix_cutoff"], columns[0]["parameters"]["step_size_mm"], nseeds, o.seconds)
     for peer in peers:
         peer["points_per_second"] = round(peer["points"] / peer["seconds"])
         ratios = [column["points_per_second"] for column in record["columns"] if column["dg"] == peer["dg"] and peer["points_per_second"] > 0]

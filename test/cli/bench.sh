@@ -43,6 +43,32 @@ expect 4 one.json --trace one.json --json one.json
 # shellcheck disable=SC2086
 TMPDIR="$work/nowhere" expect 4 nowhere $small --dg boot --no-ceilings
 
+# the data of the benchmark, which another program reads, give the benchmark's streamlines in `track`, too
+# shellcheck disable=SC2086
+expect 0 "" $small --dg det --no-ceilings --write-data data
+find data -type f | LC_ALL=C sort | tr '\n' ' ' > names
+[ "$(cat names)" = "data/dwi.nii data/fa.nii data/fod.nii data/gradients.npy data/job.json data/mask.nii data/seed_mask.nii data/seeds.npy data/sh.nii data/sphere.npy data/track_mask.nii " ] ||
+    note "--write-data wrote $(cat names)"
+cat > seeds.py <<'END'
+import ast, struct
+head = open("data/seeds.npy", "rb").read()
+assert head[:8] == b"\x93NUMPY\x01\x00" and ast.literal_eval(head[10:128].decode()) == {"descr": "<f8", "fortran_order": False, "shape": (40, 3)}
+for i in range(40):
+    print(*struct.unpack_from("<3d", head, 128 + 24 * i))
+END
+python3 seeds.py > seeds.txt || note "seeds.npy is not an array of 40 x 3"
+"$tool" track --sh data/sh.nii --sh-basis descoteaux07_legacy --sh-frame image --fa data/fa.nii --mask data/mask.nii --seeds seeds.txt \
+    --seed-space voxel --preset gpustreamlines --dg det -o data/track.tck -q 2> stderr || note "track of the data: $(cat stderr)"
+python3 -c 'import json
+a, b = json.load(open("out.json"))["columns"][0], json.load(open("data/track.json"))["counts"]
+assert (a["streamlines"], a["points"]) == (b["streamlines"], b["points"]), (a["streamlines"], a["points"], b)' || note "track of the data gives other streamlines"
+# shellcheck disable=SC2086
+"$tool" bench $small --dg det --no-ceilings --no-write --force --write-data names 2> stderr && note "--write-data into a file"
+grep -q "names: is a file" stderr || note "--write-data into a file: $(cat stderr)"
+rm -f out.json
+# shellcheck disable=SC2086
+expect 4 data/ $small --dg det --no-ceilings --write-data data
+
 # shellcheck disable=SC2086
 expect 0 "" $small --mapping auto,single
 cat > check.py <<'END'
