@@ -34,7 +34,6 @@ for command in $commands; do "$program" help --format markdown "$command" > "$wo
 awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|`--stop`|`--mask-stop / { print $1 " | " $4 }' \
     "$work/options: track" > "$work/regions"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
-python3 test/bench/table.py --readme > "$work/speed in short" || note "test/bench/table.py --readme failed"
 # options of other programs, program by program, from the rows of src/options/bridge.c
 python3 - > "$work/other programs" << 'END' || note "src/options/bridge.c: no rows"
 import re
@@ -99,7 +98,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/regions" "$work/speed" "$work/speed in short" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
+for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done

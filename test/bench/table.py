@@ -1,6 +1,6 @@
-"""The table of speed in src/doc/speed.md, or with --readme the short one in README.md, from the records beside this script: the newest of each device.
+"""The table of speed in src/doc/speed.md, from the records beside this script: the newest of each device.
 
-    table.py [--readme] [RECORD.json ...]
+    table.py [RECORD.json ...]
 
 A record is what `glslines bench --json` wrote, under the name DATE-MACHINE.json. Points per second are those of kernels and transfers; ratios are to the other program's tracking
 alone."""
@@ -38,27 +38,6 @@ def order_of(record):
     return record["data"]["sh_order"]
 
 
-def readme(rows):
-    """A row for each getter with ODFs of the highest order; for each device the record of most seeds, and behind it the nearest of the other programs."""
-    print("| tracking | NVIDIA H100 | llvmpipe, 2 cores | compared on the same machine |")
-    print("|---|---|---|---|")
-    probe = max((r for r in rows if r[2]["dg"] == "ptt"), key=lambda r: r[1]["started"], default=None)
-    order = max(order_of(r[1]) for r in rows)
-    for dg in GETTERS:
-        cells, texts = [], []
-        for software in (False, True):
-            # records of parallel transport with another probe are of another method
-            mine = [r for r in rows if order_of(r[1]) == order and r[2]["dg"] == dg and r[1]["devices"][r[2]["device"]]["software"] == software
-                    and (dg != "ptt" or r[2]["parameters"]["probe_length_mm"] == probe[2]["parameters"]["probe_length_mm"])]
-            best = max(mine, key=lambda r: (r[2]["seeds"], r[1]["started"]), default=None)
-            cells.append(rate(best[2]["points_per_second"]["kernels_and_transfers"]) if best else "")
-            if best:
-                least = min(against(best[1], best[2]), key=lambda text: float(text.split()[0]), default=None)
-                texts += [least] if least else []
-        if any(cells):
-            print(f"| {GETTERS[dg]} | {cells[0]} | {cells[1]} | {'; '.join(texts)} |")
-
-
 def newest(paths):
     """The last record of each device and mapping of it."""
     found = {}
@@ -73,10 +52,7 @@ def newest(paths):
 
 
 def main():
-    short = sys.argv[1:2] == ["--readme"]
-    paths = [Path(p) for p in sys.argv[1 + short:]] or list(here.glob("[0-9]*.json"))
-    if short:
-        return readme(list(newest(paths)))
+    paths = [Path(p) for p in sys.argv[1:]] or list(here.glob("[0-9]*.json"))
     print("| device | tracking | order | seeds | points/s | with writing | against | record |")
     print("|---|---|---|---|---|---|---|---|")
     rows = sorted(newest(paths), key=lambda row: (row[1]["devices"][row[2]["device"]]["software"], -order_of(row[1]), row[0].name, list(GETTERS).index(row[2]["dg"]), row[2]["seeds"]))
