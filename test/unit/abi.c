@@ -56,6 +56,7 @@ static void test_structs_are_complete(void **state)
     if (!cJSON_HasObjectItem(structs, #struct_)) fail_msg("no " #struct_); \
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, #struct_), "size"), sizeof(struct_));
 #define FIELD(struct_, field, type)
+#define END(struct_)
 #include "workflow/abi.def"
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, "gls_job_options"), "size"),
                      sizeof(gls_job_options));
