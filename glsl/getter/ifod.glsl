@@ -186,11 +186,17 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
-// The first of a number of random directions along which the FOD is large enough.
+// The direction of the caller for all seeds, or the first of a number of random ones, where the FOD along it is large
+// enough.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;
     take_coefficients(p);
+#if START_GIVEN
+    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    vertex[0] = pack_direction(d);
+    return amplitude_along(d) > params.seed_cutoff ? 1u : 0u;
+#else
     for (int from = 0; from < SEED_TRIES; from += LANES) {
         int number = from + LANE;
         bool enough = amplitude_along(random_direction(draw_block(draw, uint(number)))) > params.seed_cutoff;
@@ -201,4 +207,5 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
         }
     }
     return 0u;
+#endif
 }

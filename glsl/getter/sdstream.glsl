@@ -92,12 +92,16 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// Finds the peak uphill from one random direction.
+// Finds the peak uphill from one direction: that of the caller for all seeds, or a random one.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;
     take_coefficients(p);
+#if START_GIVEN
+    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+#else
     vec3 d = random_direction(draw_block(draw, 0u));
+#endif
     float top = climb(d);
     if (top <= 0.0 || top < params.seed_cutoff) return 0u;
     vertex[0] = pack_direction(d);

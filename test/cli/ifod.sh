@@ -55,6 +55,17 @@ done
     expect 0 "" $fod --dg ifod2 --min-length 0 --max-length 500 --samples 3 --power 0.5 --trials 20 -o given.tck
     expect 0 "" $fod --dg sdstream --max-angle 10 -o narrow.tck
 }
+# a given direction needs a FOD above --seed-cutoff at the seed: along it, or for sdstream along the peak uphill from it
+for dg in ifod2 ifod1 sdstream; do
+    for cutoff in 0 0.1 1000; do
+        # shellcheck disable=SC2086
+        expect 0 "" $fod --dg $dg --seed-direction 1,0,0 --seed-cutoff $cutoff -o start.tck
+        python3 -c "import json; print(json.load(open('start.json'))['counts']['directions'])" > directions.$cutoff
+    done
+    [ "$(cat directions.1000)" -eq 0 ] || note "$dg: $(cat directions.1000) directions above a cutoff of 1000"
+    [ "$(cat directions.0.1)" -gt 0 ] || note "$dg: no direction above a cutoff of 0.1"
+    [ $dg = sdstream ] || [ "$(cat directions.0.1)" -lt "$(cat directions.0)" ] || note "$dg: a cutoff of 0.1 changes nothing"
+done
 # a map that was made up for want of a stop map is no data: FA is fitted, or asked for
 printf 'bundle\tinclude\nall\t0,0,0,200\n' > all.tsv
 series="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz"

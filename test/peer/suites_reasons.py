@@ -11,7 +11,6 @@ REASONS = {
     "term-ratio": ("The smallest ratio of both decreases holds; tcksift 3.0.3 has it with the wrong sign, so that all ratios give the same file.", "streamline-weights"),
     "erosion": ("`glslines response --algorithm fa` erodes a mask that is given, as it does one that it makes, unless `--erode 0` says otherwise; dwi2response takes it as it is.", "differences"),
     "whole-steps": ("Streamlines that reach `--max-length` end with the last whole step within it; tckgen iFOD2 cuts the last step to the length, and iFOD1, SD_STREAM and FACT go on to as many as 3 steps more than the length has, rounded up.", "differences"),
-    "seed-direction": ("`--seed-direction` starts along the peak of the FOD nearest to it; tckgen starts along the direction itself.", "seeds"),
     "float64": ("TCK files of MRtrix3's other types are read; nibabel reads those of float32.", "tractograms"),
     "mgh": ("FreeSurfer's .mgh and .mgz are not read: convert them to NIfTI.", "inputs"),
     "complex": ("Images of complex numbers are refused; tcksample takes them.", "inputs"),

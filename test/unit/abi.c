@@ -46,6 +46,22 @@ static size_t alignment(const char *type)
     return is_large ? 8 : 4;
 }
 
+/* A struct that is left out of the description cannot be made by a binding. */
+static void test_structs_are_complete(void **state)
+{
+    (void)state;
+    const cJSON *structs = cJSON_GetObjectItemCaseSensitive(description, "structs");
+#define VALUE(enum_, name)
+#define STRUCT(struct_)                                                    \
+    if (!cJSON_HasObjectItem(structs, #struct_)) fail_msg("no " #struct_); \
+    assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, #struct_), "size"), sizeof(struct_));
+#define FIELD(struct_, field, type)
+#define END(struct_)
+#include "workflow/abi.def"
+    assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, "gls_job_options"), "size"),
+                     sizeof(gls_job_options));
+}
+
 /* A member that was left out shows as a hole that is larger than alignment needs. */
 static void test_members_are_complete(void **state)
 {
@@ -107,6 +123,7 @@ static void test_constants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_structs_are_complete),
         cmocka_unit_test(test_members_are_complete),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_constants),

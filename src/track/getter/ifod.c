@@ -30,6 +30,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
         status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
                                     arcs ? places(params) : 0, &grid);
     if (status) return status;
+    gls_table_start(&model->tables, d, &request->input->stop_map->grid, params->seed_direction);
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
     gls_define_int(d, "IFOD_ARCS", arcs, "iFOD2");
     gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "fixed candidates");
@@ -76,6 +77,7 @@ const gls_getter gls_getter_ifod1 = {
     .initial = "getter/ifod.glsl",
     .framed = true,
     .own_start = true,
+    .towards = true,
     .own_end = true,
     .ordered = true,
     .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD),
@@ -95,6 +97,7 @@ const gls_getter gls_getter_ifod2 = {
     .initial = "getter/ifod.glsl",
     .framed = true,
     .own_start = true,
+    .towards = true,
     .own_end = true,
     .ordered = true,
     .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD) | GLS_GETTER_HAS(IFOD2),

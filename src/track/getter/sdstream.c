@@ -4,7 +4,7 @@
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
-    gls_table_floats(&model->tables, &model->defines, "MODEL_NOTHING", (const double[1]){0}, 1);
+    gls_table_start(&model->tables, &model->defines, &request->input->stop_map->grid, request->params->seed_direction);
     return gls_sh_field_plan(request, model);
 }
 
@@ -20,6 +20,7 @@ const gls_getter gls_getter_sdstream = {
     .initial = "getter/sdstream.glsl",
     .framed = true,
     .own_start = true,
+    .towards = true,
     .own_end = true,
     .one_lane = true,
     .ordered = true,
