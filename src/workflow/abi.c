@@ -63,6 +63,7 @@ static void add_structs(cJSON *root)
 #define VALUE(enum_, name)
 #define STRUCT(struct_) fields = add_struct(structs, #struct_, sizeof(struct_));
 #define FIELD(struct_, field, type) add_field(fields, ROW(struct_, field, #type));
+#include "workflow/abi.def"
     fields = add_struct(structs, "gls_job_options", sizeof(gls_job_options));
     add_field(fields, ROW(gls_job_options, dwi, "pointer"));
     add_field(fields, ROW(gls_job_options, bval, "pointer"));

@@ -46,6 +46,28 @@ static size_t alignment(const char *type)
     return is_large ? 8 : 4;
 }
 
+/* Every row of abi.def is told. */
+static void test_rows_are_told(void **state)
+{
+    (void)state;
+    const cJSON *constants = cJSON_GetObjectItemCaseSensitive(description, "constants");
+    const cJSON *structs = cJSON_GetObjectItemCaseSensitive(description, "structs"), *entry = NULL;
+    int n_fields = 0;
+#define VALUE(enum_, name) assert_int_equal(number(constants, #name), name);
+#define STRUCT(struct_)                                          \
+    entry = cJSON_GetObjectItemCaseSensitive(structs, #struct_); \
+    if (!entry) fail_msg("%s is not told", #struct_);            \
+    assert_int_equal(number(entry, "size"), sizeof(struct_));    \
+    n_fields = 0;
+#define FIELD(struct_, field, type) n_fields++;
+#define END(struct_) assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(entry, "fields")), n_fields);
+#include "workflow/abi.def"
+#undef VALUE
+#undef STRUCT
+#undef FIELD
+#undef END
+}
+
 /* A member that was left out shows as a hole that is larger than alignment needs. */
 static void test_members_are_complete(void **state)
 {
@@ -107,6 +129,7 @@ static void test_constants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_told),
         cmocka_unit_test(test_members_are_complete),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_constants),
