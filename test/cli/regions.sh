@@ -1,5 +1,5 @@
 # Regions: options, messages, sidecar, shards and several devices. Sourced by run.sh.
-rg="$dwi $bval $bvec $mask $roi --sphere small --dg prob --nseeds 150"
+rg="$dwi $bval $bvec $mask $roi --sphere small --model opdt --dg prob --nseeds 150"
 r=$work/regions
 mkdir -p "$r"
 python3 - "$mask" "$r" "$b" <<'PYTHON'

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Tests of the command line: run.sh TOOL WORK_DIR PART. Needs a device (a software renderer will do) and python3. PART names the script beside this one that has the checks.
+# Tests of the command line: run.sh TOOL WORK_DIR PART [ARGUMENT OF PART]. Needs a device (a software renderer will do) and python3. PART names the script beside this one that has the checks.
 # The checks take lists of files apart at blanks: where the build folder has one in its path, they work in another.
 case $2 in *" "*)
     place=$(mktemp -d) && trap 'rm -rf "$place"' EXIT
-    set -- "$1" "$place/work" "$3"
+    set -- "$1" "$place/work" "$3" "${4:-}"
     ;;
 esac
 . "$(dirname "$0")/common.sh"

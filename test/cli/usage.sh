@@ -95,7 +95,7 @@ done
 # --json: the same in all commands that have it
 for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $work/json.tck" \
     "score $work/json.tck --against $work/json.tck --template $mask"; do
-    [ -e "$work/json.tck" ] || "$tool" track --phantom --nseeds 20 -o "$work/json.tck" -q || note "no tractogram"
+    [ -e "$work/json.tck" ] || "$tool" track --phantom --model opdt --nseeds 20 -o "$work/json.tck" -q || note "no tractogram"
     # shellcheck disable=SC2086
     succeeds $words -q
     cp "$work/stdout" "$work/text"
@@ -261,7 +261,7 @@ fails 2 "--mask FILE" fit "$dwi" "$mask" f
 fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
 fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
-for words in "fit $dwi" "response $dwi --algorithm tournier"; do
+for words in "fit $dwi" "response $dwi --algorithm fa"; do
     # shellcheck disable=SC2086
     succeeds $words by_option --mask "$mask"
     # shellcheck disable=SC2086

@@ -36,6 +36,7 @@ ORDER = 8
 N_COEFFICIENTS = 15  # of the SH images, of order 4: of all directions given in a file 45 take llvmpipe 20 s to compile
 MAX_POINTS = 2000  # never reached: DIPY's trackers treat what is longer differently
 SEEDS_PER_TASK = 2500
+FEWER = 4  # where nothing is drawn, a streamline is compared with that of the same seed: a fourth of the seeds says as much
 PAIR_TOLERANCE = 0.1  # voxels
 MIN_IDENTICAL = 0.95
 # relative peak threshold, separation in degrees, most directions of a seed
@@ -62,6 +63,7 @@ class Problem(base.Problem):
         super().__init__(glslines, work, nseeds)
         problem = self
         self.hemisphere = HemiSphere(xyz=self.sphere)
+        self.all_seeds = self.seeds
         h = hashlib.sha256(f"{dipy.__version__} csd {ORDER} {N_COEFFICIENTS}".encode())
         for array in (self.data, self.table.bvals, self.table.bvecs, self.sphere, self.mask):
             h.update(np.ascontiguousarray(array).tobytes())
@@ -85,6 +87,11 @@ class Problem(base.Problem):
             partial = path.with_name("part-" + path.name)
             nib.save(nib.Nifti1Image(image, self.affine), partial)
             partial.rename(path)
+
+    def take_seeds(self, n):
+        """The first n of all seeds, for both programs."""
+        self.seeds, self.seeds_path = self.all_seeds[:n], self.seeds_path.with_name(f"seeds-{n}.txt")
+        np.savetxt(self.seeds_path, self.seeds, fmt="%.6f")
 
     def key(self, getter, rules):
         settings = (dipy.__version__, getter, rules, RULES[rules], MAX_ANGLE, FA_THRESHOLD, PMF_THRESHOLD, STEP, MAX_POINTS)
@@ -198,11 +205,12 @@ def track_glslines(glslines, work, getter, rules, extra):
 
 def compare_one(args, extra, getter, rules):
     """Prints the table of one getter under the rules of one of DIPY's trackers; whether all bounds are met."""
+    problem.take_seeds(args.nseeds if getter == "prob" else args.nseeds // FEWER)
     ours, ours_seconds = track_glslines(args.glslines, args.work, getter, rules, extra)
     theirs, dipy_seconds = track_dipy(args.work, args.processes, getter, rules, 0)
     table = compare(theirs, ours, problem.affine, problem.mask)
     good = all(row[-1] for row in table)
-    print(f"\n{getter}, the rules of DIPY's {rules}")
+    print(f"\n{getter}, the rules of DIPY's {rules}, {len(problem.seeds)} seeds")
     print_table(table, (f"DIPY {dipy.__version__}", "glslines"))
     if getter != "prob":
         result = compare_pairs(theirs, ours, PAIR_TOLERANCE * problem.voxel)
