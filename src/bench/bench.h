@@ -141,8 +141,6 @@ gls_status bench_measure_all(bench_run *run, const bench_options *options, const
 /* Frees the data and closes the devices. */
 void bench_finish(bench_run *run);
 
-/* Number of seeds of a column with this getter. */
-uint64_t bench_seeds_for(const bench_run *run, int dg);
 /* Makes phantom, FA, seeds and sphere. */
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */

@@ -1,7 +1,5 @@
 /* One column of the benchmark: makes a tracker, runs once to warm up, then repeats. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,6 +148,16 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     return params;
 }
 
+/* Seeds of a run on a CPU renderer: parallel transport makes twenty short steps for each point. */
+enum { SEEDS_SOFTWARE_PTT = 100 };
+
+static uint64_t seeds_for(const bench_run *run, int dg)
+{
+    bool software = false;
+    for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
+    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
+}
+
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)
 {
     gls_device *device = run->device[c->device].device;
@@ -161,7 +169,7 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     gls_track_memory planned;
     gls_tracker *tracker = NULL;
     gls_seeds *seeds = NULL;
-    c->nseeds = bench_seeds_for(run, c->dg);
+    c->nseeds = seeds_for(run, c->dg);
     c->params = params_of(run, (gls_direction_getter)c->dg);
     c->params.mapping = (gls_mapping)c->mapping;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)c->dg);
