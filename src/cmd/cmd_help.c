@@ -122,10 +122,10 @@ static bool write_topic(const manual_topic *topic, int format)
 static bool write_overview(int format)
 {
     switch (format) {
-    case FORMAT_MAN: return manual_write_overview_page(stdout);
-    case FORMAT_BASH: return manual_write_bash(stdout);
-    case FORMAT_ZSH: return manual_write_zsh(stdout);
-    case FORMAT_FISH: return manual_write_fish(stdout);
+    case FORMAT_MAN: return manual_write_overview_page(stdout, cmd_commands);
+    case FORMAT_BASH: return manual_write_bash(stdout, cmd_commands);
+    case FORMAT_ZSH: return manual_write_zsh(stdout, cmd_commands);
+    case FORMAT_FISH: return manual_write_fish(stdout, cmd_commands);
     }
     cmd_print_overview(stdout);
     return true;
@@ -140,7 +140,7 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     bool complete;
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
-    if (options->directory) return manual_write_files(options->directory);
+    if (options->directory) return manual_write_files(options->directory, cmd_commands);
     if (!name && options->format == FORMAT_MARKDOWN)
         return cmd_error(CMD_EXIT_USAGE, "help --format markdown: needs the name of a command or topic");
     if (name && options->format >= FORMAT_BASH)
@@ -150,7 +150,7 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;
     if (options->format == FORMAT_JSON && (command || topic || !name))
-        complete = manual_write_json(stdout, command, topic);
+        complete = manual_write_json(stdout, cmd_commands, command, topic);
     else if (command)
         complete = write_command(command, options->format);
     else if (topic)

@@ -56,12 +56,12 @@ static int finish(page *p, bool complete)
     return code;
 }
 
-static int write_pages(const char *directory)
+static int write_pages(const char *directory, const cmd_command *const *commands)
 {
     char file[128];
     page page;
     int code = CMD_EXIT_OK;
-    for (const cmd_command *const *c = cmd_commands; *c && code == CMD_EXIT_OK; c++) {
+    for (const cmd_command *const *c = commands; *c && code == CMD_EXIT_OK; c++) {
         snprintf(file, sizeof file, "man/man1/glslines-%s.1", (*c)->name);
         FILE *out = begin(&page, directory, file);
         code = finish(&page, out && manual_write_command_page(out, *c));
@@ -74,11 +74,11 @@ static int write_pages(const char *directory)
     return code;
 }
 
-int manual_write_files(const char *directory)
+int manual_write_files(const char *directory, const cmd_command *const *commands)
 {
     static const struct {
         const char *file;
-        bool (*write)(FILE *out);
+        bool (*write)(FILE *out, const cmd_command *const *commands);
     } files[] = {
         {"man/man1/glslines.1", manual_write_overview_page},
         {"bash-completion/completions/glslines", manual_write_bash},
@@ -86,10 +86,10 @@ int manual_write_files(const char *directory)
         {"fish/vendor_completions.d/glslines.fish", manual_write_fish},
     };
     page page;
-    int code = write_pages(directory);
+    int code = write_pages(directory, commands);
     for (size_t i = 0; i < sizeof files / sizeof *files && code == CMD_EXIT_OK; i++) {
         FILE *out = begin(&page, directory, files[i].file);
-        code = finish(&page, out && files[i].write(out));
+        code = finish(&page, out && files[i].write(out, commands));
     }
     return code;
 }
