@@ -40,9 +40,6 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands);
 bool manual_write_zsh(FILE *out, const cmd_command *const *commands);
 bool manual_write_fish(FILE *out, const cmd_command *const *commands);
 
-/* Writes all manual pages and completions below directory, in the folders of /usr/share. Returns an exit code. */
-int manual_write_files(const char *directory, const cmd_command *const *commands);
-
 /* The part of Markdown that src/doc uses. Blocks: headings with #, paragraphs, lists of one level, fenced code, tables,
  * comments of one line. Spans in blocks: `code`, **strong**, *emphasis*, [links](target), <br> in tables, and a
  * backslash before a character that shall stand for itself. */
