@@ -10,15 +10,7 @@
 #include "workflow/devices.h"
 #include "workflow/run_params.h"
 
-/* Parallel transport makes twenty short steps for each point. */
-enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
-
-uint64_t bench_seeds_for(const bench_run *run, int dg)
-{
-    bool software = false;
-    for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
-    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
-}
+enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
 
 static gls_status open_devices(bench_run *run)
 {

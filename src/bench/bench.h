@@ -143,8 +143,6 @@ gls_status bench_measure_all(bench_run *run, const bench_options *options, const
 /* Frees the data and closes the devices. */
 void bench_finish(bench_run *run);
 
-/* Number of seeds of a column with this getter. */
-uint64_t bench_seeds_for(const bench_run *run, int dg);
 /* Makes phantom, FA, seeds and sphere. */
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
@@ -161,10 +159,6 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
 
 /* Measures what the device reaches. */
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
-/* *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
-gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate);
-/* Counts the work for one point with these parameters. */
-bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
 /* Prints the table to standard output: a row for each figure, a column for each getter, device and mapping. */
 void bench_print(const bench_run *run);

@@ -1,4 +1,5 @@
 /* One column of the benchmark: makes a tracker, runs once to warm up, then repeats. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,125 @@
 #include "bench/bench.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/threads.h"
 #include "workflow/run_params.h"
+
+/* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
+ * * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
+ * substeps, q + 1 samples of a probe, t threads, c curves tried for a short step. A fetch is a trilinear sample of four
+ * channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
+ * a multiply-add. * boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for
+ * the stop map; n k MACs of the hat matrix, n k of the fit, v k of the ODF. * prob, det: ceil(k / 4) + 1 fetches, for
+ * the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the cone's sum. * ptt: o (c q + 2) fetches,
+ * for the curves, their start and the stop map; with several threads o (c (q + 1) t + 1), since each thread has its own
+ * start; 18 MACs a sample for position and tangent on the arc, two products of a frame. * ifod2: ceil(k / 4) fetches
+ * and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1 samples the same coefficients
+ * along e directions. sdstream climbs in u iterations of 8 k MACs. * fact, eudx: a texel for each peak of one voxel, or
+ * of eight, which is an eighth of a fetch each, and the stop map; three MACs a peak. * tensordet: ceil((n + 1) / 4)
+ * fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition: eight texels of residuals for
+ * each of these fetches, an eighth of a fetch each, and n signs. closest is like det. Getters that draw directions at
+ * random sample only the stop map. * One direction is drawn for each point. Failed draws, the two ends and initial
+ * directions are not counted. Operations other than multiply-adds (random numbers, logarithms, comparisons, texture
+ * units) are not counted either. */
+
+static double tiles(size_t channels)
+{
+    return (double)((channels + 3) / 4);
+}
+
+/* Counts the work for one point with these parameters. */
+static bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
+{
+    /* at the defaults: about two curves are tried for a step; thirteen arcs with two samples each until one is rejected
+     * or taken; a dozen directions; three iterations */
+    enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
+    const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
+    size_t k = gls_sh_count(run->options->model.sh_order);
+    double v = (double)sphere->n, macs, fetches;
+    if (p->dg == GLS_DG_BOOT) {
+        size_t n = model->model.qball->n;
+        fetches = tiles(k + 1) + tiles(n) + 1;
+        macs = 2 * (double)n * (double)k + v * (double)k;
+    } else if (p->dg == GLS_DG_PTT) {
+        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = CURVES;
+        double samples =
+            p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
+        fetches = substeps * (samples + 1);
+        macs = substeps * samples * ARC_MACS;
+    } else if (p->dg == GLS_DG_IFOD2) {
+        fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
+        macs = SAMPLES * 2 * (double)k;
+    } else if (model->peaks) {
+        double texels = (double)(model->peaks->n_volumes / 3) * (p->dg == GLS_DG_EUDX ? 8 : 1);
+        fetches = texels / 8 + 1;
+        macs = 3 * texels;
+    } else if (gls_getter_source_of(p->dg) == GLS_FROM_SERIES) {
+        const double n = (double)gls_series_model_volumes(&model->model), residuals = p->dg == GLS_DG_TENSORPROB;
+        fetches = (1 + residuals) * tiles((size_t)n + 1) + 1;
+        macs = (6 + 8 * residuals) * n;
+    } else if (gls_getter_source_of(p->dg) == GLS_FROM_NOTHING) {
+        fetches = 1;
+        macs = 0;
+    } else if (gls_getter_ends_itself(p->dg)) {
+        fetches = tiles(k) + 1;
+        macs = (p->dg == GLS_DG_IFOD1 ? DIRECTIONS * 2 : CLIMBS * 8) * (double)k;
+    } else {
+        fetches = tiles(k) + 1;
+        macs = v * (double)k + v;
+    }
+    double channels = p->dg == GLS_DG_PTT ? 1 : 4;
+    return (bench_work){.fetches = fetches,
+                        .fetched_bytes = fetches * 8 * channels * (p->precision == GLS_PRECISION_FLOAT ? 4 : 2),
+                        .flops = 2 * macs};
+}
+
+/* --- The rate of the file system for plain writes: the ceiling for the writer of a tractogram. */
+
+#define PIECE ((size_t)16 << 20)
+/* Larger files give no better measurement, and the memory may be needed for the tractogram. */
+#define MAX_BYTES ((uint64_t)4 << 30)
+
+typedef struct plain {
+    gls_output output;
+    uint64_t bytes;
+    const unsigned char *data; /* PIECE bytes */
+    bool failed;
+} plain;
+
+static void write_some(void *user, int thread, size_t from, size_t until)
+{
+    plain *p = user;
+    (void)thread;
+    for (uint64_t i = from; i < until; i++) {
+        const uint64_t at = i * PIECE, n = p->bytes - at < PIECE ? p->bytes - at : PIECE;
+        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->failed = true;
+    }
+}
+
+/* *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
+static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate)
+{
+    char path[4096];
+    unsigned char *data = malloc(PIECE);
+    plain p = {.bytes = bytes < MAX_BYTES ? bytes : MAX_BYTES, .data = data};
+    *rate = 0;
+    if (!data) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    snprintf(path, sizeof path, "%s/plain", directory);
+    memset(data, 1, PIECE); /* so that each page exists */
+    gls_status status = gls_output_create(path, true, &p.output);
+    if (!status) {
+        double start = gls_clock_seconds();
+        gls_parallel((size_t)((p.bytes + PIECE - 1) / PIECE), 1, n_threads, write_some, &p);
+        (void)fsync(p.output.fd);
+        *rate = (double)p.bytes / (gls_clock_seconds() - start);
+        if (p.failed) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write", path);
+    }
+    gls_output_discard(&p.output);
+    free(data);
+    return status;
+}
 
 const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
                                                    "gather",          "readback",   "kernels_and_transfers",
@@ -150,6 +268,16 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     return params;
 }
 
+/* Seeds of a run on a CPU renderer: parallel transport makes twenty short steps for each point. */
+enum { SEEDS_SOFTWARE_PTT = 100 };
+
+static uint64_t seeds_for(const bench_run *run, int dg)
+{
+    bool software = false;
+    for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
+    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
+}
+
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)
 {
     gls_device *device = run->device[c->device].device;
@@ -161,7 +289,7 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     gls_track_memory planned;
     gls_tracker *tracker = NULL;
     gls_seeds *seeds = NULL;
-    c->nseeds = bench_seeds_for(run, c->dg);
+    c->nseeds = seeds_for(run, c->dg);
     c->params = params_of(run, (gls_direction_getter)c->dg);
     c->params.mapping = (gls_mapping)c->mapping;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)c->dg);

@@ -1,15 +1,105 @@
 /* `glslines help`: shows help on commands and topics of the manual, and generates files from both for other programs.
  */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glslines/common.h>
+
 #include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
 #include "options/options.h"
+#include "util/output_file.h"
 
-#include <glslines/common.h>
+/* --- Writes manual pages and completions into folders like those of /usr/share, for installation. */
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+/* Makes the folders above the file. */
+static bool make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) return false;
+    }
+    return true;
+}
+
+/* A page that is collected in memory before it is written. */
+typedef struct page {
+    char path[PATH_MAX];
+    char *text;
+    size_t bytes;
+    FILE *out; /* writes into text */
+} page;
+
+/* Begins the page of a file below directory. */
+static FILE *begin(page *p, const char *directory, const char *file)
+{
+    *p = (page){.text = NULL};
+    p->out =
+        snprintf(p->path, PATH_MAX, "%s/%s", directory, file) < PATH_MAX ? open_memstream(&p->text, &p->bytes) : NULL;
+    return p->out;
+}
+
+/* Makes the folders and writes the file. complete: all text reached the page. */
+static int finish(page *p, bool complete)
+{
+    complete = p->out && fclose(p->out) == 0 && complete;
+    int code = CMD_EXIT_OK;
+    if (!complete)
+        code = cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", p->path);
+    else if (!make_folders(p->path))
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", p->path, strerror(errno));
+    else if (gls_file_write(p->path, true, NULL, p->text, p->bytes) != GLS_OK)
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
+    free(p->text);
+    return code;
+}
+
+static int write_pages(const char *directory, const cmd_command *const *commands)
+{
+    char file[128];
+    page page;
+    int code = CMD_EXIT_OK;
+    for (const cmd_command *const *c = commands; *c && code == CMD_EXIT_OK; c++) {
+        snprintf(file, sizeof file, "man/man1/glslines-%s.1", (*c)->name);
+        FILE *out = begin(&page, directory, file);
+        code = finish(&page, out && manual_write_command_page(out, *c));
+    }
+    for (const manual_topic *topic = manual_topics; topic->name && code == CMD_EXIT_OK; topic++) {
+        snprintf(file, sizeof file, "man/man7/glslines-%s.7", topic->name);
+        FILE *out = begin(&page, directory, file);
+        code = finish(&page, out && manual_write_topic_page(out, topic));
+    }
+    return code;
+}
+
+/* Writes all manual pages and completions below directory, in the folders of /usr/share. Returns an exit code. */
+static int manual_write_files(const char *directory, const cmd_command *const *commands)
+{
+    static const struct {
+        const char *file;
+        bool (*write)(FILE *out, const cmd_command *const *commands);
+    } files[] = {
+        {"man/man1/glslines.1", manual_write_overview_page},
+        {"bash-completion/completions/glslines", manual_write_bash},
+        {"zsh/site-functions/_glslines", manual_write_zsh},
+        {"fish/vendor_completions.d/glslines.fish", manual_write_fish},
+    };
+    page page;
+    int code = write_pages(directory, commands);
+    for (size_t i = 0; i < sizeof files / sizeof *files && code == CMD_EXIT_OK; i++) {
+        FILE *out = begin(&page, directory, files[i].file);
+        code = finish(&page, out && files[i].write(out, commands));
+    }
+    return code;
+}
 
 const cmd_command *const cmd_commands[] = {
 #define ROW(name) &command_##name,
@@ -122,10 +212,10 @@ static bool write_topic(const manual_topic *topic, int format)
 static bool write_overview(int format)
 {
     switch (format) {
-    case FORMAT_MAN: return manual_write_overview_page(stdout);
-    case FORMAT_BASH: return manual_write_bash(stdout);
-    case FORMAT_ZSH: return manual_write_zsh(stdout);
-    case FORMAT_FISH: return manual_write_fish(stdout);
+    case FORMAT_MAN: return manual_write_overview_page(stdout, cmd_commands);
+    case FORMAT_BASH: return manual_write_bash(stdout, cmd_commands);
+    case FORMAT_ZSH: return manual_write_zsh(stdout, cmd_commands);
+    case FORMAT_FISH: return manual_write_fish(stdout, cmd_commands);
     }
     cmd_print_overview(stdout);
     return true;
@@ -140,7 +230,7 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     bool complete;
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
-    if (options->directory) return manual_write_files(options->directory);
+    if (options->directory) return manual_write_files(options->directory, cmd_commands);
     if (!name && options->format == FORMAT_MARKDOWN)
         return cmd_error(CMD_EXIT_USAGE, "help --format markdown: needs the name of a command or topic");
     if (name && options->format >= FORMAT_BASH)
@@ -150,7 +240,7 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;
     if (options->format == FORMAT_JSON && (command || topic || !name))
-        complete = manual_write_json(stdout, command, topic);
+        complete = manual_write_json(stdout, cmd_commands, command, topic);
     else if (command)
         complete = write_command(command, options->format);
     else if (topic)

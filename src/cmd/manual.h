@@ -24,23 +24,21 @@ const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t s
 const manual_topic *manual_link_topic(const char *target, size_t n);
 
 /* The functions below write to out and return false if memory runs out. The caller checks the file for errors of
- * writing. */
+ * writing. commands: all commands of the program, in the order of the help; NULL ends the list. */
 
 /* Writes a topic as text of at most width columns; lines of code may be longer. bold: headings in bold. */
 bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold);
 /* Write manual pages in man(7): of a topic (section 7), of a command, and of the program (section 1). */
 bool manual_write_topic_page(FILE *out, const manual_topic *topic);
 bool manual_write_command_page(FILE *out, const cmd_command *command);
-bool manual_write_overview_page(FILE *out);
+bool manual_write_overview_page(FILE *out, const cmd_command *const *commands);
 /* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
-bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic);
+bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
+                       const manual_topic *topic);
 /* Write completions for a shell. "glslines help installation" says where the files belong. */
-bool manual_write_bash(FILE *out);
-bool manual_write_zsh(FILE *out);
-bool manual_write_fish(FILE *out);
-
-/* Writes all manual pages and completions below directory, in the folders of /usr/share. Returns an exit code. */
-int manual_write_files(const char *directory);
+bool manual_write_bash(FILE *out, const cmd_command *const *commands);
+bool manual_write_zsh(FILE *out, const cmd_command *const *commands);
+bool manual_write_fish(FILE *out, const cmd_command *const *commands);
 
 /* The part of Markdown that src/doc uses. Blocks: headings with #, paragraphs, lists of one level, fenced code, tables,
  * comments of one line. Spans in blocks: `code`, **strong**, *emphasis*, [links](target), <br> in tables, and a

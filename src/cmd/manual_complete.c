@@ -48,11 +48,11 @@ static void each_option(FILE *out, const cmd_command *command, void (*each)(FILE
     for (size_t i = 0; i < table.n; i++) each(out, command->name, &table.option[i]);
 }
 
-static void write_names(FILE *out, bool commands, bool topics)
+/* Writes the names of the commands, and with `topics` those of the topics. */
+static void write_names(FILE *out, const cmd_command *const *commands, bool topics)
 {
     const char *space = "";
-    for (const cmd_command *const *c = cmd_commands; commands && *c; c++, space = " ")
-        fprintf(out, "%s%s", space, (*c)->name);
+    for (const cmd_command *const *c = commands; *c; c++, space = " ") fprintf(out, "%s%s", space, (*c)->name);
     for (const manual_topic *t = manual_topics; topics && t->name; t++, space = " ")
         fprintf(out, "%s%s", space, t->name);
 }
@@ -96,7 +96,7 @@ static void bash_value(FILE *out, const char *command, const gls_option *option)
     fputs(" ;;\n", out);
 }
 
-bool manual_write_bash(FILE *out)
+bool manual_write_bash(FILE *out, const cmd_command *const *commands)
 {
     fputs("# bash completion of glslines; made by 'glslines help --format bash'\n"
           "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
@@ -106,13 +106,13 @@ bool manual_write_bash(FILE *out)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           out);
-    write_names(out, true, false);
+    write_names(out, commands, false);
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    case \"${COMP_WORDS[1]} $before\" in\n",
           out);
-    for (const cmd_command *const *c = cmd_commands; *c; c++) each_option(out, *c, bash_value);
+    for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, bash_value);
     fputs("        *)\n            case \"${COMP_WORDS[1]} $current\" in\n", out);
-    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+    for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "                '%s -'*) words='", (*c)->name);
         each_option(out, *c, bash_name);
         fputs("'; again='", out);
@@ -122,7 +122,7 @@ bool manual_write_bash(FILE *out)
     for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
         fprintf(out, "                '%s '*) files='" TRACTOGRAMS "' ;;\n", of_tractograms[i]);
     fputs("                'help '*) words='", out);
-    write_names(out, true, true);
+    write_names(out, commands, true);
     fputs("' ;;\n                *) files=-f ;;\n            esac\n            ;;\n    esac\n"
           "    # what was given is offered once more only where it may be repeated\n"
           "    words=\" $words \"\n"
@@ -183,13 +183,13 @@ static void zsh_option(FILE *out, const char *command, const gls_option *option)
     fputs("' \\\n", out);
 }
 
-bool manual_write_zsh(FILE *out)
+bool manual_write_zsh(FILE *out, const cmd_command *const *commands)
 {
     fputs("#compdef glslines\n# zsh completion of glslines; made by 'glslines help --format zsh'\n"
           "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
           "_glslines() {\n    local -a commands\n    commands=(\n",
           out);
-    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+    for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "        '%s:", (*c)->name);
         write_sentence(out, (*c)->summary, ":'\\");
         fputs("'\n", out);
@@ -198,12 +198,12 @@ bool manual_write_zsh(FILE *out)
           "    if ((CURRENT == 2)); then\n        _describe command commands\n        return\n    fi\n"
           "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n",
           out);
-    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+    for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "        %s)\n            _arguments \\\n", (*c)->name);
         each_option(out, *c, zsh_option);
         if (strcmp((*c)->name, "help") == 0) {
             fputs("                '*:topic:(", out);
-            write_names(out, true, true);
+            write_names(out, commands, true);
             fputs(")'\n", out);
         } else if (takes_tractograms((*c)->name)) {
             fputs("                '*:tractogram:_files -g \"*.(trx|trk|tck|vtk)\"'\n", out);
@@ -234,19 +234,19 @@ static void fish_option(FILE *out, const char *command, const gls_option *option
     fputs("'\n", out);
 }
 
-bool manual_write_fish(FILE *out)
+bool manual_write_fish(FILE *out, const cmd_command *const *commands)
 {
     fputs("# fish completion of glslines; made by 'glslines help --format fish'\n"
           "function __glslines_devices\n    " LIST_DEVICES "\nend\n"
           "complete -c glslines -n __fish_use_subcommand -l version -d 'Print the version and exit'\n"
           "complete -c glslines -n __fish_use_subcommand -s h -l help -d 'List commands and topics'\n",
           out);
-    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+    for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "complete -c glslines -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
         write_sentence(out, (*c)->summary, "'\\");
         fputs("'\n", out);
     }
-    for (const cmd_command *const *c = cmd_commands; *c; c++) each_option(out, *c, fish_option);
+    for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, fish_option);
     for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
         for (const char *s = TRACTOGRAMS; *s; s += strspn(s, " "), s += strcspn(s, " "))
             fprintf(
@@ -254,7 +254,7 @@ bool manual_write_fish(FILE *out)
                 "complete -c glslines -n '__fish_seen_subcommand_from %s' -k -xa '(__fish_complete_suffix .%.*s)'\n",
                 of_tractograms[i], (int)strcspn(s + strspn(s, " "), " "), s + strspn(s, " "));
     fputs("complete -c glslines -n '__fish_seen_subcommand_from help' -f -a '", out);
-    write_names(out, true, true);
+    write_names(out, commands, true);
     fputs("'\n", out);
     return true;
 }

@@ -96,13 +96,13 @@ static cJSON *topic_json(const manual_topic *topic, bool with_text)
     return object;
 }
 
-static cJSON *overview_json(void)
+static cJSON *overview_json(const cmd_command *const *commands)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "program", "glslines");
     cJSON_AddStringToObject(object, "version", gls_version());
-    cJSON *commands = cJSON_AddArrayToObject(object, "commands");
-    for (const cmd_command *const *c = cmd_commands; *c; c++) cJSON_AddItemToArray(commands, command_json(*c));
+    cJSON *list = cJSON_AddArrayToObject(object, "commands");
+    for (const cmd_command *const *c = commands; *c; c++) cJSON_AddItemToArray(list, command_json(*c));
     cJSON *topics = cJSON_AddArrayToObject(object, "topics");
     for (const manual_topic *t = manual_topics; t->name; t++) cJSON_AddItemToArray(topics, topic_json(t, false));
     cJSON *codes = cJSON_AddArrayToObject(object, "exit_codes");
@@ -115,9 +115,10 @@ static cJSON *overview_json(void)
     return object;
 }
 
-bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic)
+bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
+                       const manual_topic *topic)
 {
-    cJSON *object = command ? command_json(command) : topic ? topic_json(topic, true) : overview_json();
+    cJSON *object = command ? command_json(command) : topic ? topic_json(topic, true) : overview_json(commands);
     char *text = gls_json_print(object);
     if (text) fprintf(out, "%s\n", text);
     cJSON_Delete(object);

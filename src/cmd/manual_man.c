@@ -338,7 +338,7 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     return true;
 }
 
-bool manual_write_overview_page(FILE *out)
+bool manual_write_overview_page(FILE *out, const cmd_command *const *commands)
 {
     page p = {.out = out};
     char title[256];
@@ -348,7 +348,7 @@ bool manual_write_overview_page(FILE *out)
           "\\fBglslines help\\fR [\\fICOMMAND\\fR|\\fITOPIC\\fR]\n.br\n\\fBglslines \\-\\-version\\fR\n",
           out);
     write_section(&p, "Commands");
-    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+    for (const cmd_command *const *c = commands; *c; c++) {
         fputs(".TP\n\\fBglslines\\-", out);
         write_literal(out, (*c)->name);
         fputs("\\fR(1)\n", out);

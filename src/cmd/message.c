@@ -70,7 +70,8 @@ static bool is_terminal(void)
     return isatty(STDERR_FILENO) == 1 && term && *term && strcmp(term, "dumb") != 0;
 }
 
-bool cmd_terminal_has_colour(void)
+/* Whether standard error is a terminal with colours and NO_COLOR is not set. */
+static bool cmd_terminal_has_colour(void)
 {
     const char *none = getenv("NO_COLOR");
     return (!none || !*none) && is_terminal();

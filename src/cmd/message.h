@@ -65,8 +65,6 @@ void cmd_message_status_line(const char *line);
 /* --- The terminal at standard error: colours, and progress in its tab or on the task bar (escape sequence OSC 9;4,
  * which Windows Terminal, Konsole, Ghostty, WezTerm and iTerm2 understand). */
 
-/* Whether standard error is a terminal with colours and NO_COLOR is not set. */
-bool cmd_terminal_has_colour(void);
 /* Shows a fraction from 0 to 1. Call it whenever the progress line is drawn. An unchanged percentage is written only at
  * every 40th call. */
 void cmd_terminal_progress(double fraction);

@@ -40,25 +40,9 @@ void gls_odf_source_destroy(gls_odf_source *source)
     free(source);
 }
 
-void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
-{
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
-    if (frame == GLS_BVEC_FSL && gls_grid_determinant(grid) > 0) map[0][0] = -1;
-}
-
 static void apply(const double map[3][3], const double in[3], double out[3])
 {
     for (int r = 0; r < 3; r++) out[r] = map[r][0] * in[0] + map[r][1] * in[1] + map[r][2] * in[2];
-}
-
-gls_status gls_odf_fail_order(const char *name, size_t n)
-{
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full "
-                    "bases 4, 9, 16, 25, 36, ... 289)",
-                    name, n);
 }
 
 static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)

@@ -29,6 +29,22 @@ static void spread(size_t n, double (*direction)[3])
     }
 }
 
+void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
+    if (frame == GLS_BVEC_FSL && gls_grid_determinant(grid) > 0) map[0][0] = -1;
+}
+
+gls_status gls_odf_fail_order(const char *name, size_t n)
+{
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full "
+                    "bases 4, 9, 16, 25, 36, ... 289)",
+                    name, n);
+}
+
 /* Computes the transform (k x k) from old to new coefficients. turn: maps directions of the new frame to the old one.
  * Degrees do not mix. */
 static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],

@@ -2,7 +2,6 @@
 #include "gpu/objects.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,4 +118,26 @@ void gls_announced_finish(gls_device *device)
         free(a->source);
         free(a);
     }
+}
+
+GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size)
+{
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    *message = '\0';
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, ok);
+    GLuint linked = glCreateProgram();
+    if (*ok) {
+        glAttachShader(linked, shader);
+        glLinkProgram(linked);
+        glGetProgramiv(linked, GL_LINK_STATUS, ok);
+        if (!*ok) glGetProgramInfoLog(linked, size, NULL, message);
+    } else {
+        glGetShaderInfoLog(shader, size, NULL, message);
+    }
+    for (char *c = message; !*ok && *c; c++)
+        if (gls_is_space((unsigned char)*c)) *c = ' ';
+    glDeleteShader(shader);
+    return linked;
 }

@@ -48,6 +48,14 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     return gls_device_check(device, what);
 }
 
+/* Adds to and subtracts from the bytes that the device holds. */
+static void account(gls_device *device, uint64_t added, uint64_t removed)
+{
+    device->memory.allocated_bytes += added - removed;
+    if (device->memory.allocated_bytes > device->memory.peak_bytes)
+        device->memory.peak_bytes = device->memory.allocated_bytes;
+}
+
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                              gls_buffer **out)
 {
@@ -69,7 +77,7 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
     if (!status) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
     if (!status) {
         device->memory.n_buffers++;
-        gls_device_account(device, bytes, 0);
+        account(device, bytes, 0);
         *out = buffer;
     } else {
         glDeleteBuffers(1, &buffer->name);
@@ -87,7 +95,7 @@ void gls_buffer_destroy(gls_buffer *buffer)
     if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost)
         glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;
-    gls_device_account(device, 0, buffer->size);
+    account(device, 0, buffer->size);
     gls_device_release(device);
     free(buffer);
 }
@@ -278,7 +286,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     if (!status) status = gls_handle_add(texture, GLS_HANDLE_TEXTURE, device, label, free);
     if (!status) {
         device->memory.n_textures++;
-        gls_device_account(device, texture->bytes, 0);
+        account(device, texture->bytes, 0);
         *out = texture;
     } else {
         glDeleteTextures(1, &texture->name);
@@ -295,7 +303,7 @@ void gls_texture_destroy(gls_texture *texture)
     gls_device_hold(device);
     if (!device->lost) glDeleteTextures(1, &texture->name);
     device->memory.n_textures--;
-    gls_device_account(device, 0, texture->bytes);
+    account(device, 0, texture->bytes);
     gls_device_release(device);
     free(texture);
 }

@@ -60,8 +60,6 @@ uint32_t gls_apart_expected(uint32_t invocation, uint32_t word);
  * of /proc, /sys and /dev. */
 bool gls_visible_address(const char *root, const char *address, const char **variable);
 
-/* Stores the PCI address of a render node ("/dev/dri/renderD128"). Returns false if it has none. */
-bool gls_visible_address_of(const char *node, char *address, size_t size);
 /* Whether the GPU of this render node may be used. node "": unknown, so it may. */
 bool gls_visible_node(const char *node, const char **variable);
 

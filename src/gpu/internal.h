@@ -231,9 +231,6 @@ void gls_span_end(gls_device *device);
 /* Moves finished phases to the timeline. all: waits for all phases. */
 void gls_spans_take(gls_device *device, bool all);
 
-/* Updates the memory in use by the device, in bytes. */
-void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
-
 /* --- Completion count: each work group adds one to a counter on the device when it is done. Drivers of small boards
  * stop a kernel that runs too long, and some do not report it: the output then keeps whatever was there before. So,
  * where the host reads results it also reads the counter; a device whose work groups did not all finish counts as

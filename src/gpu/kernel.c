@@ -11,6 +11,7 @@
 #include "gpu/internal.h"
 #include "gpu/source.h"
 #include "util/clock.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/output_file.h"
 #include "util/text.h"
@@ -30,7 +31,7 @@ static void log_source(const char *label, const char *text)
 /* Writes each composed source to the folder named by GLSLINES_DUMP_SHADERS, for offline validation. */
 static void dump_source(const char *label, const char *text)
 {
-    const char *directory = getenv("GLSLINES_DUMP_SHADERS");
+    const char *directory = gls_test_variable("GLSLINES_DUMP_SHADERS");
     char path[4096];
     if (!directory || snprintf(path, sizeof path, "%s/%s.comp", directory, label) >= (int)sizeof path) return;
     (void)gls_file_write(path, true, NULL, text, strlen(text));
@@ -67,28 +68,6 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
                         "shader '%s' has %llu invocations in a work group, over the device's limit of %u", label,
                         (unsigned long long)invocations, info->max_work_group_size);
     return GLS_OK;
-}
-
-GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size)
-{
-    GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
-    *message = '\0';
-    glShaderSource(shader, 1, &text, NULL);
-    glCompileShader(shader);
-    glGetShaderiv(shader, GL_COMPILE_STATUS, ok);
-    GLuint linked = glCreateProgram();
-    if (*ok) {
-        glAttachShader(linked, shader);
-        glLinkProgram(linked);
-        glGetProgramiv(linked, GL_LINK_STATUS, ok);
-        if (!*ok) glGetProgramInfoLog(linked, size, NULL, message);
-    } else {
-        glGetShaderInfoLog(shader, size, NULL, message);
-    }
-    for (char *c = message; !*ok && *c; c++)
-        if (gls_is_space((unsigned char)*c)) *c = ' ';
-    glDeleteShader(shader);
-    return linked;
 }
 
 static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)

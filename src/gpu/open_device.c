@@ -449,10 +449,3 @@ gls_device_memory gls_device_get_memory(const gls_device *device)
     pthread_mutex_unlock((pthread_mutex_t *)&device->lock);
     return none;
 }
-
-void gls_device_account(gls_device *device, uint64_t added, uint64_t removed)
-{
-    device->memory.allocated_bytes += added - removed;
-    if (device->memory.allocated_bytes > device->memory.peak_bytes)
-        device->memory.peak_bytes = device->memory.allocated_bytes;
-}

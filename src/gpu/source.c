@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -29,7 +30,7 @@ static const char *built_in(const char *name)
 
 static char *read_override(const char *name)
 {
-    const char *directory = getenv("GLSLINES_SHADER_DIR");
+    const char *directory = gls_test_variable("GLSLINES_SHADER_DIR");
     char path[4096];
     if (!directory || snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) return NULL;
     FILE *file = fopen(path, "rb");

@@ -226,7 +226,8 @@ bool gls_visible_address(const char *root, const char *address, const char **var
     return has_address(chosen, choose(seen, k, hip, chosen), address);
 }
 
-bool gls_visible_address_of(const char *node, char *address, size_t size)
+/* Stores the PCI address of a render node ("/dev/dri/renderD128"). Returns false if it has none. */
+static bool visible_address_of(const char *node, char *address, size_t size)
 {
     struct stat info;
     char link[64], target[PATH_MAX];
@@ -244,6 +245,5 @@ bool gls_visible_node(const char *node, const char **variable)
 {
     char address[32];
     *variable = NULL;
-    return !*node || !gls_visible_address_of(node, address, sizeof address) ||
-           gls_visible_address("", address, variable);
+    return !*node || !visible_address_of(node, address, sizeof address) || gls_visible_address("", address, variable);
 }

@@ -51,9 +51,9 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
 /* Known variables without their prefix. src/doc/environment.md describes them. */
 static const char *const known[] = {
 #ifdef GLS_TEST_VARIABLES
-    "CHECKED",    "FORCE_LIMITS", "INJECT",  "IN_FLIGHT", "MAP",   "ODF_CELLS", "RECEIPTS",
+    "CHECKED",    "DUMP_SHADERS", "FORCE_LIMITS", "INJECT", "IN_FLIGHT", "MAP", "ODF_CELLS", "RECEIPTS", "SHADER_DIR",
 #endif
-    "DESKTOP_ID", "DUMP_SHADERS", "LIBRARY", "OSC",       "PROBE", "SELF_TEST", "SHADER_DIR",
+    "DESKTOP_ID", "LIBRARY",      "OSC",          "PROBE",  "SELF_TEST",
 };
 /* Variables that module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};

@@ -82,7 +82,7 @@ static const char *field(const char *entry, size_t length, const char *name, cha
     return value;
 }
 
-void gls_cite_list(gls_text *out, const char *version, const char *const *key, size_t n)
+static void cite_list(gls_text *out, const char *version, const char *const *key, size_t n)
 {
     static const char *const names[] = {"author", "title", "journal", "booktitle", "volume", "pages", "year", "school"};
     char value[8][512];
@@ -128,7 +128,7 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
     if (format == GLS_CITE_CFF)
         gls_text_puts(&out, gls_page_part("CITATION.cff"));
     else
-        (format == GLS_CITE_BIBTEX ? gls_cite_bibtex : gls_cite_list)(&out, version, key, n);
+        (format == GLS_CITE_BIBTEX ? gls_cite_bibtex : cite_list)(&out, version, key, n);
     *text = gls_text_take(&out);
     if (!*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory for references");
 fail:

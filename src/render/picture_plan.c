@@ -8,6 +8,7 @@
 
 #include "util/file.h"
 #include "util/numbers.h"
+#include "util/option.h"
 #include "util/status.h"
 
 #define VIEWS "superior, inferior, anterior, posterior, left, right, axial, coronal, sagittal, oblique, slab"
@@ -273,4 +274,15 @@ void gls_render_plan_finish(gls_render_plan *plan)
 {
     free(plan->named);
     plan->named = NULL;
+}
+
+gls_render_options gls_render_options_default(void)
+{
+    return (gls_render_options){
+#define ROW GLS_ROW_DEFAULT
+#include "render/render.def"
+#undef ROW
+        .size = sizeof(gls_render_options),
+        .read = gls_tractogram_read_options_default(),
+    };
 }

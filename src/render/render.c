@@ -2,7 +2,6 @@
 #include <glslines/render.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +15,6 @@
 #include "util/text.h"
 #include "util/status.h"
 #include "workflow/run.h"
-
-gls_render_options gls_render_options_default(void)
-{
-    return (gls_render_options){
-#define ROW GLS_ROW_DEFAULT
-#include "render/render.def"
-#undef ROW
-        .size = sizeof(gls_render_options),
-        .read = gls_tractogram_read_options_default(),
-    };
-}
 
 static gls_status check_numbers(const gls_render_options *o)
 {

@@ -2,7 +2,6 @@
 #include "render/report_parts.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,42 +31,6 @@ gls_report_options gls_report_options_default(void)
 }
 
 /* --- Values of the sidecar -------------------------------------------------- */
-
-const cJSON *gls_report_get(const gls_report *report, const char *path)
-{
-    const cJSON *at = report->sidecar;
-    char key[64];
-    while (at && *path) {
-        size_t n = strcspn(path, "/");
-        snprintf(key, sizeof key, "%.*s", (int)n, path);
-        at = cJSON_GetObjectItemCaseSensitive(at, key);
-        path += n + (path[n] == '/');
-    }
-    return at;
-}
-
-double gls_report_number(const gls_report *report, const char *path)
-{
-    const cJSON *item = gls_report_get(report, path);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-const char *gls_report_text(const gls_report *report, const char *path)
-{
-    const cJSON *item = gls_report_get(report, path);
-    return cJSON_IsString(item) ? item->valuestring : NULL;
-}
-
-void gls_text_number(gls_text *out, double v)
-{
-    char text[32];
-    if (!isfinite(v))
-        gls_text_puts(out, "-");
-    else if (v == floor(v) && v >= 0 && v < 1e15)
-        gls_text_puts(out, gls_format_count((uint64_t)v, text, sizeof text));
-    else
-        gls_text_printf(out, "%.2f", v);
-}
 
 /* --- Inputs ----------------------------------------------------------------- */
 
@@ -257,12 +220,6 @@ static void append_value(void *user, gls_text *out, const char *name)
     if (strcmp(name, "json") == 0) gls_html_json(out, r->sidecar ? r->sidecar_text : "null");
     if (strcmp(name, "lines") == 0 && gls_report_lines(r, out) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
-}
-
-gls_status gls_report_add_file(gls_report *r, const char *path, const void *data, size_t bytes)
-{
-    gls_status status = gls_run_writes(&r->run, path);
-    return status ? status : gls_file_write(path, r->options->force, &r->run.group, data, bytes);
 }
 
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)

@@ -225,3 +225,9 @@ gls_status gls_report_versions(gls_report *r)
     free(text);
     return status;
 }
+
+gls_status gls_report_add_file(gls_report *r, const char *path, const void *data, size_t bytes)
+{
+    gls_status status = gls_run_writes(&r->run, path);
+    return status ? status : gls_file_write(path, r->options->force, &r->run.group, data, bytes);
+}

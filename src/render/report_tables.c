@@ -443,3 +443,39 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     free(text);
     gls_text_puts(out, "</textarea>\n");
 }
+
+const cJSON *gls_report_get(const gls_report *report, const char *path)
+{
+    const cJSON *at = report->sidecar;
+    char key[64];
+    while (at && *path) {
+        size_t n = strcspn(path, "/");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        at = cJSON_GetObjectItemCaseSensitive(at, key);
+        path += n + (path[n] == '/');
+    }
+    return at;
+}
+
+double gls_report_number(const gls_report *report, const char *path)
+{
+    const cJSON *item = gls_report_get(report, path);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+const char *gls_report_text(const gls_report *report, const char *path)
+{
+    const cJSON *item = gls_report_get(report, path);
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+void gls_text_number(gls_text *out, double v)
+{
+    char text[32];
+    if (!isfinite(v))
+        gls_text_puts(out, "-");
+    else if (v == floor(v) && v >= 0 && v < 1e15)
+        gls_text_puts(out, gls_format_count((uint64_t)v, text, sizeof text));
+    else
+        gls_text_printf(out, "%.2f", v);
+}

@@ -1,10 +1,6 @@
-/* Opens tractograms, recognises their format by content, and reads their streamlines in blocks. */
+/* Opens tractograms, recognises their format by content, and closes them. */
 #include "tractogram/readers.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +9,6 @@
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
-
-/* memory for the values of one kind of column in one block, unless a single row is larger */
-#define MEMORY ((size_t)64 << 20)
 
 static const struct {
     const char *name, *start; /* first bytes of a file of this format */
@@ -37,196 +30,6 @@ gls_tractogram_read_options gls_tractogram_read_options_default(void)
 {
     return (gls_tractogram_read_options){
         .size = sizeof(gls_tractogram_read_options), .reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
-}
-
-void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    if (r->options.quiet) return;
-    va_start(args, format);
-    gls_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    gls_log(GLS_LOG_WARNING, "%s", text);
-}
-
-gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)
-{
-    return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s", r->path, what);
-}
-
-gls_status gls_reader_no_memory(const gls_tractogram_reader *r)
-{
-    return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
-}
-
-gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *data, size_t bytes)
-{
-    return gls_regular_read(r->path, r->fd, from, data, bytes);
-}
-
-void gls_swap_bytes(void *data, size_t n, size_t bytes)
-{
-    unsigned char *p = data;
-    for (size_t i = 0; i < n; i++, p += bytes)
-        for (size_t k = 0; k < bytes / 2; k++) {
-            unsigned char c = p[k];
-            p[k] = p[bytes - 1 - k];
-            p[bytes - 1 - k] = c;
-        }
-}
-
-gls_status gls_reader_add_column(gls_tractogram_reader *r, gls_reader_columns *columns, const char *name, gls_type type,
-                                 uint32_t components)
-{
-    const size_t n = columns->n;
-    if (gls_column_find(columns->shown, n, name))
-        return gls_fail(GLS_ERR_INPUT, "%s: has two columns named %s", r->path, name);
-    gls_column *shown = realloc(columns->shown, (n + 1) * sizeof *shown);
-    if (shown) columns->shown = shown;
-    gls_column *filled = realloc(columns->filled, (n + 1) * sizeof *filled);
-    if (filled) columns->filled = filled;
-    char *copy = strdup(name);
-    if (!shown || !filled || !copy) {
-        free(copy);
-        return gls_reader_no_memory(r);
-    }
-    shown[n] = filled[n] = (gls_column){copy, type, components, NULL};
-    columns->n++;
-    return GLS_OK;
-}
-
-gls_status gls_reader_add_header(gls_tractogram_reader *r, const char *key, const char *value)
-{
-    gls_tractogram_info *info = &r->info;
-    for (size_t i = 0; i < info->n_header; i++) {
-        if (strcmp(r->header[i].key, key) != 0) continue;
-        size_t n = strlen(r->header[i].value);
-        char *joined = realloc((char *)r->header[i].value, n + strlen(value) + 2);
-        if (!joined) return gls_reader_no_memory(r);
-        joined[n] = '\n';
-        strcpy(joined + n + 1, value);
-        r->header[i].value = joined;
-        return GLS_OK;
-    }
-    gls_header_field *header = realloc(r->header, (info->n_header + 1) * sizeof *header);
-    if (!header) return gls_reader_no_memory(r);
-    r->header = header;
-    info->header = header;
-    header[info->n_header] = (gls_header_field){strdup(key), strdup(value)};
-    return header[info->n_header].key && header[info->n_header++].value ? GLS_OK : gls_reader_no_memory(r);
-}
-
-static size_t row_bytes(const gls_reader_columns *columns)
-{
-    size_t bytes = 0;
-    for (size_t k = 0; k < columns->n; k++) bytes += gls_column_row_bytes(&columns->shown[k]);
-    return bytes;
-}
-
-static size_t limit(size_t most, size_t bytes)
-{
-    size_t rows = MEMORY / bytes;
-    return rows < 1 ? 1 : rows < most ? rows : most;
-}
-
-gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
-{
-    if (n <= r->point_capacity) return GLS_OK;
-    size_t capacity = r->point_capacity;
-    while (capacity < n) capacity += capacity / 2 + 256;
-    float(*point)[3] = realloc(r->point, capacity * sizeof *point);
-    bool ok = point != NULL;
-    if (ok) r->point = point;
-    for (size_t k = 0; k < r->dpv.n && ok; k++) {
-        gls_column *c = &r->dpv.filled[k];
-        void *data = realloc((void *)c->data, capacity * gls_column_row_bytes(c));
-        ok = data != NULL;
-        if (ok) c->data = data;
-    }
-    if (!ok)
-        return gls_fail(GLS_ERR_MEMORY, "%s: no memory for a streamline of %llu points", r->path,
-                        (unsigned long long)n);
-    r->point_capacity = capacity;
-    return GLS_OK;
-}
-
-/* Allocates the memory for one block. */
-static gls_status make_room(gls_tractogram_reader *r)
-{
-    r->line_offset = calloc(r->max_lines + 1, sizeof *r->line_offset);
-    if (!r->line_offset) return gls_reader_no_memory(r);
-    gls_reader_columns *kinds[] = {&r->dps, &r->group};
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < kinds[i]->n; k++) {
-            gls_column *c = &kinds[i]->filled[k];
-            c->data = calloc(r->max_lines, gls_column_row_bytes(c));
-            if (!c->data) return gls_reader_no_memory(r);
-        }
-    return gls_reader_reserve(r, 1);
-}
-
-static void exchange(void *a, void *b, size_t bytes)
-{
-    char keep[sizeof(gls_reader_room)];
-    memcpy(keep, a, bytes);
-    memcpy(a, b, bytes);
-    memcpy(b, keep, bytes);
-}
-
-void gls_reader_exchange(gls_tractogram_reader *r, gls_reader_room *room)
-{
-    exchange(&r->line_offset, &room->line_offset, sizeof r->line_offset);
-    exchange(&r->point, &room->point, sizeof r->point);
-    exchange(&r->point_capacity, &room->point_capacity, sizeof r->point_capacity);
-    exchange(&r->dps.filled, &room->filled[0], sizeof r->dps.filled);
-    exchange(&r->dpv.filled, &room->filled[1], sizeof r->dpv.filled);
-    exchange(&r->group.filled, &room->filled[2], sizeof r->group.filled);
-}
-
-static gls_column *copy_columns(const gls_reader_columns *columns)
-{
-    gls_column *copy = calloc(columns->n + 1, sizeof *copy);
-    for (size_t k = 0; copy && k < columns->n; k++) copy[k] = columns->shown[k];
-    return copy;
-}
-
-gls_status gls_reader_room_create(gls_tractogram_reader *r, gls_reader_room *room)
-{
-    *room = (gls_reader_room){.filled = {copy_columns(&r->dps), copy_columns(&r->dpv), copy_columns(&r->group)}};
-    if (!room->filled[0] || !room->filled[1] || !room->filled[2]) return gls_reader_no_memory(r);
-    gls_reader_exchange(r, room);
-    gls_status status = make_room(r);
-    gls_reader_exchange(r, room);
-    return status;
-}
-
-void gls_reader_room_finish(const gls_tractogram_reader *r, gls_reader_room *room)
-{
-    const size_t n[] = {r->dps.n, r->dpv.n, r->group.n};
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t k = 0; room->filled[i] && k < n[i]; k++) free((void *)room->filled[i][k].data);
-        free(room->filled[i]);
-    }
-    free(room->line_offset);
-    free(room->point);
-    *room = (gls_reader_room){0};
-}
-
-static gls_status prepare(gls_tractogram_reader *r)
-{
-    gls_tractogram_info *info = &r->info;
-    info->n_dps = r->dps.n;
-    info->n_dpv = r->dpv.n;
-    info->n_groups = r->group.n;
-    info->dps = r->dps.shown;
-    info->dpv = r->dpv.shown;
-    info->group = r->group.shown;
-    info->group_size = r->group_size;
-    info->dpg = r->dpg;
-    r->max_lines = limit(GLS_READER_LINES, 8 + row_bytes(&r->dps) + row_bytes(&r->group));
-    r->max_points = limit(GLS_READER_POINTS, 12 + row_bytes(&r->dpv));
-    return make_room(r);
 }
 
 /* Error for a file of no known format. Names the packer if the first bytes are those of a packed file. */
@@ -285,7 +88,7 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
         if (!status) status = recognise(r);
     }
     if (!status) status = r->driver->open(r);
-    if (!status) status = prepare(r);
+    if (!status) status = gls_reader_prepare(r);
     if (!status)
         *reader = r;
     else
@@ -336,45 +139,4 @@ void gls_tractogram_reader_close(gls_tractogram_reader *r)
     free(r->point);
     free(r->path);
     free(r);
-}
-
-static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
-{
-    const uint32_t exponent = 0x7f800000;
-    const float *x = r->point[0];
-    size_t end = 3 * (size_t)r->line_offset[n], at = 0, line = 0;
-    uint32_t largest = 0, bits;
-    for (size_t i = 0; i < end; i++) {
-        memcpy(&bits, &x[i], sizeof bits);
-        bits &= exponent;
-        largest = bits > largest ? bits : largest;
-    }
-    if (largest < exponent) return GLS_OK;
-    while (isfinite(x[at])) at++;
-    while (r->line_offset[line + 1] <= at / 3) line++;
-    return gls_fail(GLS_ERR_INPUT, "%s: a point of streamline %llu is not finite", r->path,
-                    (unsigned long long)(r->lines_read + line));
-}
-
-gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines *lines)
-{
-    GLS_REQUIRE(r && lines);
-    size_t n = 0;
-    r->line_offset[0] = 0;
-    r->seen_finite = false;
-    gls_status status = r->driver->next(r, &n);
-    if (!status && !r->options.allow_invalid && !r->seen_finite) status = check_finite(r, n);
-    if (status) return status;
-    r->lines_read += n;
-    r->points_read += r->line_offset[n];
-    *lines = (gls_streamlines){.n = n,
-                               .offset = r->line_offset,
-                               .point = (const float(*)[3])r->point,
-                               .n_dps = r->dps.n,
-                               .n_dpv = r->dpv.n,
-                               .n_groups = r->group.n,
-                               .dps = r->dps.filled,
-                               .dpv = r->dpv.filled,
-                               .group = r->group.filled};
-    return GLS_OK;
 }

@@ -102,6 +102,8 @@ gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_colum
                                  gls_type type, uint32_t components);
 /* Adds a header field. Values of repeated keys are joined. */
 gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key, const char *value);
+/* Fills in the description of an open reader, and allocates the memory for its first block. */
+gls_status gls_reader_prepare(gls_tractogram_reader *reader);
 /* Makes room for n points and their dpv in the current block. */
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
 /* Allocates memory for another block of an open reader. Free it even after a failure. */

@@ -1,9 +1,11 @@
 /* Headers of MRtrix3's tracks and track scalars. */
 #include "tractogram/file_formats.h"
+#include "tractogram/readers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -110,4 +112,37 @@ void gls_tck_header_finish(gls_tck_header *h)
 {
     free(h->file);
     *h = (gls_tck_header){.file = NULL};
+}
+
+/* Ignores a line of the header. */
+static gls_status skip_line(void *user, const char *key, const char *value, const char *whole, size_t value_at)
+{
+    (void)user, (void)key, (void)value, (void)whole, (void)value_at;
+    return GLS_OK;
+}
+
+gls_status gls_tck_data_file(const char *path, char **file)
+{
+    static const char start[] = "mrtrix tracks";
+    gls_tck_header header = {.file = NULL};
+    gls_cursor data = {0};
+    char head[sizeof start - 1];
+    struct stat info;
+    uint64_t bytes = 0;
+    int fd;
+    *file = NULL;
+    /* a pipe must not be opened, because closing it would end it */
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || gls_regular_open(path, &fd, &bytes) != GLS_OK)
+        return GLS_OK;
+    const bool is_tck = bytes >= sizeof head && gls_regular_read(path, fd, 0, head, sizeof head) == GLS_OK &&
+                        memcmp(head, start, sizeof head) == 0;
+    if (is_tck && gls_tck_header_read(path, fd, bytes, skip_line, NULL, &header) == GLS_OK && header.file &&
+        gls_tck_header_open(&header, path, fd, bytes, 3, true, &data) == GLS_OK) {
+        gls_cursor_finish(&data);
+        *file = header.file;
+        header.file = NULL;
+    }
+    gls_tck_header_finish(&header);
+    close(fd);
+    return GLS_OK;
 }

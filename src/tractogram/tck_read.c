@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct tck {
@@ -191,31 +190,6 @@ static void close_tck(gls_tractogram_reader *r)
     tck *t = r->state;
     if (t) gls_tck_header_finish(&t->header);
     free(t);
-}
-
-gls_status gls_tck_data_file(const char *path, char **file)
-{
-    static const char start[] = "mrtrix tracks";
-    gls_tractogram_read_options options = gls_tractogram_read_options_default();
-    gls_tractogram_reader *r = NULL;
-    char head[sizeof start - 1];
-    struct stat info;
-    uint64_t bytes = 0;
-    int fd;
-    *file = NULL;
-    /* a pipe must not be opened, because closing it would end it */
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || gls_regular_open(path, &fd, &bytes) != GLS_OK)
-        return GLS_OK;
-    const bool is_tck = bytes >= sizeof head && gls_regular_read(path, fd, 0, head, sizeof head) == GLS_OK &&
-                        memcmp(head, start, sizeof head) == 0;
-    close(fd);
-    options.quiet = options.recover = true;
-    if (!is_tck || gls_tractogram_reader_open(path, &options, &r) != GLS_OK) return GLS_OK;
-    const tck *t = r->driver == &gls_tck_reader ? r->state : NULL;
-    gls_status status = GLS_OK;
-    if (t && t->header.file && !(*file = strdup(t->header.file))) status = gls_reader_no_memory(r);
-    gls_tractogram_reader_close(r);
-    return status;
 }
 
 const gls_reader_driver gls_tck_reader = {open_tck, next_tck, close_tck};

@@ -1,4 +1,4 @@
-/* The parts of writing that all formats share: checks, columns, groups, completion. */
+/* Writes tractograms: chooses the format, checks streamlines, defines columns and groups, completes the file. */
 #include "util/file.h"
 #include "tractogram/writers.h"
 #include "util/text.h"
@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PACKER_BYTES ((size_t)1 << 20)
 
 static const struct {
     const char *suffix;
@@ -67,26 +65,6 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     else
         gls_tractogram_writer_abort(w);
     return status;
-}
-
-/* Whether n values are finite. x * 0 is NaN for infinities and NaN, so the sum is 0 if all are finite; compilers
- * vectorise this. */
-static bool all_finite(const float *x, size_t n)
-{
-    float sum = 0.0f, part[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        for (int k = 0; k < 8; k++) part[k] += x[i + (size_t)k] * 0.0f;
-    }
-    for (; i < n; i++) sum += x[i] * 0.0f;
-    for (int k = 0; k < 8; k++) sum += part[k];
-    return sum == 0.0f;
-}
-
-gls_status gls_writer_check_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n)
-{
-    if (all_finite(point[0], 3 * n)) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
 }
 
 /* Column k in the order dps, dpv, groups. */
@@ -186,12 +164,6 @@ void gls_writer_join(gls_tractogram_writer *w, gls_output_group *group)
     w->output.group = group;
 }
 
-void gls_writer_lose(gls_tractogram_writer *w, size_t column)
-{
-    const char *kind = column < w->n_dps ? "dps" : column < w->n_dps + w->n_dpv ? "dpv" : "group";
-    gls_text_printf(&w->lost, "%s%s %s", w->lost.length > 0 ? ", " : "", kind, w->column[column].name);
-}
-
 const char *gls_tractogram_writer_lost(const gls_tractogram_writer *w)
 {
     return w->lost.length > 0 ? w->lost.data : NULL;
@@ -267,49 +239,4 @@ void gls_tractogram_writer_abort(gls_tractogram_writer *w)
     gls_piece_rooms_finish(&w->rooms);
     gls_text_finish(&w->lost);
     free(w);
-}
-
-gls_status gls_packer_init(gls_packer *packer, gls_output *output)
-{
-    *packer = (gls_packer){.output = output, .data = malloc(PACKER_BYTES), .capacity = PACKER_BYTES};
-    return packer->data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
-}
-
-void gls_packer_finish(gls_packer *packer)
-{
-    free(packer->data);
-    packer->data = NULL;
-}
-
-gls_status gls_packer_flush(gls_packer *packer)
-{
-    size_t n = packer->n;
-    packer->n = 0;
-    if (packer->checked) packer->crc = gls_crc32(packer->crc, packer->data, n);
-    return gls_output_write(packer->output, packer->data, n);
-}
-
-gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes)
-{
-    while (bytes > 0) {
-        size_t room = packer->capacity - packer->n, n = bytes < room ? bytes : room;
-        memcpy(packer->data + packer->n, data, n);
-        packer->n += n;
-        data = (const char *)data + n;
-        bytes -= n;
-        if (packer->n == packer->capacity) {
-            gls_status status = gls_packer_flush(packer);
-            if (status) return status;
-        }
-    }
-    return GLS_OK;
-}
-
-gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
-{
-    gls_pieces all = *pieces;
-    all.output = packer->output;
-    all.crc = packer->checked ? &packer->crc : NULL;
-    gls_status status = gls_packer_flush(packer);
-    return !status ? gls_pieces_append(&all) : status;
 }

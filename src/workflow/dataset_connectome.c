@@ -16,16 +16,6 @@
 
 #define DONE "done" /* member of a sidecar for later runs: inputs, outputs, and replaced files */
 
-char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
-                             const char **root)
-{
-    static const char *const keys[] = {"seg", "atlas", "desc"};
-    char *found = NULL;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !found; i++)
-        found = gls_dataset_find_image(o, u, keys[i], atlas, "dseg", root);
-    return found;
-}
-
 /* Finds the table with names of labels, beside the image or in a folder above. NULL: none. */
 static char *find_names(const char *labels, const char *root)
 {

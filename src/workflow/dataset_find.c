@@ -90,6 +90,16 @@ char *gls_dataset_find_image(const gls_dataset_options *o, const gls_dataset_uni
     return NULL;
 }
 
+char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
+                             const char **root)
+{
+    static const char *const keys[] = {"seg", "atlas", "desc"};
+    char *found = NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !found; i++)
+        found = gls_dataset_find_image(o, u, keys[i], atlas, "dseg", root);
+    return found;
+}
+
 static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
                         const char *suffix)
 {

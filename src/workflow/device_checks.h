@@ -94,9 +94,4 @@ bool gls_known_fits(size_t same, size_t halves);
 /* --- The first run on an unknown renderer tracks the known scene in the mapping that it would use. The result is kept.
  */
 
-/* *mapping: the mapping to use for this getter and order. GLS_MAPPING_AUTO on a known renderer, and for a getter
- * without known streamlines. Otherwise the mapping that an earlier check found, or the first one that now tracks the
- * scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
-gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, int sh_order, gls_mapping *mapping);
-
 #endif

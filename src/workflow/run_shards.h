@@ -58,12 +58,6 @@ void gls_run_lengths_finish(gls_run_lengths *lengths);
 
 /* --- Merging maps: images of counts, and matrices, add up to those of the whole run. */
 
-/* Whether the name is one of a map: .nii, .nii.gz, .csv or .tsv. */
-bool gls_is_map_name(const char *path);
-/* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
- * for byte the map of the whole run. GLS_ERR_INPUT: a part is missing, occurs twice, or does not fit the others. */
-gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output, bool force, gls_output_group *group);
-
 /* --- Merging sidecars: check that shards belong to one run, and make the sidecar of that run. */
 
 /* A shard and its sidecar. */

@@ -88,7 +88,10 @@ static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *
     return status;
 }
 
-gls_status gls_self_test_mapping(gls_device *device, gls_direction_getter dg, int sh_order, gls_mapping *mapping)
+/* *mapping: the mapping to use for this getter and order. GLS_MAPPING_AUTO on a known renderer, and for a getter
+ * without known streamlines. Otherwise the mapping that an earlier check found, or the first one that now tracks the
+ * scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
+static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg, int sh_order, gls_mapping *mapping)
 {
     const gls_device_info *info = gls_device_get_info(device);
     char name[32];
@@ -139,7 +142,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     for (size_t i = 0; i < n && !status; i++) {
         mapping[i] = params->mapping;
         if (params->mapping == GLS_MAPPING_AUTO)
-            status = gls_self_test_mapping(devices[i], params->dg, order_of(params, input), &mapping[i]);
+            status = self_test_mapping(devices[i], params->dg, order_of(params, input), &mapping[i]);
     }
     return status ? status : gls_tracker_create_mapped(devices, n, params, input, mapping, tracker);
 }

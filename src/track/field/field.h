@@ -112,7 +112,5 @@ extern const gls_field_kind gls_field_textures;
  * GLS_ERR_UNSUPPORTED if the field does not fit. */
 gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
                              const gls_device_info *limits, uint32_t n_units, gls_field_plan *plan);
-/* Appends TILES(texture, tiles in it, first channel) for every texture. */
-void gls_textures_rows(gls_text *out, const gls_field_plan *plan);
 
 #endif

@@ -119,7 +119,8 @@ static gls_status create(gls_field *field, const char *label)
     return status;
 }
 
-void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
+/* Appends TILES(texture, tiles in it, first channel) for every texture. */
+static void textures_rows(gls_text *out, const gls_field_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_parts; i++)
         gls_text_printf(out, "TILES(%u, %u, %u)\n", i, tiles_of(plan, i),
@@ -146,7 +147,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "texels");
     for (int a = 0; a < 3; a++)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
-    gls_textures_rows(&text, plan);
+    textures_rows(&text, plan);
     gls_define_slot(d, "tile_loops", gls_text_take(&text), "a call for each texture");
     append_tiles(&text, plan);
     gls_define_slot(d, "tile_rows", gls_text_take(&text), "a call for each tile");

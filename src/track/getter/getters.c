@@ -1,7 +1,87 @@
 /* The table of direction getters, and what others ask of a row. */
-#include "track/getter/getter.h"
+#include <string.h>
 
+#include "track/field/field.h"
+#include "track/getter/getter.h"
 #include "track/getter/odf_field.h"
+#include "util/option.h"
+
+/* --- Direction getters without data, as controls for seeds, regions and connectomes. nulldist1: steps along a
+ * direction that is uniform in the cone round the last one. nulldist2: arcs to such a direction. seedtest: seeds
+ * without a step. */
+
+static gls_status check(const gls_track_params *params, const gls_track_input *input)
+{
+    (void)params, (void)input; /* these getters need only the stop map, which has been checked */
+    return GLS_OK;
+}
+
+/* Every kernel needs a field: fill it with zeros. */
+static void empty_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
+{
+    (void)user, (void)first, (void)count, (void)scratch;
+    memset(rows, 0, GLS_FIELD_BLOCK * sizeof *rows);
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
+                       size_t *failed)
+{
+    gls_field *field[GLS_TRACKER_MAX_DEVICES];
+    const gls_field_source source = {.block = empty_block};
+    (void)params;
+    for (size_t i = 0; i < n; i++) field[i] = &models[i]->field;
+    return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model)
+{
+    static const int steps[] = {[GLS_DG_NULLDIST1] = 1, [GLS_DG_NULLDIST2] = 2, [GLS_DG_SEEDTEST] = 0};
+    gls_table_floats(&model->tables, &model->defines, "MODEL_NOTHING", (const double[1]){0}, 1);
+    gls_define_int(&model->defines, "NULL_STEPS", steps[request->params->dg], "none, straight, or along arcs");
+    return gls_textures_plan(&request->input->stop_map->grid, 1, GLS_TEXTURE_R16F, request->limits, request->n_units,
+                             &model->field);
+}
+
+/* Many iterations in a dispatch, because steps are short and cheap. */
+static uint32_t iterations(const gls_track_params *params)
+{
+    (void)params;
+    return 64;
+}
+
+/* Places of an arc, as many as ifod2 has with its default number of samples. */
+static uint32_t parts(const gls_track_params *params)
+{
+    (void)params;
+    return 3;
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    (void)model;
+    u->step_mm = (float)params->step_size;
+}
+
+#define NULL_GETTER(word, ...)                                           \
+    const gls_getter gls_getter_##word = {.name = #word,                 \
+                                          .shader = "getter/null.glsl",  \
+                                          .initial = "getter/null.glsl", \
+                                          .framed = true,                \
+                                          .own_start = true,             \
+                                          .own_end = true,               \
+                                          .one_lane = true,              \
+                                          .ordered = true,               \
+                                          .source = GLS_FROM_NOTHING,    \
+                                          .check = check,                \
+                                          .sphere = gls_no_sphere,       \
+                                          .iterations = iterations,      \
+                                          .uniforms = uniforms,          \
+                                          .plan = plan,                  \
+                                          .fill = fill,                  \
+                                          __VA_ARGS__}
+NULL_GETTER(nulldist1, .deterministic = false);
+NULL_GETTER(nulldist2, .parts = parts);
+NULL_GETTER(seedtest, .deterministic = true);
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)
