@@ -30,8 +30,9 @@ typedef enum gls_render_convention {
 typedef struct gls_render_options {
     size_t size;         /* of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
-                            commas; default "superior,posterior,left" */
-    const char *slab;    /* AXIS:N[:MM]; default "axial:12" */
+                            commas; default "superior,posterior,left"; of 10000 streamlines and more slabs in three
+                            axes */
+    const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */
     gls_numbers image_range; /* values shown black and white; default none: 2nd and 98th percentile */
@@ -67,6 +68,10 @@ typedef struct gls_render_options {
     bool force;          /* overwrite; default false */
     bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
     const gls_image *image_data; /* in place of the file image; default NULL */
+    const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
+    gls_sh_basis sh_basis; /* of odf; default GLS_SH_TOURNIER07 */
+    const char *unit;      /* of the numbers of dps, dpv or map, for the legend; default none */
+    gls_frame sh_frame;    /* of odf; default GLS_FRAME_AUTO */
 } gls_render_options;
 GLS_API gls_render_options gls_render_options_default(void);
 
@@ -77,7 +82,7 @@ typedef struct gls_render_result {
     uint32_t width, height;
 } gls_render_result;
 
-/* Draws n tractograms into one PNG file. Warnings go to the log. result may be NULL. */
+/* Draws n tractograms, at least one without odf, into one PNG file. Warnings go to the log. result may be NULL. */
 GLS_API gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
                                     const gls_render_options *options, gls_render_result *result);
 

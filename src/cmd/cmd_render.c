@@ -41,8 +41,8 @@ static int run_render(const cmd_command *command, void *values, const cmd_argume
     gls_grid reference;
     char shown[32], total[32];
     (void)command;
-    if (arguments->n_positionals == 0)
-        return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, got none");
+    if (arguments->n_positionals == 0 && !o->odf)
+        return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, or --odf, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
     if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
     o->go_on = cmd_goes_on;
@@ -53,15 +53,18 @@ static int run_render(const cmd_command *command, void *values, const cmd_argume
         status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, o, &result);
     cmd_interrupt_release();
     if (!status)
-        cmd_info("%s: %u x %u pixels of %.3g mm, %s of %s streamlines", v->file, result.width, result.height,
-                 result.mm_per_pixel, gls_format_count(result.shown, shown, sizeof shown),
+        cmd_info(arguments->n_positionals ? "%s: %u x %u pixels of %.3g mm, %s of %s streamlines"
+                                          : "%s: %u x %u pixels of %.3g mm",
+                 v->file, result.width, result.height, result.mm_per_pixel,
+                 gls_format_count(result.shown, shown, sizeof shown),
                  gls_format_count(result.total, total, sizeof total));
     return cmd_finish(status);
 }
 
 static const char *const positionals[] = {
     "TRACKS",
-    "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles.",
+    "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles. None with --odf "
+    "alone.",
     NULL,
 };
 
@@ -72,6 +75,8 @@ static const char *const examples[] = {
     "glslines render tracks.tck --image t1.nii.gz --views slab -o slices.png",
     "Bundles that turn, as an animated picture:",
     "glslines render AF_L.trk CST_L.trk -o turn.png --turn 72",
+    "ODFs as glyphs on an axial slice, over FA:",
+    "glslines render --odf fod.nii.gz --image fa.nii.gz -o odf.png",
     "Coloured by a column, seen from the front and the right:",
     "glslines render tracks.trx --color dpv:fa --views oblique -o fa.png",
     NULL,
@@ -79,7 +84,7 @@ static const char *const examples[] = {
 
 const cmd_command command_render = {
     .name = "render",
-    .synopsis = "TRACKS... -o FILE [options]",
+    .synopsis = "[TRACKS...] -o FILE [options]",
     .summary = "Draw tractograms, without a display",
     .description = "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
                    "PNG file, or one that turns. Letters of orientation, a scale, counts and a legend stand on the "

@@ -116,7 +116,12 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
     measure m = {source, box, empty};
     gls_sink chain = {append_measured, NULL, NULL, &m};
     gls_status status = open_source(source, plan, &reader);
-    if (!status) status = check_names(source, plan, gls_tractogram_reader_info(reader));
+    if (!status) {
+        const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+        source->has_grid = info->has_grid;
+        source->grid = info->grid;
+        status = check_names(source, plan, info);
+    }
     if (!status) status = create_selection(plan->options, &source->valid, &chain);
     if (!status) status = pump(reader, &chain, plan->options);
     gls_tractogram_reader_close(reader);
@@ -154,6 +159,19 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
         gls_sink_abort(&chain);
     else
         status = pump(reader, &chain, o);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan, gls_sink *sink)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_status status = open_source(source, plan, &reader);
+    if (!status) status = create_selection(plan->options, NULL, sink);
+    if (status)
+        gls_sink_abort(sink);
+    else
+        status = pump(reader, sink, plan->options);
     gls_tractogram_reader_close(reader);
     return status;
 }

@@ -48,24 +48,32 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
     return text == NULL;
 }
 
-/* Reads a slab: AXIS:N[:MM]. */
-static gls_status read_slab(gls_render_plan *p, const char *text, int *axis)
+/* Slabs of a plan for which no views are named, and in which many streamlines hide each other. */
+#define CROWD_SLABS "axial:4,coronal:4,sagittal:4"
+
+typedef struct slabs {
+    int axis, n;
+    double mm;
+} slabs;
+
+/* Reads slabs: AXIS:N[:MM]. */
+static gls_status read_slabs(const char *text, slabs *slab)
 {
     const char *rest = text;
     char word[64];
     double n = 0, mm = 0;
-    *axis = -1;
+    slab->axis = -1;
     bool good = next_word(&rest, ':', word, sizeof word) && rest;
     for (int a = 0; a < 3 && good; a++)
-        if (strcmp(word, axes[a]) == 0) *axis = a;
-    good = good && *axis >= 0 && next_word(&rest, ':', word, sizeof word) && gls_parse_double(word, &n);
+        if (strcmp(word, axes[a]) == 0) slab->axis = a;
+    good = good && slab->axis >= 0 && next_word(&rest, ':', word, sizeof word) && gls_parse_double(word, &n);
     if (good && rest) good = gls_parse_double(rest, &mm) && mm > 0;
     if (!good || !(n >= 1 && n <= 64) || n != floor(n))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--slab: '%s' is not AXIS:N or AXIS:N:MM with axial, coronal or sagittal, and N from 1 to 64",
                         text);
-    p->n_slabs = (int)n;
-    p->slab_mm = mm;
+    slab->n = (int)n;
+    slab->mm = mm;
     return GLS_OK;
 }
 
@@ -87,25 +95,36 @@ static gls_tile *add_tile(gls_render_plan *p, const char *name)
     return tile;
 }
 
+static gls_status add_slabs(gls_render_plan *p, const char *list)
+{
+    char word[128];
+    slabs slab = {.axis = -1};
+    gls_status status = GLS_OK;
+    for (const char *rest = list; rest && !status;) {
+        bool good = next_word(&rest, ',', word, sizeof word);
+        status = read_slabs(good ? word : list, &slab);
+        for (int i = 0; i < slab.n && !status; i++) {
+            gls_tile *tile = add_tile(p, axes[slab.axis]);
+            if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
+            tile->slab_axis = slab.axis;
+            tile->slab = i;
+            tile->n_slabs = slab.n;
+            tile->slab_mm = slab.mm;
+            gls_camera_stand(&tile->camera, slice_stand(p->options, slab.axis));
+            p->n_slabs++;
+        }
+    }
+    return status;
+}
+
 static gls_status add_view(gls_render_plan *p, const char *name)
 {
     const gls_render_options *o = p->options;
-    int axis;
-    if (strcmp(name, "slab") == 0) {
-        gls_status status = read_slab(p, o->slab ? o->slab : gls_render_options_default().slab, &axis);
-        for (int i = 0; i < p->n_slabs && !status; i++) {
-            gls_tile *tile = add_tile(p, axes[axis]);
-            if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
-            tile->slab_axis = axis;
-            tile->slab = i;
-            gls_camera_stand(&tile->camera, slice_stand(o, axis));
-        }
-        return status;
-    }
+    if (strcmp(name, "slab") == 0) return add_slabs(p, o->slab ? o->slab : gls_render_options_default().slab);
     gls_tile *tile = add_tile(p, name);
     if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
     if (gls_camera_stand(&tile->camera, name)) return GLS_OK;
-    for (axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++)
         if (strcmp(name, axes[axis]) == 0) {
             gls_camera_stand(&tile->camera, slice_stand(o, axis));
             return GLS_OK;
@@ -118,7 +137,11 @@ static gls_status add_view(gls_render_plan *p, const char *name)
 static gls_status read_views(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;
-    const char *views = o->views ? o->views : o->turn ? "posterior" : "superior,posterior,left", *rest = views;
+    const char *views = o->views  ? o->views
+                        : o->turn ? "posterior"
+                        : o->odf  ? "axial"
+                                  : "superior,posterior,left",
+               *rest = views;
     char word[24];
     const char *oblique = o->oblique ? o->oblique : gls_render_options_default().oblique;
     double angles[2], size[2];
@@ -137,7 +160,10 @@ static gls_status read_views(gls_render_plan *p)
     if (o->turn > 0 && p->n_tiles != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "--turn: takes one view, got %zu: name it with --views", p->n_tiles);
     if (o->turn > 0 && slabs) return gls_fail(GLS_ERR_ARGUMENT, "--turn: a slab cannot be turned");
-    const char *text = o->tile ? o->tile : slabs ? "400x400" : "800x800";
+    const char *text = o->tile                           ? o->tile
+                       : slabs                           ? "400x400"
+                       : o->odf && !o->views && !o->turn ? "1200x1200"
+                                                         : "800x800";
     if (!read_numbers(text, 'x', size, 2) || !(size[0] >= 64 && size[0] <= 8192 && size[1] >= 64 && size[1] <= 8192) ||
         size[0] != floor(size[0]) || size[1] != floor(size[1]))
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: '%s' is not WIDTHxHEIGHT in pixels, each from 64 to 8192", text);
@@ -234,7 +260,8 @@ static gls_status read_rest(gls_render_plan *p)
         p->planes = GLS_PLANES_AT;
         if (!read_numbers(planes, ',', p->planes_at, 3))
             return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", planes);
-        if (!o->image && !o->image_data) return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image");
+        if (!o->image && !o->image_data && !o->odf)
+            return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image or --odf");
     }
     bool transparent = strcmp(background, "transparent") == 0;
     if (!transparent && !gls_colour_parse(background, &p->background))
@@ -268,6 +295,19 @@ gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls
     if (!status) status = read_rest(plan);
     if (status) gls_render_plan_finish(plan);
     return status;
+}
+
+bool gls_render_plan_slice(gls_render_plan *plan)
+{
+    const gls_render_options *o = plan->options;
+    if (o->views || o->tile || o->columns > 0 || o->turn > 0) return false;
+    const bool chosen = o->slab && strcmp(o->slab, gls_render_options_default().slab) != 0;
+    plan->n_tiles = 0;
+    plan->n_slabs = 0;
+    plan->width = plan->height = 400;
+    bool good = add_slabs(plan, chosen ? o->slab : CROWD_SLABS) == GLS_OK;
+    plan->columns = plan->n_tiles < 4 ? (uint32_t)plan->n_tiles : 4;
+    return good;
 }
 
 void gls_render_plan_finish(gls_render_plan *plan)

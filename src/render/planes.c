@@ -98,7 +98,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
         for (int a = 0; a < 3; a++) on[a] = c->centre[a] + x * c->right[a] + y * c->up[a];
         depth[i] = colour[i] = 0;
         for (int a = 0; a < 3; a++) {
-            if (!planes->shown[a] || !meet(planes, c, a, on, world)) continue;
+            if (!planes->sampler || !planes->shown[a] || !meet(planes, c, a, on, world)) continue;
             double v = sample(planes->sampler, world);
             int64_t z = planes->is_behind ? 1 : gls_depth_of(c, world);
             /* 0 is the outside of a masked image, which hides nothing */

@@ -10,6 +10,7 @@
 
 #include "render/drawing.h"
 #include "render/studio.h"
+#include "track/track_params.h"
 #include "util/option.h"
 #include "util/output_file.h"
 #include "util/text.h"
@@ -160,6 +161,7 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
     gls_inputs inputs = {0};
     gls_status status = gls_inputs_add_all(&inputs, files, n);
     if (!status) status = gls_inputs_add(&inputs, o->image);
+    if (!status) status = gls_inputs_add(&inputs, o->odf);
     if (!status) status = gls_inputs_add(&inputs, o->colors);
     if (!status)
         status = o->frames ? check_frames(&inputs, output, o) : gls_place_check(output, o->force, &inputs, NULL, 0);
@@ -174,7 +176,7 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
     gls_render_options defaults = gls_render_options_default();
     const gls_render_options *o = options ? options : &defaults;
     gls_studio studio;
-    GLS_REQUIRE(tractograms && n >= 1 && output);
+    GLS_REQUIRE(output && ((tractograms && n >= 1) || (n == 0 && o->odf)));
     for (size_t i = 0; i < n; i++) GLS_REQUIRE(tractograms[i]);
     gls_status status = check_numbers(o);
     if (!status) status = check_output(tractograms, n, output, o);
@@ -182,7 +184,7 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
     if (!status) {
         status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
         if (!status && result) *result = studio.result;
-        if (!status && o->fail_if_empty && studio.result.shown == 0)
+        if (!status && o->fail_if_empty && n > 0 && studio.result.shown == 0)
             status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
         gls_studio_close(&studio);
     }

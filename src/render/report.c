@@ -1,5 +1,6 @@
 /* Reports: finds the inputs, reads them, and fills the page. */
 #include "render/report_parts.h"
+#include "render/studio.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,19 +43,6 @@ static size_t without_slashes(const char *input)
     return n;
 }
 
-/* Finds a file by its path, or by its name beside the sidecar. From malloc; NULL: not found. */
-static char *find_file(const gls_report *r, const char *path)
-{
-    char *beside = NULL;
-    const char *slash = r->sidecar_path ? strrchr(r->sidecar_path, '/') : NULL, *name = strrchr(path, '/');
-    if (slash &&
-        asprintf(&beside, "%.*s%s", (int)(slash + 1 - r->sidecar_path), r->sidecar_path, name ? name + 1 : path) < 0)
-        return NULL;
-    if (beside && access(beside, R_OK) == 0) return beside;
-    free(beside);
-    return access(path, R_OK) == 0 ? gls_text_copy(path) : NULL;
-}
-
 static gls_status read_sidecar(gls_report *r, const char *path)
 {
     gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
@@ -77,7 +65,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (gls_case_ends(input, ".json")) {
         status = read_sidecar(r, input);
         const char *output = status ? NULL : output_of(r);
-        if (output) r->tractogram = find_file(r, output);
+        if (output) r->tractogram = gls_file_beside(r->sidecar_path, output);
     } else {
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
         r->tractogram = gls_text_copy(input);
@@ -98,7 +86,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     char *dot = status ? NULL : strrchr(r->name, '.');
     if (dot && dot > r->name) *dot = 0;
     if (!fa) fa = gls_report_text(r, "inputs/fa/path");
-    if (fa) r->image = r->options->image ? gls_text_copy(fa) : find_file(r, fa);
+    if (fa) r->image = r->options->image ? gls_text_copy(fa) : gls_file_beside(r->sidecar_path, fa);
     const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
     return status ? status : gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
 }
@@ -218,6 +206,7 @@ static void append_value(void *user, gls_text *out, const char *name)
     if (part) gls_text_puts(out, part);
     if (strcmp(name, "name") == 0) gls_html_puts(out, r->name);
     if (strcmp(name, "json") == 0) gls_html_json(out, r->sidecar ? r->sidecar_text : "null");
+    if (strcmp(name, "columns") == 0) gls_report_columns(r, out);
     if (strcmp(name, "lines") == 0 && gls_report_lines(r, out) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }

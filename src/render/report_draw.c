@@ -101,6 +101,7 @@ static gls_status simplify(gls_scene *scene)
         status = compress(scene, tolerance, &simple);
     }
     if (status) return status;
+    gls_scene_move_columns(scene, &simple);
     gls_scene_finish(scene);
     *scene = simple;
     return GLS_OK;
@@ -193,6 +194,7 @@ gls_status gls_report_draw(gls_report *r)
     views.go_on = o->go_on;
     views.tile = "480x520";
     views.color = "direction";
+    views.views = "superior,posterior,left";
     gls_render_options slabs = views;
     slabs.views = "slab";
     slabs.tile = "300x300";

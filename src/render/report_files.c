@@ -93,6 +93,35 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     return status;
 }
 
+void gls_report_columns(const gls_report *report, gls_text *out)
+{
+    const gls_scene *scene = &report->scene;
+    gls_text json = {0};
+    gls_text_puts(&json, "[");
+    for (size_t i = 0; i < scene->n_columns && !report->options->no_view; i++) {
+        const gls_line_column *column = &scene->column[i];
+        cJSON *name = cJSON_CreateString(column->name);
+        char *quoted = name ? cJSON_PrintUnformatted(name) : NULL;
+        json.failed |= !quoted;
+        gls_text_printf(&json, "%s{\"name\":%s,\"group\":%s,\"values\":[", i ? "," : "", quoted ? quoted : "",
+                        column->is_group ? "true" : "false");
+        for (size_t line = 0; line < scene->n_lines; line++) {
+            gls_text_puts(&json, line ? "," : "");
+            if (isfinite(column->value[line]))
+                gls_text_printf(&json, "%.5g", (double)column->value[line]);
+            else
+                gls_text_puts(&json, "null");
+        }
+        gls_text_puts(&json, "]}");
+        cJSON_free(quoted);
+        cJSON_Delete(name);
+    }
+    gls_text_puts(&json, "]");
+    char *text = gls_text_take(&json);
+    gls_html_json(out, text ? text : "[]");
+    free(text);
+}
+
 /* --- MultiQC -------------------------------------------------------------- */
 
 static gls_status write_json(gls_report *r, const char *what, cJSON *root)

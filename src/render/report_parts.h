@@ -99,6 +99,8 @@ void gls_report_provenance(const gls_report *report, gls_text *out);
 void gls_report_methods(const gls_report *report, gls_text *out);
 /* Appends the streamlines of the 3-D view, packed, in base64. */
 gls_status gls_report_lines(const gls_report *report, gls_text *out);
+/* Appends the columns and groups of these streamlines as a JSON array. */
+void gls_report_columns(const gls_report *report, gls_text *out);
 /* Histogram of lengths in bins of equal width from 0. Returns the number of bins, at most 40; 0 without streamlines. */
 size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40]);
 

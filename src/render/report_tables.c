@@ -179,7 +179,11 @@ void gls_report_view(const gls_report *r, gls_text *out)
                         which, which, i, which, which);
     }
     gls_text_puts(out,
-                  "<span id=\"shown\" role=\"status\"></span></div>\n<p class=\"note\">Drag or use the arrow keys to "
+                  "<span id=\"shown\" role=\"status\"></span></div>\n<div class=\"controls\"><label>colour <select "
+                  "id=\"colour\"></select></label><span id=\"colours\" hidden><span id=\"colour-low\"></span><span "
+                  "id=\"colour-bar\"></span><span id=\"colour-high\"></span></span><button type=\"button\" "
+                  "id=\"save\">save picture</button></div>\n<fieldset id=\"groups\" class=\"controls\" hidden><legend>"
+                  "bundles</legend></fieldset>\n<p class=\"note\">Drag or use the arrow keys to "
                   "turn, the wheel or + and - to zoom, Home to reset. Letters mark the sides of the body.</p>\n"
                   "</div>\n");
 }

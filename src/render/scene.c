@@ -2,6 +2,7 @@
 #include "render/scene.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,49 @@ static float value_of(const gls_paint *paint, const gls_column *column, size_t l
     return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
 }
 
+/* Chooses the columns that the scene keeps, from its first streamlines. */
+static gls_status choose_columns(gls_scene *scene, const gls_streamlines *s)
+{
+    if (scene->column || scene->n_lines > 0 || s->n_dps + s->n_groups == 0) return GLS_OK;
+    if (!(scene->column = calloc(GLS_MAX_COLUMNS, sizeof *scene->column)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the columns of streamlines");
+    for (size_t i = 0; i < s->n_dps + s->n_groups && scene->n_columns < GLS_MAX_COLUMNS; i++) {
+        const gls_column *from = i < s->n_dps ? &s->dps[i] : &s->group[i - s->n_dps];
+        gls_line_column *to = &scene->column[scene->n_columns];
+        if (from->components != 1) continue;
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        to->is_group = i >= s->n_dps;
+        scene->n_columns++;
+    }
+    return GLS_OK;
+}
+
+/* Appends the values of a block's streamlines; NAN where it has no such column. */
+static gls_status keep_columns(gls_scene *scene, const gls_streamlines *s)
+{
+    gls_status status = choose_columns(scene, s);
+    for (size_t i = 0; i < scene->n_columns && !status; i++) {
+        gls_line_column *to = &scene->column[i];
+        const gls_column *from = to->is_group ? gls_column_find(s->group, s->n_groups, to->name)
+                                              : gls_column_find(s->dps, s->n_dps, to->name);
+        float *value = realloc(to->value, (scene->n_lines + s->n + 1) * sizeof *value);
+        if (!value) return gls_fail(GLS_ERR_MEMORY, "out of memory for the columns of streamlines");
+        to->value = value;
+        for (size_t line = 0, at = scene->n_lines; line < s->n; line++)
+            if (s->offset[line + 1] > s->offset[line])
+                value[at++] = from && from->components == 1 ? (float)gls_column_value(from, line) : NAN;
+    }
+    return status;
+}
+
+void gls_scene_move_columns(gls_scene *from, gls_scene *to)
+{
+    to->column = from->column;
+    to->n_columns = from->n_columns;
+    from->column = NULL;
+    from->n_columns = 0;
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     const gls_painting *to = user;
@@ -78,6 +122,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     bool values = paint->colouring == GLS_COLOUR_LENGTH || paint->colouring == GLS_COLOUR_DPS ||
                   paint->colouring == GLS_COLOUR_DPV || paint->colouring == GLS_COLOUR_MAP;
     gls_status status = make_room(scene, s->n, s->offset[s->n], values);
+    if (!status) status = keep_columns(scene, s);
     if (status) return status;
     const gls_column *column = NULL;
     if (paint->colouring == GLS_COLOUR_DPS) column = gls_column_find(s->dps, s->n_dps, paint->name);
@@ -137,5 +182,7 @@ void gls_scene_finish(gls_scene *scene)
     free(scene->point);
     free(scene->colour);
     free(scene->value);
+    for (size_t i = 0; i < scene->n_columns; i++) free(scene->column[i].value);
+    free(scene->column);
     *scene = (gls_scene){.n_lines = 0};
 }

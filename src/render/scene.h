@@ -2,8 +2,10 @@
 #ifndef GLS_RENDER_SCENE_H
 #define GLS_RENDER_SCENE_H
 
+#include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/render.h>
+#include <glslines/sh.h>
 #include <glslines/streamlines.h>
 
 #include "render/drawing.h"
@@ -44,6 +46,16 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
 /* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
 
+/* Columns of a scene: more are left out. */
+#define GLS_MAX_COLUMNS 32
+
+/* A number for each line of a scene. */
+typedef struct gls_line_column {
+    char name[64];
+    bool is_group; /* 1 for members, 0 for others */
+    float *value;
+} gls_line_column;
+
 typedef struct gls_scene {
     size_t n_lines, n_points;
     uint64_t *offset;  /* n_lines + 1 elements */
@@ -51,6 +63,8 @@ typedef struct gls_scene {
     uint32_t *colour;  /* one for each point: red, green << 8, blue << 16 */
     float *value;      /* one for each point if colours come from a colour map, else NULL */
     size_t line_room, point_room;
+    gls_line_column *column; /* columns of one number a streamline, and groups, of the first file */
+    size_t n_columns;
 } gls_scene;
 
 /* What determines the colour of streamlines. */
@@ -84,6 +98,8 @@ gls_sink gls_scene_sink(gls_painting *painting);
 /* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
  * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
+/* Moves the columns of one scene to another that has the same lines. */
+void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
 void gls_scene_finish(gls_scene *scene);
@@ -107,9 +123,20 @@ typedef struct gls_window {
 /* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN. *flat: the image has only one value. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
-/* The planes of a view. */
+/* --- Glyphs: ODFs on slices, from spherical harmonics. */
+
+typedef struct gls_glyphs gls_glyphs;
+/* Prepares glyphs of an image of spherical harmonics, which is borrowed; name: its name in messages. GLS_ERR_INPUT for
+ * a number of volumes that is no SH basis. */
+gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
+                             gls_glyphs **glyphs);
+/* Accepts NULL. */
+void gls_glyphs_destroy(gls_glyphs *glyphs);
+
+/* The planes of a view, and what stands on them. */
 typedef struct gls_planes {
-    const gls_sampler *sampler;
+    const gls_sampler *sampler; /* NULL: no image */
+    const gls_glyphs *glyphs;   /* NULL: none */
     gls_window window;
     double at[3];           /* world mm: planes x = at[0], y = at[1], z = at[2] */
     bool shown[3];          /* for each axis */
@@ -124,6 +151,10 @@ int64_t gls_depth_of(const gls_camera *camera, const double world[3]);
 void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
                      uint32_t *colour);
 
+/* Draws the glyphs of the planes into what gls_planes_fill() computed. Those of a slice have one scale. */
+gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
+                           uint32_t *depth, uint32_t *colour);
+
 /* --- Plan: the options of gls_render_files(), read and checked. */
 
 #define GLS_MAX_TILES 128
@@ -133,8 +164,9 @@ void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t
 typedef struct gls_tile {
     char name[24]; /* as written on the picture */
     gls_camera camera;
-    int slab_axis; /* -1: not a slab */
-    int slab;      /* number of the slab, from 0 */
+    int slab_axis;     /* -1: not a slab */
+    int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
+    double slab_mm;    /* thickness; 0: two voxels of the image, or 4 mm */
 } gls_tile;
 
 typedef struct gls_named_colour {
@@ -148,8 +180,7 @@ typedef struct gls_render_plan {
     size_t n_tiles;
     uint32_t width, height; /* size of a tile */
     uint32_t columns;
-    int n_slabs;
-    double slab_mm; /* thickness; 0: two voxels of the image, or 4 mm */
+    int n_slabs; /* in all */
     gls_colouring colouring;
     const char *name; /* name of the group or column, or path of the map */
     uint32_t colour;
@@ -166,6 +197,9 @@ typedef struct gls_render_plan {
 
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
+/* Replaces the views of a plan by slabs in three axes, which show what lies where in a crowd of streamlines. Returns
+ * false, and changes nothing, where the options name views or their pixels, or ask for a turn. */
+bool gls_render_plan_slice(gls_render_plan *plan);
 void gls_render_plan_finish(gls_render_plan *plan);
 
 #endif

@@ -10,29 +10,41 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/run_params.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 /* Half the width of lines, in pixels. */
 #define LINE_RADIUS 0.5
+/* Number of streamlines of which a picture from outside shows no more than their surface. */
+#define CROWD 10000
 
 /* --- Image ---------------------------------------------------------------- */
 
-static gls_status read_image(gls_studio *s)
+/* Chooses the values of the image that are black and white. */
+static gls_status use_image(gls_studio *s, const gls_image *image)
 {
     const gls_render_options *o = s->plan.options;
     bool flat = false;
-    if (!o->image && !o->image_data) return GLS_OK;
-    gls_status status = o->image ? gls_image_read(o->image, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
-    s->image = o->image ? s->image_read : o->image_data;
-    if (!status) status = gls_window_choose(s->image, &s->window, &flat);
+    s->image = image;
+    gls_status status = gls_window_choose(s->image, &s->window, &flat);
     if (status) return status;
     gls_sampler_init(&s->sampler, s->image);
     if (o->image_range.n == 2)
         s->window = (gls_window){o->image_range.value[0], o->image_range.value[1]};
     else if (flat)
         gls_log(GLS_LOG_WARNING, "%s: all values are the same; the image is shown black",
-                o->image ? o->image : "stop map");
+                o->image     ? o->image
+                : *s->behind ? s->behind
+                             : "stop map");
     return GLS_OK;
+}
+
+static gls_status read_image(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    gls_status status = o->image ? gls_image_read(o->image, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
+    if (!o->image && !o->image_data) return GLS_OK;
+    return status ? status : use_image(s, o->image ? s->image_read : o->image_data);
 }
 
 static gls_status read_map(gls_studio *s)
@@ -41,6 +53,15 @@ static gls_status read_map(gls_studio *s)
     gls_status status = gls_image_read(s->plan.name, GLS_IMAGE_ANY, &s->map);
     if (!status) gls_sampler_init(&s->map_sampler, s->map);
     return status;
+}
+
+static gls_status read_odf(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    const gls_model_options model = {.sh_basis = o->sh_basis, .sh_frame = o->sh_frame};
+    if (!o->odf) return GLS_OK;
+    gls_status status = gls_image_read(o->odf, GLS_IMAGE_ANY, &s->odf);
+    return status ? status : gls_glyphs_create(s->odf, o->odf, o->sh_basis, gls_model_frame(&model), &s->glyphs);
 }
 
 /* --- What is shown -------------------------------------------------------- */
@@ -63,6 +84,8 @@ static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
     s->box = (gls_box){{-50, -50, -50}, {50, 50, 50}};
     if (by_image || (empty && s->image))
         gls_box_of_grid(&s->image->grid, &s->box);
+    else if (s->odf && (empty || s->plan.fit != GLS_FIT_STREAMLINES))
+        gls_box_of_grid(&s->odf->grid, &s->box);
     else if (!empty)
         s->box = *streamlines;
     for (int a = 0; a < 3 && o->crop.n == 6; a++) {
@@ -110,8 +133,8 @@ static void choose_cuts(gls_studio *s)
             c->high[a] = o->crop.n == 6 ? s->box.high[a] : INFINITY;
         }
         if (axis < 0) continue;
-        double size = s->box.high[axis] - s->box.low[axis], mm = s->plan.slab_mm;
-        double at = s->box.low[axis] + size * (0.1 + 0.8 * (tile->slab + 0.5) / s->plan.n_slabs);
+        double size = s->box.high[axis] - s->box.low[axis], mm = tile->slab_mm;
+        double at = s->box.low[axis] + size * (0.1 + 0.8 * (tile->slab + 0.5) / tile->n_slabs);
         if (mm == 0) mm = s->image ? 2 * s->image->grid.voxel_size[0] : 4;
         c->low[axis] = at - mm / 2;
         c->high[axis] = at + mm / 2;
@@ -139,7 +162,10 @@ static void add_colours(gls_studio *s)
             if (item) item->colour = gls_colour_of_direction(v);
         }
     for (size_t i = 0; i < s->n_sources && p->colouring == GLS_COLOUR_BUNDLE; i++) {
-        gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, s->source[i].name);
+        char count[32], text[100];
+        snprintf(text, sizeof text, "%s %s", s->source[i].name,
+                 gls_format_count(s->source[i].total, count, sizeof count));
+        gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, text);
         if (item) item->colour = s->source[i].colour;
     }
     if (p->colouring == GLS_COLOUR_GROUP) {
@@ -147,11 +173,12 @@ static void add_colours(gls_studio *s)
         if (item) item->colour = s->source[0].colour;
     }
     if (!s->scene.value) return;
-    char text[96], low[32], high[32];
+    char text[128], low[32], high[32];
+    const char *unit = p->options->unit;
     const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
     format_bound(s->range[0], low, sizeof low);
     format_bound(s->range[1], high, sizeof high);
-    snprintf(text, sizeof text, "%.60s  %s", slash ? slash + 1 : name, low);
+    snprintf(text, sizeof text, "%.60s%s%.20s  %s", slash ? slash + 1 : name, unit ? ", " : "", unit ? unit : "", low);
     gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_COLOURS, text);
     if (!item) return;
     snprintf(item->other, sizeof item->other, "%s", high);
@@ -171,9 +198,14 @@ static void make_foot(gls_studio *s)
         const char *slash = strrchr(s->source[0].path, '/');
         gls_foot_add(&s->foot, GLS_ITEM_TEXT, slash && slash[1] ? slash + 1 : s->source[0].path);
     }
+    if (o->odf) {
+        const char *slash = strrchr(o->odf, '/');
+        snprintf(text, sizeof text, "ODFs of %.80s", slash && slash[1] ? slash + 1 : o->odf);
+        gls_foot_add(&s->foot, GLS_ITEM_TEXT, text);
+    }
     snprintf(text, sizeof text, "%s of %s streamlines", gls_format_count(s->result.shown, shown, sizeof shown),
              gls_format_count(s->result.total, total, sizeof total));
-    gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
+    if (s->n_sources > 0) gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
     add_colours(s);
     size_t i = 1; /* 20 mm, unless that is more than a third of a tile or nearly nothing */
     for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
@@ -182,6 +214,10 @@ static void make_foot(gls_studio *s)
     gls_snprintf(text, sizeof text, "%g mm", lengths[i]);
     gls_item *scale = gls_foot_add(&s->foot, GLS_ITEM_SCALE, text);
     if (scale) scale->mm = lengths[i];
+    if (*s->behind) {
+        snprintf(text, sizeof text, "behind: %s", s->behind);
+        gls_foot_add(&s->foot, GLS_ITEM_TEXT, text);
+    }
     bool slices = false;
     for (size_t t = 0; t < s->plan.n_tiles; t++)
         slices |= s->plan.tile[t].slab_axis >= 0 || strstr("axial coronal sagittal", s->plan.tile[t].name);
@@ -192,6 +228,18 @@ static void make_foot(gls_studio *s)
 }
 
 /* --- Opening, drawing, closing -------------------------------------------- */
+
+/* Where one file has so many streamlines that they would hide each other, and no views are named: slabs in three axes,
+ * with an image behind them. */
+static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
+{
+    const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;
+    if (s->odf || s->n_sources != 1 || empty || (n < most ? n : most) < CROWD || !gls_render_plan_slice(&s->plan))
+        return GLS_OK;
+    if (s->image || s->plan.planes == GLS_PLANES_NONE) return GLS_OK;
+    gls_status status = gls_backdrop_find(s, streamlines);
+    return status ? status : use_image(s, s->image_read);
+}
 
 static gls_status read_sources(gls_studio *s, const char *const *paths)
 {
@@ -210,6 +258,8 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     }
     if (status) return status;
     gls_sources_colour(s->source, s->n_sources, &s->plan);
+    status = choose_views(s, &streamlines, empty);
+    if (status) return status;
     choose_box(s, &streamlines, empty);
     choose_scale(s);
     choose_cuts(s);
@@ -243,10 +293,11 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     *s = (gls_studio){.n_sources = n};
     gls_status status = gls_render_plan_make(options, n, &s->plan);
     if (status) return status;
-    if (!(s->source = calloc(n, sizeof *s->source)))
+    if (!(s->source = calloc(n + 1, sizeof *s->source)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu files", n);
     if (!status) status = read_image(s);
     if (!status) status = read_map(s);
+    if (!status) status = read_odf(s);
     if (!status) status = read_sources(s, tractograms);
     if (!status) status = colour_scene(s);
     if (!status) status = gls_device_set_open(&s->devices, options->device ? options->device : "auto", 1, options->api);
@@ -269,8 +320,8 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
 /* The planes of a tile. Returns false if it has none. */
 static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camera *camera, gls_planes *planes)
 {
-    *planes = (gls_planes){.sampler = &s->sampler, .window = s->window};
-    if (!s->image || s->plan.planes == GLS_PLANES_NONE) return false;
+    *planes = (gls_planes){.sampler = s->image ? &s->sampler : NULL, .glyphs = s->glyphs, .window = s->window};
+    if ((!s->image && !s->glyphs) || s->plan.planes == GLS_PLANES_NONE) return false;
     int along = -1;
     for (int a = 0; a < 3; a++) {
         planes->at[a] = s->planes_at[a];
@@ -324,6 +375,8 @@ void gls_studio_close(gls_studio *s)
     gls_scene_finish(&s->scene);
     gls_image_destroy(s->image_read);
     gls_image_destroy(s->map);
+    gls_glyphs_destroy(s->glyphs);
+    gls_image_destroy(s->odf);
     free(s->source);
     gls_render_plan_finish(&s->plan);
     memset(s, 0, sizeof *s);

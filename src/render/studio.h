@@ -58,7 +58,8 @@ typedef struct gls_source {
     gls_filter_counts valid; /* streamlines whose points are finite */
     uint64_t candidates;     /* number of these with the wanted lengths */
     uint32_t colour;
-    bool is_shown;
+    bool has_grid;
+    gls_grid grid; /* of the file */
 } gls_source;
 
 /* Counts the streamlines of a file and widens *box by them. *empty: nothing is in the box yet. */
@@ -67,6 +68,8 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
  * tolerance, mm. sampler: of the image that gives colours, or NULL. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
+/* Puts all streamlines with finite points and the wanted lengths into a sink; *sink is freed. */
+gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan, gls_sink *sink);
 /* Gives every file a colour, by its name. */
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan);
 
@@ -117,7 +120,9 @@ typedef struct gls_studio {
     gls_source *source;
     size_t n_sources;
     const gls_image *image; /* background image; NULL: none */
-    gls_image *image_read, *map;
+    gls_image *image_read, *map, *odf;
+    gls_glyphs *glyphs; /* of odf */
+    char behind[64];    /* what the image is, where the studio chose it */
     gls_sampler sampler, map_sampler;
     gls_window window;
     double planes_at[3];
@@ -138,5 +143,16 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
 gls_status gls_studio_draw(gls_studio *studio, uint32_t frame, gls_canvas *canvas);
 /* Accepts a studio that is all zero. */
 void gls_studio_close(gls_studio *studio);
+
+/* --- Backdrop: what stands behind streamlines where no image is given. */
+
+/* A file by its path, or by its name beside a sidecar (NULL: none) that names it. From malloc; NULL: it is not there.
+ */
+char *gls_file_beside(const char *sidecar, const char *path);
+/* Logarithm of the density of n sources, on the grid of the first, or on one in their box. */
+gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
+                                gls_image **image);
+/* Sets the image of a studio: what the sidecar of its first source names, or the density. */
+gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 
 #endif

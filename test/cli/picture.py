@@ -8,6 +8,8 @@
     where FILE X Y W H    prints left, right, up, down or middle: where the coloured pixels of this box lie
     share FILE X Y W H    prints the share of coloured pixels in this box
     pixel FILE X Y    prints red green blue alpha
+    shape FILE        prints wide or tall, how the coloured pixels lie, and red, green or blue, what most of them are
+    has FILE R G B    prints yes or no: a pixel has this colour, within 8 of 255
 """
 
 import struct
@@ -94,6 +96,18 @@ def main(check, path, *rest):
         _, _, step, rows = pixels(path)
         x, y = int(rest[0]), int(rest[1])
         print(*rows[y][x * step : (x + 1) * step])
+    elif check == "shape":
+        width, height, step, rows = pixels(path)
+        found = coloured(path, 0, 0, width, height)
+        assert found, f"{path}: nothing is drawn"
+        spans = [max(p[k] for p in found) - min(p[k] for p in found) for k in (0, 1)]
+        sums = [sum(rows[r][c * step + k] for c, r in found) for k in range(3)]
+        print("wide" if spans[0] > 2 * spans[1] else "tall" if spans[1] > 2 * spans[0] else "round", ("red", "green", "blue")[sums.index(max(sums))])
+    elif check == "has":
+        _, _, step, rows = pixels(path)
+        colour = [int(v) for v in rest]
+        found = any(all(abs(row[i + k] - colour[k]) <= 8 for k in range(3)) for row in rows for i in range(0, len(row), step))
+        print("yes" if found else "no")
     else:
         x, y, w, h = (int(v) for v in rest)
         found = coloured(path, x, y, w, h)

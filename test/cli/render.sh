@@ -152,6 +152,91 @@ is left where group.png 0 0 100 100
 expect 0 render bundle.trx -o slab.png --views superior,slab --slab sagittal:2:5 --image left.nii --planes 0,0,0 "$@"
 [ "$(python3 "$look" size slab.png | cut -d' ' -f1)" -eq 300 ] || note "slabs in a row"
 
+# --- a crowd: slabs in three axes, with the image of the run or the density behind them ---
+python3 - << 'END'
+import json, math, struct
+lines = [[(-30 + 0.006 * i, y, 0) for y in (-30, 30)] for i in range(10000)] # from x = -30 to 30, back to front
+points = [p for line in lines for p in (*line, (math.nan,) * 3)] + [(math.inf,) * 3]
+with open("crowd.tck", "wb") as f:
+    f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 10000\nfile: . 128\nEND\n".ljust(128, b"\0"))
+    f.write(b"".join(struct.pack("<3f", *p) for p in points))
+with open("crowd.json", "w") as f:
+    json.dump({"software": {"name": "glslines", "version": "0.1.0"}, "outputs": [{"path": "crowd.tck"}],
+               "inputs": {"fa": {"path": "/moved/left.nii"}}}, f)
+END
+expect 0 render crowd.tck -o crowd.png --device llvmpipe -q --no-labels
+is "1600 1200" size crowd.png
+mv crowd.json moved.json
+expect 0 render crowd.tck -o density.png --device llvmpipe -q --no-labels
+is "1600 1200" size density.png
+mv moved.json crowd.json
+expect 0 render crowd.tck -o crowd.png --device llvmpipe -q --no-labels --force
+# left.nii, found beside the sidecar, is brighter at the left of the first slice, where there is no streamline
+bright=$(python3 "$look" pixel crowd.png 100 200 | cut -d' ' -f1) dark=$(python3 "$look" pixel crowd.png 300 200 | cut -d' ' -f1)
+[ "$bright" -gt $((dark + 50)) ] || note "image of the run: $bright at the left, $dark at the right"
+# coronal slices through green streamlines; the density ends with them
+for picture in crowd density; do
+    [ "$(python3 "$look" share $picture.png 400 400 800 400)" != 0.0000 ] || note "$picture: no streamline in coronal slices"
+done
+# what is named is drawn as named, and fewer streamlines are seen from outside
+expect 0 render crowd.tck -o named.png --views superior --tile 100x100 --device llvmpipe -q --no-labels
+is "100 100" size named.png
+expect 0 render crowd.tck -o fewer.png --max-streamlines 9999 --device llvmpipe -q --no-labels
+is "2400 800" size fewer.png
+expect 0 render crowd.tck -o own.png --slab axial:3 --device llvmpipe -q --no-labels
+is "1200 400" size own.png
+rm own.png
+
+# --- ODFs as glyphs: the axis of the largest amplitude, in each basis; a streamline in front of them ---
+python3 - << 'END'
+import struct
+def sh(path, values, x=5):
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, 4, 1, 1, 1, len(values), 1, 1, 1)
+    struct.pack_into("<2h", head, 70, 16, 32)
+    struct.pack_into("<8f", head, 76, 1, 5, 5, 5, 0, 0, 0, 0)
+    struct.pack_into("<f", head, 108, 352)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    struct.pack_into("<12f", head, 280, x, 0, 0, 0, 0, 5, 0, 0, 0, 0, 5, 0)
+    head[344:348] = b"n+1\0"
+    with open(path, "wb") as f:
+        f.write(head + struct.pack("<%df" % len(values), *values))
+# l = 0; l = 2, m = -2 .. 2: cos 2 phi is m = 2 of tournier07 and m = -2 of descoteaux07
+sh("z.nii", (1, 0, 0, 0.6, 0, 0))
+sh("last.nii", (1, 0, 0, -0.3, 0, 0.6))
+sh("first.nii", (1, 0.6, 0, -0.3, 0, 0))
+sh("seven.nii", (1,) * 7)
+END
+set -- --tile 100x100 --device llvmpipe -q --no-labels --force
+expect 0 render --odf z.nii -o z.png --views coronal "$@"
+is "tall blue" shape z.png
+expect 0 render --odf last.nii -o last.png "$@"
+is "wide red" shape last.png
+expect 0 render --odf first.nii -o first.png --sh-basis descoteaux07 "$@"
+is "wide red" shape first.png
+expect 0 render --odf last.nii -o other.png --sh-basis descoteaux07 "$@"
+is "" same other.png other.png
+[ "$(python3 "$look" shape other.png)" != "wide red" ] || note "the basis of ODFs has no effect"
+LP_NUM_THREADS=1 OMP_NUM_THREADS=1 "$tool" render --odf z.nii -o one.png --views oblique "$@" || note "ODFs by one thread"
+LP_NUM_THREADS=2 OMP_NUM_THREADS=4 "$tool" render --odf z.nii -o other.png --views oblique "$@" || note "ODFs by four threads"
+cmp one.png other.png || note "ODFs: other bytes with more threads"
+expect 3 render --odf seven.nii -o x.png --tile 100x100 --device llvmpipe -q
+says "7 volumes fit no SH order"
+expect 4 render --odf z.nii -o z.png --tile 100x100 --device llvmpipe -q
+
+# --- the legend: both ends of the colours, and a count for each bundle ---
+expect 0 render weights.trx -o bar.png --color dps:weights --colormap redblue --range=-1000,1000 --unit mm --tile 400x400 --device llvmpipe -q
+is yes has bar.png 5 48 97
+is yes has bar.png 103 0 31
+set -- --views superior --tile 400x400 --device llvmpipe -q --force --min-length 1000
+expect 0 render L.tck R.tck -o two.png "$@"
+cp L.tck other_L.tck && mkdir -p same && python3 -c 'import sys
+data = open("L.tck", "rb").read()
+open("same/L.tck", "wb").write(data[:128] + data[128:-12] * 3 + data[-12:])'
+expect 0 render same/L.tck R.tck -o more.png "$@"
+[ -n "$(python3 "$look" same two.png more.png)" ] || note "the legend has no counts"
+
 # --- bad input ---
 set -- --tile 100x100 --device llvmpipe -q
 expect 2 render

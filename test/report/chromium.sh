@@ -84,6 +84,38 @@ for box in "0 1 1" "400 0 1" "0 0 0" "400 1 0"; do
     if [ "$3" -eq 1 ]; then [ "$found" -gt 20 ] || note "sides: channel $2 from x = $1: $found"; else [ "$found" -lt 5 ] || note "sides: channel $2 from x = $1: $found"; fi
 done
 
+# --- columns and bundles: half of the streamlines are of a group, which is put out; weights from 0 to 239; the picture ---
+python3 -c 'print("\n".join(str(i) for i in range(240)))' > weights.txt
+python3 - << 'END'
+import struct
+head = bytearray(352)
+struct.pack_into("<i", head, 0, 348)
+struct.pack_into("<8h", head, 40, 3, 20, 20, 20, 1, 1, 1, 1)
+struct.pack_into("<2h", head, 70, 16, 32)
+struct.pack_into("<8f", head, 76, 1, 5, 5, 5, 0, 0, 0, 0)
+struct.pack_into("<f", head, 108, 352)
+struct.pack_into("<2h", head, 252, 0, 1)
+struct.pack_into("<12f", head, 280, 5, 0, 0, -47.5, 0, 5, 0, -47.5, 0, 0, 5, -47.5)
+head[344:348] = b"n+1\0"
+open("grid.nii", "wb").write(head + struct.pack("<8000f", *[1] * 8000))
+END
+"$tool" convert sides.tck plain.trx --reference grid.nii --weights weights.txt -q || note "convert"
+python3 - << 'END'
+import struct, zipfile
+with zipfile.ZipFile("plain.trx") as a, zipfile.ZipFile("columns.trx", "w") as b:
+    for name in a.namelist():
+        b.writestr(name, a.read(name))
+    b.writestr("groups/<b>some.uint32", struct.pack("<120I", *range(120)))
+END
+"$tool" report columns.trx --device llvmpipe -q || note "report columns.trx"
+mkdir -p variants
+python3 "$here/variants.py" columns.html "$axe" variants
+(cd variants && browse columns.html --dump-dom > ../dom.html)
+[ "$(title dom.html)" = "bundles&lt;b&gt;some 120others 120; 120 of 240 streamlines; 4; 234; tractogram.png data:image/png;base64," ] ||
+    note "columns and bundles: $(title dom.html)"
+(cd variants && browse axe.html --dump-dom > ../dom.html)
+case $(title dom.html) in "axe 0 "*) ;; *) note "axe-core, bundles: $(title dom.html)" ;; esac
+
 # --- hostile names ---
 python3 - << 'END'
 import json

@@ -2,6 +2,7 @@
 
     view.html       the 3-D view alone, at the top of the page
     axe.html        with axe-core, whose violations become the title
+    columns.html    colour by the column weights, the first bundle off, the picture saved; the title says what came of it
     hostile.html    (of any report) whether the text of a name became an element"""
 
 import sys
@@ -17,6 +18,12 @@ def variant(name, addition):
 
 variant("view.html", "<style>header, main section:not(.screen), .screen > :not(#stage) { display: none } body { margin: 0; padding: 0 }"
         " #stage { max-width: none } #stage canvas { width: 800px; height: 600px; max-height: none } #stage span { color: #fff }</style>")
+variant("columns.html", "<script>HTMLAnchorElement.prototype.click = function () { window.saved = this.download + ' ' + this.href.slice(0, 22); };"
+        " setTimeout(() => { const select = document.getElementById('colour'), box = document.querySelectorAll('#groups input')[0];"
+        " select.value = [...select.options].findIndex((o) => o.textContent === 'weights'); select.dispatchEvent(new Event('change'));"
+        " box.click(); document.getElementById('save').click();"
+        " document.title = [document.getElementById('groups').textContent, document.getElementById('shown').textContent,"
+        " document.getElementById('colour-low').textContent, document.getElementById('colour-high').textContent, window.saved].join('; '); }, 3000);</script>")
 variant("hostile.html", "<script>document.title = document.querySelectorAll('img[onerror]').length + ' handlers, '"
         " + (JSON.parse(document.getElementById('glslines').textContent) ? 'JSON' : 'nothing');</script>")
 variant("axe.html", "<script>" + axe.replace("</script", "<\\/script") + "</script><script>setTimeout(() => axe.run(document, {}).then((r) => {"

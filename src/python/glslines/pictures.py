@@ -15,6 +15,8 @@ _WORDS = {
         "style": ("tubes", "lines"),
         "convention": ("neurological", "radiological"),
         "colormap": ("viridis", "cividis", "inferno", "grey", "redblue"),
+        "sh_basis": ("descoteaux07_legacy", "descoteaux07", "tournier07_legacy", "tournier07"),
+        "sh_frame": ("auto", "fsl", "image", "world"),
     },
     "gls_report_options": {"api": _APIS},
 }

@@ -49,11 +49,12 @@
   }
 
   const vertexText = `#version 300 es
-    in vec3 place; in vec3 tangent; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; out vec3 colour;
+    in vec3 place; in vec3 tangent; in vec4 paint; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; out vec3 colour;
     void main() {
       vec3 p = turn * (place - centre), t = normalize(turn * tangent + vec3(0.0, 0.0, 1e-6));
       gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
-      colour = (0.16 + 0.84 * abs(normalize(tangent + vec3(1e-6)))) * (0.35 + 0.65 * sqrt(max(0.0, 1.0 - t.z * t.z)))
+      vec3 direction = 0.16 + 0.84 * abs(normalize(tangent + vec3(1e-6)));
+      colour = mix(direction, paint.rgb, paint.a) * (0.35 + 0.65 * sqrt(max(0.0, 1.0 - t.z * t.z)))
         * clamp(0.75 + 0.5 * p.z, 0.35, 1.0);
     }`;
   const fragmentText = `#version 300 es
@@ -98,12 +99,77 @@
       gl.vertexAttribPointer(at, 3, type, false, stride, 0);
     }
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    const paint = new Uint8Array(4 * lines.points), paintBuffer = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, paintBuffer);
+    gl.bufferData(gl.ARRAY_BUFFER, paint, gl.DYNAMIC_DRAW);
+    const paintAt = gl.getAttribLocation(program, "paint");
+    gl.enableVertexAttribArray(paintAt);
+    gl.vertexAttribPointer(paintAt, 4, gl.UNSIGNED_BYTE, true, 4, 0);
+
+    const columns = JSON.parse(document.getElementById("glslines-columns").textContent);
+    const numbers = [{ name: "length, mm", values: lines.length }, ...columns.filter((c) => !c.group)];
+    const groups = columns.filter((c) => c.group).map((c) => ({ name: c.name, values: c.values, shown: true }));
+    const others = { name: "others", values: Array.from(lines.length, (_, i) => groups.some((g) => g.values[i]) ? 0 : 1), shown: true };
+    if (groups.length) groups.push(others);
+
+    // Colours of a column: each line's number between the 2nd and the 98th percentile, on five stops of viridis.
+    const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+    function ramp(x) {
+      const at = Math.min(1, Math.max(0, x)) * 4, i = Math.min(3, Math.floor(at));
+      return stops[i].map((v, k) => v + (stops[i + 1][k] - v) * (at - i));
+    }
+    function colourBy(column) {
+      const legend = document.getElementById("colours");
+      legend.hidden = !column;
+      paint.fill(0);
+      if (column) {
+        const known = Array.from(column.values).filter((v) => v !== null).sort((a, b) => a - b);
+        const low = known[Math.floor(0.02 * (known.length - 1))] || 0, high = known[Math.floor(0.98 * (known.length - 1))] || 0;
+        for (let i = 0; i < lines.n; i++) {
+          const v = column.values[i], rgb = v === null ? [144, 144, 144] : ramp(high > low ? (v - low) / (high - low) : 0.5);
+          for (let p = lines.first[i]; p < lines.first[i + 1]; p++) paint.set([...rgb.map(Math.round), 255], 4 * p);
+        }
+        document.getElementById("colour-low").textContent = Number(low.toPrecision(3));
+        document.getElementById("colour-high").textContent = Number(high.toPrecision(3));
+      }
+      gl.bindBuffer(gl.ARRAY_BUFFER, paintBuffer);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, paint);
+      ask();
+    }
+    const select = document.getElementById("colour");
+    for (const [i, name] of ["direction", ...numbers.map((c) => c.name)].entries()) {
+      const option = document.createElement("option");
+      option.value = i;
+      option.textContent = name;
+      select.append(option);
+    }
+    select.addEventListener("change", () => colourBy(numbers[select.value - 1]));
+
+    const box = document.getElementById("groups");
+    box.hidden = groups.length === 0;
+    for (const group of groups) {
+      const label = document.createElement("label"), tick = document.createElement("input");
+      tick.type = "checkbox";
+      tick.checked = true;
+      tick.addEventListener("change", () => { group.shown = tick.checked; choose(); });
+      label.append(tick, group.name + " " + group.values.reduce((sum, v) => sum + (v ? 1 : 0), 0));
+      box.append(label);
+    }
+
+    document.getElementById("save").addEventListener("click", () => {
+      draw();
+      const link = document.createElement("a");
+      link.href = canvas.toDataURL("image/png");
+      link.download = "tractogram.png";
+      link.click();
+    });
 
     function choose() {
       const index = [];
       let shown = 0;
       for (let i = 0; i < lines.n; i++) {
         if (lines.length[i] < state.from || lines.length[i] > state.to) continue;
+        if (groups.length && !groups.some((g) => g.shown && g.values[i])) continue;
         shown++;
         for (let p = lines.first[i] + 1; p < lines.first[i + 1]; p++) index.push(p - 1, p);
       }
