@@ -72,7 +72,7 @@ KNOWN = set("""output output-prefix sidecar write-mask density connectome report
 nodes edges assignments mu csv versions
 fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at include-end
 include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps all
-ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment trace""".split())
+ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment trace map-exclude map-include peaks-values peaks""".split())
 
 
 def run(words, where, timeout=120):
