@@ -7,6 +7,7 @@ import inspect
 import os
 import subprocess
 import sys
+import types
 import unittest
 import warnings
 
@@ -149,10 +150,19 @@ class Functions(unittest.TestCase):
     def test_refusals(self):
         scene, criterion = self.scene, glslines.dipy.BinaryStoppingCriterion(self.scene.fa > 0.2)
         for wrong, kind in (({}, ValueError), ({"sf": scene.sh}, ValueError), ({"sh": scene.sh, "basis_type": "x"}, ValueError),
+                            ({"sh": scene.sh[..., 0]}, ValueError), ({"sf": scene.sh, "sphere": "default"}, ValueError),
                             ({"sh": scene.sh, "return_all": False}, NotImplementedError),
                             ({"sh": scene.sh, "seed_directions": scene.seeds}, NotImplementedError)):
             with self.assertRaises(kind, msg=str(list(wrong))):
                 list(glslines.dipy.probabilistic_tracking(scene.seeds, criterion, scene.affine, **wrong))
+        for none in (None, scene.fa):
+            with self.assertRaisesRegex(TypeError, "sc: a stopping criterion"):
+                list(glslines.dipy.probabilistic_tracking(scene.seeds, none, scene.affine, sh=scene.sh))
+        shape = scene.fa.shape
+        for dirs, sizes in (((*shape, 5, 3), (*shape, 4)), ((*shape[1:], 5, 3), (*shape[1:], 5)), ((*shape, 3), shape)):
+            pam = types.SimpleNamespace(peak_dirs=np.ones(dirs), peak_values=np.ones(sizes))
+            with self.assertRaisesRegex(ValueError, "pam: peak_dirs"):
+                list(glslines.dipy.eudx_tracking(scene.seeds, criterion, scene.affine, pam=pam))
 
 
 if __name__ == "__main__":

@@ -107,7 +107,8 @@ def main():
     for name, (base, rest, options) in outputs.COMMANDS.items():
         if outputs.only and name != outputs.only or name == "weights_in_place":
             continue
-        more = [one for one in options if not one.startswith(("--report", "--picture"))]
+        # an option that names a file comes once
+        more = {one.split(" ")[0]: one for one in options if not one.startswith(("--report", "--picture"))}.values()
         line, needed = line_of(base.replace(":1,2", ":1"), " ".join([rest, *more]))
         place = f"{outputs.work}/hard"
         make_folder(needed, place)

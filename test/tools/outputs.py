@@ -30,7 +30,7 @@ COMMANDS = {
     "track": (f"{TRACK} --model csd --dg prob --response <response.txt> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --act <5tt.nii.gz>", "-o {o.trx} --sidecar {o.json}",
               ["--write-mask {m.nii.gz}", "--density {d.nii.gz}", "--connectome <labels.nii.gz>:{c.csv}", "--report={r.html}", "--picture={p.png}",
                "--profile <bundles.tsv>:{f.csv}", "--profile <bundles.tsv>:<image.nii.gz>:{f2.csv}", "--output-seeds {s.txt}",
-               "--dec {e.nii.gz}", "--sample <image.nii.gz>:{v.tsv}", "--segment <bundles.tsv>:{b.tsv}"]),
+               "--trace {z.json}", "--dec {e.nii.gz}", "--sample <image.nii.gz>:{v.tsv}", "--segment <bundles.tsv>:{b.tsv}"]),
     "track_more": (f"track <dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> --model msmt --dg prob --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt> --seeds <seeds.txt> --sphere <sphere.txt> --device llvmpipe",
                    "-o {o.tck} --sidecar {o.json}", ["--weights --density {d.nii.gz}"]),
     "track_sh": ("track --sh <s_wm.nii.gz> --fa <image.nii.gz> --mask <mask.nii.gz> --seed-rejection <roi.nii.gz> --nseeds 30 --dg ifod2 --device llvmpipe", "-o {o.trx} --sidecar {o.json}", []),
@@ -47,7 +47,7 @@ COMMANDS = {
     "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv} --weights <w.txt>", "--counts {c.csv}"]),
     "profile": ("profile <t.trx> <image.nii.gz> --bundles <bundles.tsv>", "-o {o.csv}", []),
     "density": ("density <t.tck> --template <mask.nii.gz> --weights <w.txt>", "{o.nii.gz}", ["--mask-out {m.nii.gz}"]),
-    "connectome": ("connectome <t.tck> <labels.nii.gz> --weights <w.txt> --lut <lut.txt>", "{o.csv}", ["--nodes {n.tsv}", "--edges {e.tsv}", "--trx {x.trx}"]),
+    "connectome": ("connectome <t.tck> <labels.nii.gz> --weights <w.txt> --lut <lut.txt>", "{o.csv}", ["--nodes {n.tsv}", "--edges {e.tsv}", "--trx {x.trx} --assignments dps:node --reference <mask.nii.gz>"]),
     "connectome_assign": ("connectome <t.tck> <labels.nii.gz>", "{o.csv}", ["--assignments {a.txt}"]),
     "weights": ("weights <t.tck> <s_wm.nii.gz> --proc-mask <proc.nii.gz> --device llvmpipe", "-o {o.txt}", ["--mu {mu.txt}", "--csv {v.csv}"]),
     "weights_in_place": ("weights <t.trx> <s_wm.nii.gz> --in-place --device llvmpipe", "", []),
@@ -72,7 +72,7 @@ KNOWN = set("""output output-prefix sidecar write-mask density connectome report
 nodes edges assignments mu csv versions
 fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at include-end
 include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps all
-ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment""".split())
+ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment trace map-exclude map-include peaks-values peaks""".split())
 
 
 def run(words, where, timeout=120):

@@ -62,6 +62,8 @@ def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
     """The image and the threshold of a criterion: its own, or the part of each voxel in which it lets streamlines go on."""
     if hasattr(sc, "stop_map"):
         return sc.stop_map, sc.threshold
+    if not hasattr(sc, "check_point"):
+        raise TypeError("sc: a stopping criterion is needed, of glslines.dipy or DIPY, not %s" % type(sc).__name__)
     if isinstance(sc, _criteria.AnatomicalStoppingCriterion):
         raise NotImplementedError("%s: take glslines.Tracker or glslines.track(act=...), which have its rules"
                                   % type(sc).__name__)
@@ -82,14 +84,17 @@ def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
 def _directions(sh: Any, sf: Any, sphere: Any, basis_type: Optional[str], legacy: bool, affine: ArrayLike) -> ODF:
     if (sh is None) == (sf is None):
         raise ValueError("one of sh and sf is needed; pam has peaks, which eudx_tracking follows")
+    name, coefficients = ("sh", sh) if sf is None else ("sf", sf)
+    if np.ndim(coefficients) != 4:
+        raise ValueError("%s: an array of 4 dimensions is needed, not of %d" % (name, np.ndim(coefficients)))
     if sf is not None:
-        if sphere is None:
-            raise ValueError("sf needs the sphere of its values")
+        if sphere is None or isinstance(sphere, str):
+            raise ValueError("sf needs the sphere of its values: one of DIPY, or its vertices, (n, 3)")
         return ODF.from_amplitudes(sf, sphere, "image", affine)
     basis = _BASES.get(basis_type or "descoteaux07")
     if basis is None:
         raise ValueError("basis_type: '%s' is none of %s" % (basis_type, ", ".join(_BASES)))
-    return ODF.from_sh(sh, basis[legacy], "image", "default" if sphere is None else Sphere(sphere), affine)
+    return ODF.from_sh(sh, basis[bool(legacy)], "image", "default" if sphere is None else Sphere(sphere), affine)
 
 
 def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape: Tuple[int, ...],
@@ -232,7 +237,11 @@ def eudx_tracking(
     taken."""
     if pam is None:
         raise ValueError("pam is needed: peaks_from_model of DIPY makes one")
-    vectors = np.asarray(pam.peak_dirs) * np.asarray(pam.peak_values)[..., np.newaxis]
+    dirs, sizes = (np.asarray(getattr(pam, name, None)) for name in ("peak_dirs", "peak_values"))
+    if dirs.ndim != 5 or dirs.shape[4] != 3 or sizes.shape != dirs.shape[:4]:
+        raise ValueError("pam: peak_dirs, (x, y, z, n, 3), and peak_values, (x, y, z, n), are needed, not of the shapes "
+                         "%s and %s" % (dirs.shape, sizes.shape))
+    vectors = dirs * sizes[..., np.newaxis]
     peaks = np.asarray(vectors, dtype=np.float32).reshape(*vectors.shape[:3], -1)
     most = max_cross if max_cross is not None else vectors.shape[3]
     return _track("eudx", seed_positions, sc, affine, peaks.shape[:3], {"peaks": peaks},
