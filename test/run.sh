@@ -168,7 +168,7 @@ stage_quick() {
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=90
+    limit=75
     run_ctest build -LE 'quick|cli|peer'
     limit=
 }
@@ -184,7 +184,7 @@ stage_sanitize() {
     export GLS_TEST_REQUIRE_LOCALE=1 ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256 UBSAN_OPTIONS=print_stacktrace=1
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # sanitized code takes two to three times as long
-    limit=150
+    limit=120
     run_ctest build/sanitize -L 'unit|fuzz|cli'
     run_ctest build/sanitize -R gpu/faults
     limit=
@@ -241,13 +241,17 @@ stage_fuzz() {
 
 # The composed shaders of the variants that the options ask for: as this machine's devices get them, then in every mapping as OpenGL and as OpenGL ES, whatever they offer.
 dump_shaders() {
-    rm -rf build/shaders
+    rm -rf build/shaders build/shaders_data
     number=0
+    # a small grid with the directions of the built-in phantom: kernels depend on these, and each run fits it anew
+    quietly build/glslines phantom build/shaders_data --shape 18 20 18 --force || return 1
+    series=
+    for file in dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz; do series="$series build/shaders_data/$file"; done
     for options in "" "--api gles" "--precision float" "--sphere small" "--sh-order 6" "--model csa" "--boot-retry peak --boot-start fit"; do
         number=$((number + 1))
         mkdir -p "build/shaders/$number"
         # shellcheck disable=SC2086
-        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --phantom --dg boot --nseeds 10 -o build/shaders/track.trx --force $options || return 1
+        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track $series --dg boot --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
     for options in "" "--opacity 0.5 --api gles"; do
         number=$((number + 1))
@@ -255,7 +259,6 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
     done
-    quietly build/glslines phantom build/shaders_data --force || return 1
     for options in "--dg boot" "--model csa --boot-retry peak --boot-start fit" "--dg prob --model opdt" "--dg prob --model opdt --pft --pft-min-wm 0.5 --act build/shaders_data/5tt.nii.gz" \
         "--dg det --model opdt --angular-weight 0.5" "--dg ptt --model opdt --probe-count 3 --probe-radius 0.5" "--dg ifod2 --model csd" "--dg tensorprob --rk4" "--dg closest --model opdt"; do
         for variant in single subgroup group least-single least-subgroup least-group; do
@@ -264,7 +267,7 @@ dump_shaders() {
             case $variant in least*) limits=gles31,$limits ;; esac
             mkdir -p "$folder"
             # shellcheck disable=SC2086
-            GLSLINES_FORCE_LIMITS=$limits GLS_TEST_SHADERS=$folder build/test/dump_shaders track --phantom -q --nseeds 10 --sphere small --mapping ${variant#least-} \
+            GLSLINES_FORCE_LIMITS=$limits GLS_TEST_SHADERS=$folder build/test/dump_shaders track $series -q --nseeds 10 --sphere small --mapping ${variant#least-} \
                 -o build/shaders/track.trx --force $options 2> "build/quiet.log"
             [ $? -eq 7 ] || { cat build/quiet.log; return 1; }
         done
