@@ -68,7 +68,7 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// End of the half at its point of this number, or GUIDE_GO_ON.
+// End of the half-streamline at its point of this number, or GUIDE_GO_ON.
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
     note_regions(bits, number, memory);

@@ -1,4 +1,5 @@
-// Guide: a half ends at the stop map, at the border of masks and at regions, and remembers the regions it visited.
+// Stopping criterion: a half-streamline ends at the stop map, at the border of masks and at regions, and remembers the
+// regions it visited.
 #include "guide/stop_map.glsl"
 #include "guide/region_rules.glsl"
 

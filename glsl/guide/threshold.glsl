@@ -1,4 +1,4 @@
-// Guide: a half ends where the stop map falls to the threshold.
+// Stopping criterion: a half-streamline ends where the stop map falls to the threshold.
 #include "guide/stop_map.glsl"
 
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])

@@ -1,5 +1,5 @@
-// Guide: tissue decides whether a half goes on (ACT, Smith et al. 2012, or partial volume maps, Girard et al. 2014),
-// beside the stop map and regions.
+// Stopping criterion: tissue decides whether a half-streamline goes on (ACT, Smith et al. 2012, or partial volume maps,
+// Girard et al. 2014), beside the stop map and regions.
 #include "guide/stop_map.glsl"
 #include "guide/places.glsl"
 #if WITH_REGIONS
@@ -79,8 +79,8 @@ bool is_path(Tissue t)
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// If a half leaves deep grey matter on the other side, its last point becomes the one with the smallest amplitude
-// along the step that led to it.
+// If a half-streamline leaves deep grey matter on the other side, its last point becomes the one with the smallest
+// amplitude along the step that led to it.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
@@ -94,7 +94,7 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Number of points that a half keeps after leaving deep grey matter.
+// Number of points that a half-streamline keeps after leaving deep grey matter.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {
@@ -161,11 +161,11 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 }
 #endif
 
-// End of a half that can go no further: in deep grey matter this is a good end.
+// End of a half-streamline that can go no further: in deep grey matter this is a good end.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
 // End at a point by the maps of good and bad ends, or GUIDE_GO_ON. The random numbers are those of the step and, where
-// a half is filtered, of the particle.
+// a half-streamline is filtered, of the particle.
 uint end_in_maps(Tissue t, uint number, Draw draw)
 {
     float good = t.part.x, bad = t.part.w;
@@ -211,7 +211,7 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
 }
 
 #if PARTICLES
-// Whether the half was to end elsewhere.
+// Whether the half-streamline was to end elsewhere.
 bool end_is_bad(uint end)
 {
     return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
@@ -276,8 +276,8 @@ uint guide_particle(vec3 p, uint number, Draw draw, out float bad)
     return end_in_maps(t, number, draw);
 }
 
-// Notes regions and white matter at a particle's point that becomes a point of the half. Returns the end of the half
-// there, or GUIDE_GO_ON.
+// Notes regions and white matter at a particle's point that becomes a point of the half-streamline. Returns the end of
+// the half-streamline there, or GUIDE_GO_ON.
 uint guide_taken(vec3 p, uint number, inout uint memory[GUIDE_ROOM])
 {
 #if FILTER_WHITE

@@ -1,7 +1,9 @@
-// Takes back a half that came to a bad end, to track it on from an earlier point with other random numbers: restores
-// its state there. Where back-tracking alone is used (Smith et al. 2012), this file also decides how far it goes back.
+// Takes back a half-streamline that came to a bad end, to track it on from an earlier point with other random numbers:
+// restores its state there. Where back-tracking alone is used (Smith et al. 2012), this file also decides how far it
+// goes back.
 
-// Block for the next point of a half whose block is full: its own block from before it was taken back, or a new one.
+// Block for the next point of a half-streamline whose block is full: its own block from before it was taken back, or a
+// new one.
 uint block_behind(Half h)
 {
     uint block = NO_BLOCK;
@@ -27,7 +29,7 @@ uint arrival_at(uint block, uint point)
     return block_record(block) + BLOCK_POINTS + size * (point % POOL_BLOCK);
 }
 
-// Stores how the half came to its last point.
+// Stores how the half-streamline came to its last point.
 void note_arrival(Half h)
 {
     if (LANE != 0) return;
@@ -68,8 +70,8 @@ void half_restore(inout Half h, uint n_points)
 }
 
 #if BACKTRACK
-// Number of points that a half keeps after a bad end at n points; 0: it is given up. Each number of points is tried
-// three times: first one less than the maximum, then two less, and so on.
+// Number of points that a half-streamline keeps after a bad end at n points; 0: it is given up. Each number of points
+// is tried three times: first one less than the maximum, then two less, and so on.
 uint points_to_keep(inout Half h, uint n)
 {
     const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);
@@ -85,8 +87,8 @@ uint points_to_keep(inout Half h, uint n)
     return h.memory[most] > back ? h.memory[most] - back : 0u;
 }
 
-// Takes the half back after a bad end, if allowed. The first step stays, because the other half began from it. Each
-// time has random numbers of its own, by a count stored beside the number of the step.
+// Takes the half-streamline back after a bad end, if allowed. The first step stays, because the other half-streamline
+// began from it. Each time has random numbers of its own, by a count stored beside the number of the step.
 bool half_returns(inout Half h, inout uint end)
 {
     uint step = h.draw.step, times = (step & STEP_RETURNS) >> STEP_RETURNS_SHIFT;

@@ -1,6 +1,6 @@
-// Pass 3: copies points from the pool of blocks to streamlines in output order and output space: backward half
-// reversed, seed, forward half. With ends_alone only the first and the last point of each streamline, once if they are
-// the same.
+// Pass 3: copies points from the pool of blocks to streamlines in output order and output space: backward
+// half-streamline reversed, seed, forward half-streamline. With ends_alone only the first and the last point of each
+// streamline, once if they are the same.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"

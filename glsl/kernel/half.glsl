@@ -3,7 +3,7 @@
 #include <guide>
 
 #if TAKES_BACK
-#define POOL_ACCESS restrict // points of halves that are taken back are read again
+#define POOL_ACCESS restrict // points of half-streamlines that are taken back are read again
 #else
 #define POOL_ACCESS writeonly
 #endif
@@ -34,9 +34,9 @@ struct Half {
     uint memory[GUIDE_ROOM]; // memory of the guide
 };
 
-// Starts a half. Backward halves (even items) first repeat the first step of the forward half, because the joint at
-// the seed must not bend more than a step. If halves carry a frame, the getter makes the frame at the seed and
-// reverses it for the backward half.
+// Starts a half-streamline. Backward half-streamlines (even items) first repeat the first step of the forward
+// half-streamline, because the joint at the seed must not bend more than a step. If half-streamlines carry a frame, the
+// getter makes the frame at the seed and reverses it for the backward half-streamline.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     bool backward = (item & 1u) == 0u;
@@ -81,7 +81,7 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 #include "kernel/backtrack.glsl"
 #endif
 
-// Stores q as the next point of the half. Returns false if the pool is full.
+// Stores q as the next point of the half-streamline. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
     uint in_block = h.n_points % POOL_BLOCK;
@@ -123,7 +123,7 @@ bool half_stores(Half h)
 #endif
 }
 
-// Whether the half is at its last point; with a frame it may be between points.
+// Whether the half-streamline is at its last point; with a frame it may be between points.
 bool half_at_point(Half h)
 {
 #if FRAMED
@@ -133,7 +133,7 @@ bool half_at_point(Half h)
 #endif
 }
 
-// End of a half whose step cannot begin.
+// End of a half-streamline whose step cannot begin.
 uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 {
     if (outcome == DIRECTION_OUTSIDE) return GLS_END_OUTSIDE;
@@ -144,8 +144,8 @@ uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Moves to q in direction next, and stores q if it is a point of the streamline. Returns the end of the half or
-// GUIDE_GO_ON; HALF_LOST: the pool is full.
+// Moves to q in direction next, and stores q if it is a point of the streamline. Returns the end of the half-streamline
+// or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
 {
     h.p = q;
@@ -170,7 +170,8 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 #include "kernel/particles.glsl"
 #endif
 
-// Takes one step along next, or ends the half. Returns false if the half has ended; its state is then written.
+// Takes one step along next, or ends the half-streamline. Returns false if the half-streamline has ended; its state is
+// then written.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
 #if PARTICLES
@@ -199,7 +200,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step may pass several places, and each of them may end the half; what was passed before is kept.
+    // A step may pass several places, and each of them may end the half-streamline; what was passed before is kept.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
@@ -223,7 +224,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
 #endif
     if (h.joint) {
-        // the point belongs to the forward half
+        // the point belongs to the forward half-streamline
         h.joint = false;
         h.d = end == GUIDE_GO_ON ? -next : -h.d;
         h.draw.step = 1u | STEP_BACKWARD;

@@ -1,4 +1,4 @@
-// Loads and stores a half in the work buffer.
+// Loads and stores a half-streamline in the work buffer.
 Half load_half(uint slot)
 {
     uint flags = WORK(WORK_FLAGS, slot);

@@ -1,11 +1,11 @@
-// Particle filtering (Girard et al. 2014). A half that came to a bad end is taken back some steps; from there particles
-// are tracked forward. Particles near bad ends lose weight and are drawn less often. At last one particle is chosen,
-// and the half goes on from its last point. Each iteration of the tracking loop draws the direction of one particle, by
-// the same code as the direction of a half.
+// Particle filtering (Girard et al. 2014). A half-streamline that came to a bad end is taken back some steps; from
+// there particles are tracked forward. Particles near bad ends lose weight and are drawn less often. At last one
+// particle is chosen, and the half-streamline goes on from its last point. Each iteration of the tracking loop draws
+// the direction of one particle, by the same code as the direction of a half-streamline.
 //
-// The particles of a half are stored in blocks of the pool. First comes one word for each step and particle. Then come,
-// for each particle, three words of its position, one of its vertex, one of its weight and one of its state: the index
-// of its parent in the step before, its end, its number of steps, and how often it was drawn.
+// The particles of a half-streamline are stored in blocks of the pool. First comes one word for each step and particle.
+// Then come, for each particle, three words of its position, one of its vertex, one of its weight and one of its state:
+// the index of its parent in the step before, its end, its number of steps, and how often it was drawn.
 
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
@@ -17,7 +17,7 @@ const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRON
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
 uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]; }
 
-// Indices of words in the pool: the store of this half, the word of a step, the first word of a particle.
+// Indices of words in the pool: the store of this half-streamline, the word of a step, the first word of a particle.
 uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)] - 1u) * POOL_BLOCK * 3u; }
 uint way_word(uint base, uint step, uint particle) { return base + step * N_PARTICLES + particle; }
 uint particle_word(uint base, uint particle)
@@ -50,7 +50,8 @@ vec3 signed_direction(uint word)
     return (word & VERTEX_FLIPPED) != 0u ? -d : d;
 }
 
-// Number of a step for random numbers. It differs from the steps of the half and from those of every other filter run.
+// Number of a step for random numbers. It differs from the steps of the half-streamline and from those of every other
+// filter run.
 uint filter_step(Half h, uint step)
 {
     return (h.n_points + step + 1u) | filter_runs(h) << STEP_RETURNS_SHIFT | (h.draw.step & STEP_BACKWARD);
@@ -163,7 +164,8 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
     return 0u;
 }
 
-// Puts position, direction and random numbers of a particle into the half, so that the next direction is drawn for it.
+// Puts position, direction and random numbers of a particle into the half-streamline, so that the next direction is
+// drawn for it.
 void become_particle(inout Half h, uint base, uint turn)
 {
     uint k = turn >> FILTER_PARTICLE_SHIFT, at = particle_word(base, k);
@@ -191,8 +193,8 @@ uint choose_particle(Half h, uint base, uint n_steps)
     return stand;
 }
 
-// Ends a filter run: the half takes the points of the chosen particle, without the last one unless it is a good end,
-// and goes on from there with random numbers of its own. Returns false if the half has ended.
+// Ends a filter run: the half-streamline takes the points of the chosen particle, without the last one unless it is a
+// good end, and goes on from there with random numbers of its own. Returns false if the half-streamline has ended.
 bool filter_end(inout Half h, uint base, uint n_steps)
 {
     uint stand = 0u;
@@ -225,7 +227,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
 }
 
 // Takes the step of the current particle along the direction that was drawn for it, and goes on to the next particle.
-// Returns false if the half has ended.
+// Returns false if the half-streamline has ended.
 bool filter_advance(inout Half h, uint outcome, vec3 next)
 {
     uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
@@ -246,7 +248,7 @@ bool filter_advance(inout Half h, uint outcome, vec3 next)
     return true;
 }
 
-// Number of points of a half, the point of its bad end included.
+// Number of points of a half-streamline, the point of its bad end included.
 uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
 
 bool filter_may_begin(Half h, uint outcome)
@@ -255,7 +257,7 @@ bool filter_may_begin(Half h, uint outcome)
     return filter_runs(h) < uint(FILTER_TRIALS) && n >= 1u && n < params.max_steps;
 }
 
-// Reserves blocks of the pool for the particles of a half, once. False: the pool is full.
+// Reserves blocks of the pool for the particles of a half-streamline, once. False: the pool is full.
 bool take_store(inout Half h)
 {
     const int store = GUIDE_BACKTRACK + int(FILTER_STORE);
@@ -269,8 +271,9 @@ bool take_store(inout Half h)
     return true;
 }
 
-// Begins a filter run after a bad end: at q, or where no direction was found. The half is taken back some steps, but
-// keeps its first step, from which the other half began. Returns false if the half has ended.
+// Begins a filter run after a bad end: at q, or where no direction was found. The half-streamline is taken back some
+// steps, but keeps its first step, from which the other half-streamline began. Returns false if the half-streamline has
+// ended.
 bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
 {
     uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;

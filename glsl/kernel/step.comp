@@ -1,5 +1,5 @@
-// Pass 2, a few iterations at a time: every active half draws params.turns directions, then waits in the work buffer.
-// For devices that limit how long a kernel may loop.
+// Pass 2, a few iterations at a time: every active half-streamline draws params.turns directions, then waits in the
+// work buffer. For devices that limit how long a kernel may loop.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

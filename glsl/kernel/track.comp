@@ -1,6 +1,6 @@
-// Pass 2 in one kernel: tracks half-streamlines. Invocations take one half after the other from a queue; each
-// iteration draws one direction for the half that the invocation holds, so that none is idle before the queue is
-// empty.
+// Pass 2 in one kernel: tracks half-streamlines. Invocations take one half-streamline after the other from a queue;
+// each iteration draws one direction for the half-streamline that the invocation holds, so that none is idle before the
+// queue is empty.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>
@@ -34,13 +34,13 @@ void main()
             uint i = lines[place / 2u].turn;
             vec3 seed = vec3(lines[i].x, lines[i].y, lines[i].z);
             h = half_start(2u * i + place % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
-            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // a half that is not wanted
+            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // a half-streamline that is not wanted
         }
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
         if (!done && h.item != NO_ITEM && !half_advance(h, outcome, next)) {
-            // a half that found the pool full is tracked again in the next round, like all that still wait
+            // a half-streamline that found the pool full is tracked again in the next round, like all that still wait
             done = h.block >= params.pool_blocks;
             h.item = NO_ITEM;
         }

@@ -1,4 +1,4 @@
-// Halves (in pass 1: seeds) between dispatches; layout: layout/work.def.
+// Half-streamlines (in pass 1: seeds) between dispatches; layout: layout/work.def.
 layout(std430, binding = 0) buffer Work { uint work[]; };
 
 #define WORD(name, first, n) const int name = first;

@@ -167,7 +167,5 @@ char *bench_json_text(const bench_run *run);
 
 /* Median of a time over the repetitions. */
 double bench_median(const bench_column *column, bench_time time);
-/* Median rate of plain writes over the repetitions. */
-double bench_median_plain(const bench_column *column, bench_plain plain);
 
 #endif

@@ -324,8 +324,3 @@ double bench_median(const bench_column *c, bench_time time)
 {
     return c->n > 0 ? bench_spread_of(c->seconds[time], c->n).median : 0;
 }
-
-double bench_median_plain(const bench_column *c, bench_plain plain)
-{
-    return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
-}

@@ -165,6 +165,12 @@ static void kernel_row(const bench_run *run, const char *name, gls_engine_time t
     end_row();
 }
 
+/* Median rate of plain writes over the repetitions. */
+static double median_plain(const bench_column *c, bench_plain plain)
+{
+    return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
+}
+
 /* Prints the writer's rate beside plain writes to the same place, by one thread and by as many as the writer has. */
 static void file_row(const bench_run *run)
 {
@@ -173,7 +179,7 @@ static void file_row(const bench_run *run)
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
         double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0,
-               plain = bench_median_plain(c, BENCH_PLAIN_ONE);
+               plain = median_plain(c, BENCH_PLAIN_ONE);
         gls_format_rate(v, rate, sizeof rate);
         gls_snprintf(text, sizeof text, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
         cell(text);
@@ -183,8 +189,8 @@ static void file_row(const bench_run *run)
     label(text);
     for (int i = 0; i < run->n_columns; i++) {
         char many[32];
-        gls_format_rate(bench_median_plain(&run->column[i], BENCH_PLAIN_ONE), rate, sizeof rate);
-        gls_format_rate(bench_median_plain(&run->column[i], BENCH_PLAIN_MANY), many, sizeof many);
+        gls_format_rate(median_plain(&run->column[i], BENCH_PLAIN_ONE), rate, sizeof rate);
+        gls_format_rate(median_plain(&run->column[i], BENCH_PLAIN_MANY), many, sizeof many);
         snprintf(text, sizeof text, "%s, %s", rate, many);
         cell(text);
     }

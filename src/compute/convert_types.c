@@ -227,7 +227,7 @@ static gls_status convert(size_t first, size_t n, const void *from, gls_type fro
 static bool always_fits(gls_type from, gls_type to)
 {
     static const struct {
-        int digits; /* number of binary digits of a value */
+        int digits; /* binary digits that a value holds exactly, without the sign */
         bool is_float, is_signed;
     } t[] = {{11, true, true},   {24, true, true},   {53, true, true},   {7, false, true},
              {15, false, true},  {31, false, true},  {63, false, true},  {8, false, false},

@@ -246,6 +246,13 @@ static void refine_csf(estimation *s)
     for (size_t i = 0; i < s->n; i++) s->csf[i] = s->csf[i] && (float)(s->sdm[i] - least) >= best;
 }
 
+/* The n-th largest of count values, counted from 1. Sorts the values in place. */
+static double threshold_nth_largest(double *value, size_t count, size_t n)
+{
+    gls_sort(value, count);
+    return value[count - n];
+}
+
 /* Keeps the voxels of a set with the highest score; all that tie with the last one stay. */
 static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
@@ -254,7 +261,7 @@ static void keep_best(const estimation *s, uint8_t *set, const double *score, si
     for (size_t i = 0; i < s->n; i++)
         if (set[i]) value[all++] = score[i];
     if (all == 0) return;
-    double limit = gls_threshold_nth_largest(value, all, n < 1 ? 1 : n > all ? all : n);
+    double limit = threshold_nth_largest(value, all, n < 1 ? 1 : n > all ? all : n);
     for (size_t i = 0; i < s->n; i++) set[i] = set[i] && score[i] >= limit;
 }
 

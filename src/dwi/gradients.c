@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NORM_DEVIATION 0.01  /* deviations of a vector's length from 1 beyond this are errors, not rounding */
-#define MAX_SCALING 0.01         /* deviations of squared lengths beyond this mean that lengths scale the b-values */
+#define MAX_NORM_DEVIATION 0.01 /* deviations of a vector's length from 1 beyond this are errors, not rounding */
+#define MAX_SCALING 0.01        /* vectors whose squared lengths differ from 1 by more than this scale their b-values */
 #define TELL_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
 #define MAX_BVAL 1e12            /* s/mm2: no such gradient exists, and larger squares overflow */
 #define HIGH_B0_THRESHOLD 200.0  /* s/mm2: from here on diffusion is visible in a "b0" volume */

@@ -146,16 +146,6 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
                                          shell[i].bval, shell[i].n);
 }
 
-void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < gradients->n && used + 64 < room; i++)
-        if (of[i] == GLS_NO_SHELL)
-            used += (size_t)gls_snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i,
-                                         gradients->bval[i]);
-}
-
 /* Distance of a b-value from a shell, in standard deviations of the shell. */
 static double distance(const gls_shell *shell, double bval)
 {

@@ -10,8 +10,6 @@ gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients);
 
 /* Lists the weighted shells: "700 (30 volumes), 2000 (60 volumes)". */
 void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, size_t room);
-/* Lists the volumes that belong to no shell: "3 (b = 700), .."; "" if there are none. */
-void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room);
 
 /* --- Checks of units: values that water and scanners cannot have show that a file uses other units than expected. */
 

@@ -5,6 +5,7 @@
 
 #include "dwi/gradients_table.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,6 +69,17 @@ static size_t set_rows(const gls_msmt_plan *plan, const double (*direction)[3], 
     return n;
 }
 
+/* Lists the volumes that belong to no shell: "3 (b = 700), .."; "" if there are none. */
+static void gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < gradients->n && used + 64 < room; i++)
+        if (of[i] == GLS_NO_SHELL)
+            used += (size_t)gls_snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i,
+                                         gradients->bval[i]);
+}
+
 gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradients,
                               const gls_tissue_response *const *response, const int *order, size_t n_tissues,
                               const double (*direction)[3], size_t n_directions)
@@ -90,7 +102,7 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
     if (!status) status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
     if (!status) status = set_design(plan, gradients, response, of, design);
     if (status) goto fail;
-    gls_gradients_name_unassigned(gradients, of, text, sizeof text);
+    gradients_name_unassigned(gradients, of, text, sizeof text);
     if (text[0]) gls_log(GLS_LOG_WARNING, "volumes that belong to no shell are left out: %s", text);
     for (size_t t = 0; t < n_tissues; t++) inside[plan->first[t]] = 1;
     n_rows = set_rows(plan, direction, n_directions, rows);

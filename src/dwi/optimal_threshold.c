@@ -81,9 +81,3 @@ bool gls_threshold_optimal(const float *value, size_t n, float *threshold)
     *threshold = golden_section(&s, least + margin, 0.5f * (least + most), most - margin);
     return true;
 }
-
-double gls_threshold_nth_largest(double *value, size_t count, size_t n)
-{
-    gls_sort(value, count);
-    return value[count - n];
-}

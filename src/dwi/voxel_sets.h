@@ -55,7 +55,4 @@ size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
  * Values that are not finite are ignored. Returns false if the values do not vary. */
 bool gls_threshold_optimal(const float *value, size_t n, float *threshold);
 
-/* The n-th largest of count values, counted from 1. Sorts the values in place. */
-double gls_threshold_nth_largest(double *value, size_t count, size_t n);
-
 #endif

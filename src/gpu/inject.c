@@ -15,8 +15,8 @@
 typedef struct rule {
     gls_fault fault;
     uint64_t call;
-    bool later;     /* the call number N and all later ones */
-    uint64_t value; /* of rules with a value; slow: nanoseconds */
+    bool later;     /* the fault happens at the call of this number and at all later calls */
+    uint64_t value; /* of kinds of faults that take a value; slow: nanoseconds for each work group */
 } rule;
 
 atomic_bool gls_inject_active;

@@ -97,10 +97,28 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
     return GLS_OK;
 }
 
+/* Size of one value of a real numeric type; 0 for any other code. */
+static size_t values_bytes(int datatype)
+{
+    switch (datatype) {
+    case NIFTI_TYPE_UINT8:
+    case NIFTI_TYPE_INT8: return 1;
+    case NIFTI_TYPE_INT16:
+    case NIFTI_TYPE_UINT16: return 2;
+    case NIFTI_TYPE_INT32:
+    case NIFTI_TYPE_UINT32:
+    case NIFTI_TYPE_FLOAT32: return 4;
+    case NIFTI_TYPE_INT64:
+    case NIFTI_TYPE_UINT64:
+    case NIFTI_TYPE_FLOAT64: return 8;
+    default: return 0;
+    }
+}
+
 static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_header *header)
 {
     int type = raw->version == 1 ? raw->h.v1.datatype : raw->h.v2.datatype;
-    size_t bytes = gls_values_bytes(type);
+    size_t bytes = values_bytes(type);
     if (bytes == 0) {
         const char *name = nifti_datatype_string(type);
         return gls_fail(GLS_ERR_INPUT,

@@ -144,6 +144,12 @@ gls_status gls_image_write(const char *path, const gls_image *image, gls_image_t
     return gls_image_write_grouped(path, true, NULL, image, type);
 }
 
+/* Size of one value when written. */
+static size_t image_type_bytes(gls_image_type type)
+{
+    return type == GLS_IMAGE_FLOAT32 ? 4 : type == GLS_IMAGE_INT16 ? 2 : 1;
+}
+
 gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
                                    gls_image_type type)
 {
@@ -152,7 +158,7 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
                                 [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
     GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
     GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
-    source s = {.values = image->data, .type = type, .value = gls_image_type_bytes(type)};
+    source s = {.values = image->data, .type = type, .value = image_type_bytes(type)};
     return write_file(path, overwrite, group, &image->grid, image->n_volumes, codes[type], &s);
 }
 

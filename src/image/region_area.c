@@ -27,19 +27,6 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
     p[2] = (double)(voxel / nx / ny);
 }
 
-bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3])
-{
-    double p[3], square = 0;
-    size_t voxel;
-    if (area->inside) {
-        gls_affine_apply(inverse, world, p);
-        return gls_region_voxel_at(&area->grid, p, &voxel) && area->inside[voxel];
-    }
-    const gls_region_sphere *s = &area->sphere;
-    for (int i = 0; i < 3; i++) square += (world[i] - s->centre[i]) * (world[i] - s->centre[i]);
-    return square <= s->radius * s->radius;
-}
-
 /* Marks the voxels that have one of the labels. A range of labels without voxels is an error. */
 static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
 {

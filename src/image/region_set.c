@@ -82,6 +82,20 @@ static bool may_be_at(const gls_regions *r, const gls_image *mask, const double 
     return gls_region_voxel_at(&r->grid, p, &voxel) && (!mask || mask->data[voxel] > 0);
 }
 
+/* Whether a point lies in the region. inverse: map from world to voxels of area->grid. */
+static bool region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3])
+{
+    double p[3], square = 0;
+    size_t voxel;
+    if (area->inside) {
+        gls_affine_apply(inverse, world, p);
+        return gls_region_voxel_at(&area->grid, p, &voxel) && area->inside[voxel];
+    }
+    const gls_region_sphere *s = &area->sphere;
+    for (int i = 0; i < 3; i++) square += (world[i] - s->centre[i]) * (world[i] - s->centre[i]);
+    return square <= s->radius * s->radius;
+}
+
 /* Whether a voxel centre of the region lies in the mask, or a voxel centre of the mask in the region. */
 static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const gls_image *mask)
 {
@@ -102,7 +116,7 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
         if (mask && !(mask->data[v] > 0)) continue;
         gls_region_centre(&r->grid, v, p);
         gls_affine_apply(r->grid.affine, p, p);
-        if (gls_region_area_has(s, (const double(*)[4])to_shape, p)) return true;
+        if (region_area_has(s, (const double(*)[4])to_shape, p)) return true;
     }
     return false;
 }

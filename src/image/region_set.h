@@ -81,8 +81,6 @@ void gls_region_area_centre(const gls_region_area *area, double centre[3]);
  * which the blobs lie furthest apart, the left, posterior or inferior one first. GLS_ERR_INPUT: fewer than two blobs,
  * or a sphere. */
 gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
-/* Whether a point lies in the region. inverse: map from world to voxels of area->grid. */
-bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3]);
 /* Frees the voxels of the region. */
 void gls_region_area_finish(gls_region_area *area);
 

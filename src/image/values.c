@@ -5,23 +5,6 @@
 #include <nifti1.h>
 #include <string.h>
 
-size_t gls_values_bytes(int datatype)
-{
-    switch (datatype) {
-    case NIFTI_TYPE_UINT8:
-    case NIFTI_TYPE_INT8: return 1;
-    case NIFTI_TYPE_INT16:
-    case NIFTI_TYPE_UINT16: return 2;
-    case NIFTI_TYPE_INT32:
-    case NIFTI_TYPE_UINT32:
-    case NIFTI_TYPE_FLOAT32: return 4;
-    case NIFTI_TYPE_INT64:
-    case NIFTI_TYPE_UINT64:
-    case NIFTI_TYPE_FLOAT64: return 8;
-    default: return 0;
-    }
-}
-
 bool gls_values_plain(const gls_values *v)
 {
     return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
@@ -76,11 +59,6 @@ void gls_values_read(const gls_values *v, void *in, size_t n, float *out)
     case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v->slope, v->inter, out); break;
     case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v->slope, v->inter, out); break;
     }
-}
-
-size_t gls_image_type_bytes(gls_image_type type)
-{
-    return type == GLS_IMAGE_FLOAT32 ? 4 : type == GLS_IMAGE_INT16 ? 2 : 1;
 }
 
 /* NaN passes both comparisons of a clamp, so it is tested explicitly. */

@@ -172,20 +172,6 @@ void gls_builder_mix(gls_builder *b, uint64_t to, uint64_t from, double share)
     for (size_t k = 0; k < b->in->n_dpv; k++) mix_values(&b->in->dpv[k], b->memory[first + k], to, from, share);
 }
 
-void gls_builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from, double share)
-{
-    const uint64_t first = b->in->offset[i], last = b->in->offset[i + 1] - 1;
-    const float(*p)[3] = b->in->point + from;
-    float before[3], after[3];
-    gls_builder_mix(b, to, from, share);
-    if (share == 0) return;
-    for (int r = 0; r < 3; r++) {
-        before[r] = from > first ? p[-1][r] : p[0][r] + (p[0][r] - p[1][r]);
-        after[r] = from + 1 < last ? p[2][r] : p[1][r] + (p[1][r] - p[0][r]);
-    }
-    gls_spline_at((float)share, before, p[0], p[1], after, b->point[to]);
-}
-
 double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other)
 {
     const float *p = s->point[point], *q = s->point[other];

@@ -41,9 +41,6 @@ gls_status gls_builder_add(gls_builder *builder, size_t i, uint64_t n, uint64_t 
 void gls_builder_copy(gls_builder *builder, uint64_t to, uint64_t from, uint64_t n);
 /* Sets point `to` to the point between input points `from` and from + 1, at share 0 .. 1 of the way, with its dpv. */
 void gls_builder_mix(gls_builder *builder, uint64_t to, uint64_t from, double share);
-/* Like gls_builder_mix(), on a cardinal spline of tension 0.1 through the points of streamline i. dpv are interpolated
- * linearly. */
-void gls_builder_spline(gls_builder *builder, size_t i, uint64_t to, uint64_t from, double share);
 /* Hands on the streamlines that were added, if any. */
 gls_status gls_builder_flush(gls_builder *builder);
 

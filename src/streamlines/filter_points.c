@@ -74,10 +74,26 @@ static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t ro
     }
 }
 
+/* Like gls_builder_mix(), on a cardinal spline of tension 0.1 through the points of streamline i. dpv are interpolated
+ * linearly. */
+static void builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from, double share)
+{
+    const uint64_t first = b->in->offset[i], last = b->in->offset[i + 1] - 1;
+    const float(*p)[3] = b->in->point + from;
+    float before[3], after[3];
+    gls_builder_mix(b, to, from, share);
+    if (share == 0) return;
+    for (int r = 0; r < 3; r++) {
+        before[r] = from > first ? p[-1][r] : p[0][r] + (p[0][r] - p[1][r]);
+        after[r] = from + 1 < last ? p[2][r] : p[1][r] + (p[1][r] - p[0][r]);
+    }
+    gls_spline_at((float)share, before, p[0], p[1], after, b->point[to]);
+}
+
 static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double share)
 {
     if (f->how == GLS_INTERPOLATE_HERMITE)
-        gls_builder_spline(&f->builder, i, to, from, share);
+        builder_spline(&f->builder, i, to, from, share);
     else
         gls_builder_mix(&f->builder, to, from, share);
 }
@@ -128,7 +144,7 @@ static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, u
             from++;
         }
         float share = from < last && step > 0 ? (at - before) / step : 0;
-        gls_builder_spline(&f->builder, i, to + k, from, share > 0 ? (double)fminf(share, 1) : 0);
+        builder_spline(&f->builder, i, to + k, from, share > 0 ? (double)fminf(share, 1) : 0);
     }
     gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
 }

@@ -68,9 +68,16 @@ static double scale_of(const gls_connectome *c, double length)
     return value;
 }
 
+/* Volume of a voxel, mm3. */
+static double nodes_voxel_volume(const gls_nodes *nodes)
+{
+    const double *side = nodes->grid.voxel_size;
+    return side[0] * side[1] * side[2];
+}
+
 static double volume_scale(const gls_connectome *c, const int32_t *node, size_t n)
 {
-    const double mm3 = gls_nodes_voxel_volume(&c->nodes);
+    const double mm3 = nodes_voxel_volume(&c->nodes);
     double voxels = 0, value = 1;
     for (size_t i = 0; i < n; i++) voxels += (double)c->nodes.volume[node[i]];
     if (c->options.scale & GLS_SCALE_INVNODEVOL) value *= voxels > 0 ? (double)n / voxels : 0;
@@ -314,7 +321,7 @@ gls_connectome_node gls_connectome_get_node(const gls_connectome *c, size_t i)
     const gls_nodes *nodes = &c->nodes;
     const double n = (double)nodes->volume[i + 1];
     gls_connectome_node node = {
-        nodes->label[i], nodes->volume[i + 1], c->ends[i + 1], n * gls_nodes_voxel_volume(nodes), {0}};
+        nodes->label[i], nodes->volume[i + 1], c->ends[i + 1], n * nodes_voxel_volume(nodes), {0}};
     for (int a = 0; a < 3; a++) node.centroid[a] = nodes->centre[i + 1][a] / n; /* NaN if the region has no voxels */
     gls_affine_apply(nodes->grid.affine, node.centroid, node.centroid);
     return node;

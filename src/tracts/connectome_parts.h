@@ -22,8 +22,6 @@ typedef struct gls_nodes {
 gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw);
 /* Frees the arrays. */
 void gls_nodes_finish(gls_nodes *nodes);
-/* Volume of a voxel, mm3. */
-double gls_nodes_voxel_volume(const gls_nodes *nodes);
 
 /* --- Assignment of streamlines to regions. */
 

@@ -75,9 +75,3 @@ void gls_nodes_finish(gls_nodes *nodes)
     free(nodes->centre);
     *nodes = (gls_nodes){.n = 0};
 }
-
-double gls_nodes_voxel_volume(const gls_nodes *nodes)
-{
-    const double *side = nodes->grid.voxel_size;
-    return side[0] * side[1] * side[2];
-}

@@ -40,16 +40,6 @@ char *gls_format_bytes(uint64_t n, char *buffer, size_t size)
     return buffer;
 }
 
-char *gls_format_limit(uint64_t n, char *buffer, size_t size)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double v = (double)n;
-    size_t unit = 0;
-    for (; v >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++) v /= 1024;
-    gls_snprintf(buffer, size, "%.4g %s", v, units[unit]);
-    return buffer;
-}
-
 char *gls_format_rate(double v, char *buffer, size_t size)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", NULL};

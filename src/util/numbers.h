@@ -25,8 +25,6 @@ size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES]);
 char *gls_format_count(uint64_t n, char *buffer, size_t size);
 /* 1234567 -> "1.2 MB", in powers of 1000 */
 char *gls_format_bytes(uint64_t n, char *buffer, size_t size);
-/* 134217728 -> "128 MiB", in powers of 1024: limits of devices */
-char *gls_format_limit(uint64_t n, char *buffer, size_t size);
 /* 1234567.0 -> "1.23 M", 12.5 -> "12.5 ": the unit follows directly */
 char *gls_format_rate(double v, char *buffer, size_t size);
 /* Seconds as "0.12 s", "12.3 s", "2:05" or "1:02:05". */

@@ -327,11 +327,3 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
     }
     return GLS_OK;
 }
-
-bool gls_dataset_same_bytes(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    uint64_t hash_a, hash_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && S_ISREG(of_b.st_mode) &&
-           of_a.st_size == of_b.st_size && !gls_hash_file(a, &hash_a) && !gls_hash_file(b, &hash_b) && hash_a == hash_b;
-}

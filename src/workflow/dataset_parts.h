@@ -32,8 +32,6 @@ gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_outp
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
 /* Entry of a file in a list; NULL: none. */
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
-/* Whether two files have the same contents. False if one cannot be read. */
-bool gls_dataset_same_bytes(const char *a, const char *b);
 
 /* --- Fits as files of a data set: bids --fit-outputs. */
 

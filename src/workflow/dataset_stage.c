@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "workflow/job.h"
@@ -54,6 +55,15 @@ static bool is_own(const gls_dataset_stage *s, const char *name)
     return strncmp(name, s->own, strlen(s->own)) == 0;
 }
 
+/* Whether two files have the same contents. False if one cannot be read. */
+static bool dataset_same_bytes(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    uint64_t hash_a, hash_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && S_ISREG(of_b.st_mode) &&
+           of_a.st_size == of_b.st_size && !gls_hash_file(a, &hash_a) && !gls_hash_file(b, &hash_b) && hash_a == hash_b;
+}
+
 /* Whether a staged file already exists under its final name with the same contents: a shared image, or its sidecar. */
 static bool is_there(const gls_dataset_stage *s, const char *name)
 {
@@ -63,10 +73,10 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     if (ends_in(name, ".json")) snprintf(image, sizeof image, "%.*s" IMAGE, (int)(strlen(name) - 5), name);
     gls_bids_join(s->path, name, staged, sizeof staged);
     gls_bids_join(s->folder, name, final, sizeof final);
-    if (!exists(final) || gls_dataset_same_bytes(staged, final)) return exists(final);
+    if (!exists(final) || dataset_same_bytes(staged, final)) return exists(final);
     gls_bids_join(s->path, image, staged, sizeof staged);
     gls_bids_join(s->folder, image, final, sizeof final);
-    return gls_dataset_same_bytes(staged, final);
+    return dataset_same_bytes(staged, final);
 }
 
 /* Checks one staged file: nothing else is replaced, and no input. */

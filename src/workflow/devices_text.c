@@ -8,6 +8,17 @@
 #include "workflow/devices.h"
 #include "workflow/job.h"
 
+/* 134217728 -> "128 MiB", in powers of 1024: limits of devices */
+static char *format_limit(uint64_t n, char *buffer, size_t size)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double v = (double)n;
+    size_t unit = 0;
+    for (; v >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++) v /= 1024;
+    gls_snprintf(buffer, size, "%.4g %s", v, units[unit]);
+    return buffer;
+}
+
 static const char *const platforms[] = {[GLS_PLATFORM_GBM] = "GBM render node",
                                         [GLS_PLATFORM_EGL_DEVICE] = "EGL device",
                                         [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
@@ -24,15 +35,14 @@ static void print_device(gls_text *text, const gls_device_info *d)
     gls_text_printf(text, "   version      %s%s\n",
                     d->gles && strncmp(d->version, "OpenGL ES", 9) != 0 ? "OpenGL ES " : "", d->version);
     gls_text_printf(text, "   platform     %s%s%s\n", platforms[d->platform], *d->node ? " " : "", d->node);
-    if (d->memory_bytes) gls_text_printf(text, "   memory       %s\n", gls_format_limit(d->memory_bytes, a, sizeof a));
+    if (d->memory_bytes) gls_text_printf(text, "   memory       %s\n", format_limit(d->memory_bytes, a, sizeof a));
     gls_text_printf(text, "   storage      %u blocks of up to %s; uniform blocks of up to %s\n",
-                    d->max_storage_bindings, gls_format_limit(d->max_storage_bytes, a, sizeof a),
-                    gls_format_limit(d->max_uniform_bytes, b, sizeof b));
+                    d->max_storage_bindings, format_limit(d->max_storage_bytes, a, sizeof a),
+                    format_limit(d->max_uniform_bytes, b, sizeof b));
     gls_text_printf(text, "   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units,
                     d->max_texture_3d, d->float_linear ? "" : "; in half precision only");
     gls_text_printf(text, "   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size,
-                    gls_format_limit(d->max_shared_bytes, a, sizeof a),
-                    gls_format_count(d->max_work_groups, c, sizeof c));
+                    format_limit(d->max_shared_bytes, a, sizeof a), gls_format_count(d->max_work_groups, c, sizeof c));
     if (!d->apart) gls_text_puts(text, "   defect       invocations of a work group mix up arrays of their own\n");
     if (d->subgroup_size)
         gls_text_printf(text, "   subgroups    of %u\n", d->subgroup_size);

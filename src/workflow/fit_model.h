@@ -43,9 +43,6 @@ gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises the images in place if the options ask for it and the mask is large enough. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
-/* *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with any
- * tissue. */
-gls_status gls_tissues_fractions(const gls_tissues *tissues, gls_image **fractions);
 /* Add the responses to the key of a cached fit, and to the sidecar. */
 void gls_tissues_add_key(cJSON *key, const gls_tissues *tissues);
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);

@@ -15,7 +15,8 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define MAX_DEPTH 8 /* depth of folders in a folder; a TRX folder has 2 */
+/* Levels of folders that are read inside an input folder. A TRX folder has two. */
+#define MAX_DEPTH 8
 
 static gls_status no_memory(void)
 {

@@ -50,8 +50,8 @@ typedef struct gls_run_lengths {
 bool gls_lengths_need_points(const gls_job_options *options);
 /* Adds the lengths of streamlines. */
 gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
-/* Replaces mean, median and extremes of the result, which came from counts of steps. Does nothing without streamlines.
- */
+/* Sets mean, median and extremes of *result to the measured lengths, mm. The tracker had set them to numbers of steps
+ * times the step size. Does nothing without streamlines. */
 void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
 /* Frees the arrays and sets everything to 0. */
 void gls_run_lengths_finish(gls_run_lengths *lengths);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dwi/gradients_table.h"
 #include "util/maths.h"
@@ -196,20 +195,6 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     if (!status && !t->given)
         gls_log(GLS_LOG_INFO,
                 "group studies: give all subjects the same responses (--response-wm, --response-gm, --response-csf)");
-    return status;
-}
-
-gls_status gls_tissues_fractions(const gls_tissues *t, gls_image **fractions)
-{
-    static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
-    size_t n = gls_grid_voxels(&t->image[0]->grid);
-    gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
-    for (size_t v = 0; v < n && !status; v++) {
-        float sum = 0;
-        for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
-        for (size_t i = 0; i < t->n && sum > 0; i++)
-            (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
-    }
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Files with weights of streamlines: text, selection, iterations, fixel directory; and the choice of the walk. */
+/* Files with weights of streamlines: text, selection, iterations, fixel directory. */
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -42,25 +42,6 @@ static gls_status measure(void *user, const gls_streamlines *s)
 gls_sink gls_step_range_sink(gls_step_range *range)
 {
     return (gls_sink){.append = measure, .user = range};
-}
-
-gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
-{
-    bool straight = false;
-    if (step <= 0 && range->n > 0) {
-        /* Steps of one length have a mean far below the largest if points were left out. */
-        step = range->max;
-        straight = range->sum / (double)range->n < 0.75 * step;
-        if (straight)
-            gls_log(GLS_LOG_INFO,
-                    "streamlines have steps of up to %.4g mm, %.4g mm in the mean: mapped as straight "
-                    "lines between their points",
-                    step, range->sum / (double)range->n);
-        else
-            gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
-    }
-    return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
-                                straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
 
 void gls_weights_log(const gls_weights *w)

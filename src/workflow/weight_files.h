@@ -79,10 +79,6 @@ typedef struct gls_step_range {
 /* The sink. range must outlive it and be zero at first. */
 gls_sink gls_step_range_sink(gls_step_range *range);
 
-/* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */
-gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
-                                   const gls_grid *grid);
-
 /* Logs what was mapped to fixels, and the result of the fit. */
 void gls_weights_log(const gls_weights *weights);
 

@@ -11,7 +11,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* --- Voxels that the streamlines of a round visit, counted on the device. */
+/* --- Voxels that the streamlines of one round of pass 2 visit, counted on the device. */
 
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
@@ -116,8 +116,8 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
     return GLS_OK;
 }
 
-/* Number of streamlines of a round: few enough that the pool of points rarely runs full and that one dispatch stays
- * short. */
+/* Number of streamlines that one round of pass 2 tracks: few enough that the pool of points rarely runs full and that
+ * one dispatch stays short. */
 static uint32_t round_capacity(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -156,7 +156,7 @@ static gls_status deliver(gls_batch *c)
     return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
 }
 
-/* Upper bound of the points of one round. */
+/* Upper bound of the points that one round of pass 2 stores. */
 static size_t max_points(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;

@@ -311,12 +311,12 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
     return kept;
 }
 
-/* Upper bound of the candidates for one direction, for getters without a number of their own. */
+/* Upper bound of the directions that a getter tries in one step, for getters whose row states none. */
 #define MAX_CANDIDATES 8192.0
 
 /* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
- * a half draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half makes all its
- * steps, and those of its particles after each run. */
+ * a half-streamline draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half
+ * makes all its steps, and those of its particles after each run. */
 static double max_iterations(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;

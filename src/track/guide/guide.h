@@ -115,8 +115,6 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
 /* Adds the definitions and rows of the input's regions. */
 void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                               gls_define_list *defines);
-/* Fills the slots of regions with nothing, for an input without regions. */
-void gls_guide_regions_define_none(gls_define_list *defines);
 /* See gls_guide_kind.admits. */
 bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3]);
 /* See gls_guide_kind.judge. */

@@ -197,12 +197,6 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
 }
 
-void gls_guide_regions_define_none(gls_define_list *d)
-{
-    gls_define_slot(d, "region_rows", strdup(""), "there are no regions");
-    gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
-}
-
 static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
 {
     uint32_t wanted = gls_regions_bits(r, role);

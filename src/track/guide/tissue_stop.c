@@ -1,5 +1,4 @@
 /* The guide for tissue (ACT, or maps of good and bad ends), together with the stop map and regions. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +139,13 @@ static void define_map(gls_define_list *d, const gls_tissue *t)
     }
 }
 
+/* Fills the slots of regions with nothing, for an input without regions. */
+static void guide_regions_define_none(gls_define_list *d)
+{
+    gls_define_slot(d, "region_rows", strdup(""), "there are no regions");
+    gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
+}
+
 static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                    gls_define_list *d)
 {
@@ -150,7 +156,7 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     if (regions)
         gls_guide_regions_define(plan, params, input, d);
     else
-        gls_guide_regions_define_none(d);
+        guide_regions_define_none(d);
     gls_define_int(d, "TISSUE_UNIT", regions ? 2 : 1, "texture of the tissue");
     gls_define_int(d, "PATH_UNIT", regions ? 3 : 2, "texture of pathology");
     gls_define_int(d, "TISSUE_RULE", t->rule, "which of the rules it is");

@@ -13,7 +13,8 @@
 
 /* --- Definitions and contents of slots, each with a reason that a dump of the sources shows. */
 
-/* Owns the texts; names and reasons must be string constants. All zero: empty. */
+/* Defines for one kernel. The list owns the texts of their values; names and reasons must be string constants. A list
+ * of zeros is empty. */
 typedef struct gls_define_list {
     gls_define define[160];
     char *owned[160];

@@ -144,12 +144,6 @@ const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
     return gls_tractogram_reader_info(s->first);
 }
 
-double gls_tract_sources_length_slack(const gls_tract_sources *s)
-{
-    const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
-    return s->step_size > 0 ? share * s->step_size : 0;
-}
-
 /* Passes on the kept columns, in the same order for every file, and a group for each file. */
 typedef struct marker {
     const gls_tract_sources *sources;

@@ -138,6 +138,13 @@ static bool has_tests(const gls_edit_cli *o)
            isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
 }
 
+/* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or half a step after downsampling. */
+static double tract_sources_length_slack(const gls_tract_sources *s)
+{
+    const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
+    return s->step_size > 0 ? share * s->step_size : 0;
+}
+
 /* Makes the selection from all tests of the options. */
 static gls_status create_selection(edit *e)
 {
@@ -159,7 +166,7 @@ static gls_status create_selection(edit *e)
     options.test = o->like ? GLS_ROI_TEST_VERTEX : (gls_roi_test)o->roi_test;
     options.either_way = o->either_way;
     options.distance = o->distance;
-    const double slack = o->like == LIKE_MRTRIX ? gls_tract_sources_length_slack(&e->sources) : 0;
+    const double slack = o->like == LIKE_MRTRIX ? tract_sources_length_slack(&e->sources) : 0;
     options.min_length = fmax(0, o->min_length - slack);
     options.max_length = o->max_length + slack;
     if (isfinite(o->min_weight) || isfinite(o->max_weight)) options.weights = e->weights.column;

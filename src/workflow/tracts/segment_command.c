@@ -1,7 +1,6 @@
 /* `glslines segment`: finds bundles by a table of rules. The first pass decides membership, the second pass writes. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
@@ -148,6 +147,26 @@ static gls_status write_table(segmentation *s)
     return status;
 }
 
+/* Writes pyAFQ's table _desc-slCount_tractography.csv. recognized: number of streamlines that are in any bundle. */
+static gls_status bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
+                                      uint64_t recognized)
+{
+    gls_tract_text t;
+    gls_status status = gls_tract_text_open(run, path, &t);
+    if (status) return status;
+    gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
+    gls_tract_text_end_row(&t);
+    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
+        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
+        gls_tract_text_field(&t, bundle.name);
+        gls_tract_text_printf(&t, "%c%" PRIu64, t.separator, bundle.count);
+        gls_tract_text_end_row(&t);
+    }
+    gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
+    gls_tract_text_end_row(&t);
+    return gls_tract_text_close(&t, GLS_OK);
+}
+
 gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_segment_cli *o = options;
@@ -165,7 +184,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);
-    if (!status && o->counts) status = gls_bundle_counts_write(run, o->counts, s.bundles, s.recognized);
+    if (!status && o->counts) status = bundle_counts_write(run, o->counts, s.bundles, s.recognized);
     uint64_t members = 0, empty = 0;
     for (size_t k = 0; k < s.n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s.bundles, k);

@@ -1,4 +1,4 @@
-/* Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
+/* Outputs of `glslines segment` other than the tractogram: a file for each bundle, and a table. */
 #include "workflow/tracts/tract_tables.h"
 
 #include <inttypes.h>
@@ -96,25 +96,6 @@ void gls_bundle_files_finish(gls_bundle_files *files)
     free(files->file);
     free(files->sink);
     *files = (gls_bundle_files){.n = 0};
-}
-
-gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
-                                   uint64_t recognized)
-{
-    gls_tract_text t;
-    gls_status status = gls_tract_text_open(run, path, &t);
-    if (status) return status;
-    gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
-    gls_tract_text_end_row(&t);
-    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
-        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
-        gls_tract_text_field(&t, bundle.name);
-        gls_tract_text_printf(&t, "%c%" PRIu64, t.separator, bundle.count);
-        gls_tract_text_end_row(&t);
-    }
-    gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
-    gls_tract_text_end_row(&t);
-    return gls_tract_text_close(&t, GLS_OK);
 }
 
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,

@@ -66,8 +66,6 @@ gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_ru
                                   size_t n, bool allow_invalid, bool common, bool by_file);
 /* Information of the first file. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
-/* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or half a step after downsampling. */
-double gls_tract_sources_length_slack(const gls_tract_sources *sources);
 /* Passes all streamlines to the sink, then finishes it; aborts the sink after a failure. May be called several times.
  */
 gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);

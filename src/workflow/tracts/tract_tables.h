@@ -98,8 +98,5 @@ void gls_bundle_files_finish(gls_bundle_files *files);
 /* Writes the table of --table, one row for each bundle. volume: mm3 of each bundle; NaN: not known. */
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
                                   gls_output_group *group);
-/* Writes pyAFQ's table _desc-slCount_tractography.csv. recognized: number of streamlines that are in any bundle. */
-gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
-                                   uint64_t recognized);
 
 #endif

@@ -1,7 +1,6 @@
 /* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +139,26 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
+/* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */
+static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
+{
+    bool straight = false;
+    if (step <= 0 && range->n > 0) {
+        /* Steps of one length have a mean far below the largest if points were left out. */
+        step = range->max;
+        straight = range->sum / (double)range->n < 0.75 * step;
+        if (straight)
+            gls_log(GLS_LOG_INFO,
+                    "streamlines have steps of up to %.4g mm, %.4g mm in the mean: mapped as straight "
+                    "lines between their points",
+                    step, range->sum / (double)range->n);
+        else
+            gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
+    }
+    return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
+                                straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
+}
+
 /* Maps all streamlines of the reader and closes it. */
 static gls_status map(const weighting *w, gls_tractogram_reader *reader)
 {
@@ -154,7 +173,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
         reader = NULL;
         if (!status) status = gls_tract_open_again(w->run, w->tracks, &reader);
     }
-    if (!status) status = gls_weights_choose_walk(w->weights, step, &range, gls_fixels_grid(w->fod.fixels));
+    if (!status) status = weights_choose_walk(w->weights, step, &range, gls_fixels_grid(w->fod.fixels));
     gls_sink sink = gls_weights_sink(w->weights);
     if (!status) status = gls_tract_append(w->run, reader, &sink);
     gls_tractogram_reader_close(reader);
