@@ -107,9 +107,9 @@ with zipfile.ZipFile("plain.trx") as a, zipfile.ZipFile("columns.trx", "w") as b
         b.writestr(name, a.read(name))
     b.writestr("groups/<b>some.uint32", struct.pack("<120I", *range(120)))
 END
-"$tool" report columns.trx --device llvmpipe -q || note "report columns.trx"
+"$tool" report columns.trx -o bundles.html --device llvmpipe -q || note "report columns.trx"
 mkdir -p variants
-python3 "$here/variants.py" columns.html "$axe" variants
+python3 "$here/variants.py" bundles.html "$axe" variants
 (cd variants && browse columns.html --dump-dom > ../dom.html)
 [ "$(title dom.html)" = "bundles&lt;b&gt;some 120others 120; 120 of 240 streamlines; 4; 234; tractogram.png data:image/png;base64," ] ||
     note "columns and bundles: $(title dom.html)"
