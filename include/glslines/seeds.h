@@ -23,6 +23,10 @@ GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image
 /* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
+/* Makes per_voxel > 0 seeds for each such voxel, uniform within `radius` mm of its centre; 0: at the centre. They lie
+ * in another voxel where the radius reaches there. Seed i belongs to voxel i modulo V. */
+GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
+                                                   double radius, uint64_t rng_seed, gls_seeds **seeds);
 /* A grid of side x side x side seeds in each such voxel, at -0.5 + (2 i + 1) / (2 side) along each axis. Seed i lies in
  * voxel i modulo V, at place i / V of its grid, of which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,

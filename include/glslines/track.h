@@ -28,7 +28,8 @@ extern "C" {
  * tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the same of a wild
  * bootstrap that is drawn for each streamline, as MRtrix3's Tensor_Prob (Jones 2008); nulldist1, nulldist2: uniform in
  * the cone whatever the data, as MRtrix3's NullDist1 and NullDist2 (Morris et al. 2008); seedtest: the seeds alone, as
- * MRtrix3's SeedTest; closest: the peak of the ODF that is nearest to the last direction, as DIPY's closest peak. */
+ * MRtrix3's SeedTest; closest: the peak of the ODF that is nearest to the last direction, as DIPY's closest peak;
+ * bedpost: a random sample of the fibres of a random voxel around, as FSL's probtrackx2 (Behrens et al. 2007). */
 #define GLS_GETTERS(ROW)               \
     ROW(GLS_DG_BOOT, boot)             \
     ROW(GLS_DG_PROB, prob)             \
@@ -44,7 +45,8 @@ extern "C" {
     ROW(GLS_DG_NULLDIST1, nulldist1)   \
     ROW(GLS_DG_NULLDIST2, nulldist2)   \
     ROW(GLS_DG_SEEDTEST, seedtest)     \
-    ROW(GLS_DG_CLOSEST, closest)
+    ROW(GLS_DG_CLOSEST, closest)       \
+    ROW(GLS_DG_BEDPOST, bedpost)
 #define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
@@ -85,6 +87,15 @@ typedef enum gls_boot_start {
     GLS_BOOT_START_FIT     /* the fit of the measured signal: newer DIPY's rule */
 } gls_boot_start;
 
+/* The fibre of a sample that a half of bedpost begins along. */
+typedef enum gls_start_fibre {
+    GLS_START_FIBRE_FIRST, /* the first */
+    GLS_START_FIBRE_ANY,   /* any above the cutoff, all alike */
+    GLS_START_FIBRE_BY_F,  /* one above the cutoff, in proportion to its fraction */
+    GLS_START_FIBRE_ALL    /* any, above the cutoff or not */
+} gls_start_fibre;
+#define GLS_START_FIBRE_CHOICES "first|any|by-f|all"
+
 /* What is interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
     GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
@@ -115,6 +126,7 @@ typedef enum gls_odf_interpolation {
  */
 /* clang-format on */
 #define GLS_CHOICE_dg gls_direction_getter
+#define GLS_CHOICE_start_fibre gls_start_fibre
 #define GLS_CHOICE_boot_retry gls_boot_retry
 #define GLS_CHOICE_boot_start gls_boot_start
 #define GLS_CHOICE_odf_interpolation gls_odf_interpolation
@@ -157,7 +169,9 @@ typedef struct gls_track_input {
     const gls_gradients *gradients; /* the same: its table */
     const gls_qball *qball;         /* boot: the model, made from the same table */
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
-    const gls_image *peaks;         /* fact, eudx: as gls_peaks_append() makes them */
+    const gls_image *peaks;         /* fact, eudx, bedpost: as gls_peaks_append() makes them */
+    uint32_t peak_samples;          /* bedpost: samples in `peaks`, one behind the other, each of as many fibres; the
+                                       length of a vector is the fraction of its fibre. 0 counts as 1 */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */

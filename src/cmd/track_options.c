@@ -96,7 +96,8 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     if (n == 0 && (name = cmd_options_first(arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
     if (n == 0 && !odf && (o->mask || o->roi))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf or --peaks", o->mask ? "mask" : "roi");
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
+                         o->mask ? "mask" : "roi");
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
                          n > 3 && o->mask ? "MASK" : "ROI");
@@ -155,7 +156,7 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
             return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
-                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4;
+                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES;
         const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
         if (fit && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: not with --dg %s, which fits no model", row->name,

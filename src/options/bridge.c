@@ -45,6 +45,8 @@ static const struct {
     {"scil_tractogram_compute_density_map", "density"},
     {"run_gpu_streamlines.py", "track"},
     {"trekker", "track"},
+    {"probtrackx2", "track"},
+    {"probtrackx2_gpu", "track"},
 };
 
 /* Options of these programs, without dashes. A row is used in the command of its program, and in every other command
@@ -54,6 +56,17 @@ typedef struct option_row {
     const char *program, *option, *here;
 } option_row;
 static const option_row rows[] = {
+    {"probtrackx2", "samples", "--bedpostx DIR, the folder that the samples lie in"},
+    {"probtrackx2", "nsamples", "--seeds-per-voxel N"},
+    {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both halves together"},
+    {"probtrackx2", "steplength", "--step-size Xmm"},
+    {"probtrackx2", "cthr", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
+    {"probtrackx2", "fibthresh", "--cutoff X"},
+    {"probtrackx2", "distthresh", "--min-length MM, of the whole streamline"},
+    {"probtrackx2", "sampvox", "--seed-radius MM"},
+    {"probtrackx2", "randfib", "--start-fibre first, any, by-f or all, for 0 to 3"},
+    {"probtrackx2", "waypoints", "--include IMAGE, once for each"},
+    {"probtrackx2", "avoid", "--exclude IMAGE, which rejects the whole streamline"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
     {"tckgen", "seeds", "--nseeds N"},

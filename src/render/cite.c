@@ -8,9 +8,9 @@
 #include "util/status.h"
 #include "workflow/sidecar.h"
 
-static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",     "boot",
-                                       "ptt",    "ifod2", "ifod1",     "fact",       "eudx",     "act",
-                                       "pft",    "sift2", "tensordet", "tensorprob", "nulldist1"};
+static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
+                                       "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
+                                       "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
 _Static_assert(sizeof all_keys / sizeof *all_keys <= GLS_CITE_MAX, "a list has room for all papers");
 
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)

@@ -390,6 +390,7 @@ static const char *in_words(const char *word)
                                            {"closest", "the closest peaks"},
                                            {"nulldist1", "directions drawn at random, whatever the data"},
                                            {"nulldist2", "arcs drawn at random, whatever the data"},
+                                           {"bedpost", "samples of the directions of fibres"},
                                            {"prob", "probabilistic drawing of directions"},
                                            {"det", "the most probable directions"},
                                            {"ptt", "parallel transport"}};

@@ -16,7 +16,7 @@ struct gls_seeds {
     uint32_t *voxel; /* voxels that get seeds: shuffled, or with weights in image order */
     uint64_t n_voxels;
     uint32_t dim[2], side; /* side: seeds along each axis of a voxel, for seeds on a grid */
-    double sphere[4];      /* centre and radius, mm (world) */
+    double sphere[4];      /* centre and radius, mm (world); around centres of voxels: sizes of voxels and radius */
     double *sum;           /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
     gls_grid image;
     const gls_tissue *tissue;

@@ -3,6 +3,7 @@
 
 #include "util/text_tables.h"
 #include "util/maths.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -81,6 +82,19 @@ static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
+/* A point in the ball around the centre of a voxel. */
+static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3])
+{
+    uint32_t word[4];
+    int32_t centre[3];
+    centre_of(seeds, seeds->voxel[i % seeds->n_voxels], centre);
+    gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), 0, GLS_PHILOX_SEED_SPHERE}, seeds->rng_seed, word);
+    const double r = seeds->sphere[3] * cbrt(gls_uniform(word[0])), z = 2 * gls_uniform(word[1]) - 1,
+                 phi = 2 * acos(-1.0) * gls_uniform(word[2]), across = sqrt(1 - z * z);
+    const double offset[3] = {r * across * cos(phi), r * across * sin(phi), r * z};
+    for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] + offset[a] / seeds->sphere[a]);
+}
+
 static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     int32_t centre[3];
@@ -147,6 +161,22 @@ gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mas
     gls_status status = create_random(roi, mask, rng_seed, &s);
     if (status) return status;
     s->count = s->n_voxels * per_voxel;
+    *seeds = s;
+    return GLS_OK;
+}
+
+gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
+                                           double radius, uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(roi && seeds);
+    GLS_REQUIRE(per_voxel > 0 && radius >= 0 && gls_is_single(radius));
+    gls_seeds *s = NULL;
+    gls_status status = create_random(roi, mask, rng_seed, &s);
+    if (status) return status;
+    s->count = s->n_voxels * per_voxel;
+    s->draw = draw_around_centre;
+    memcpy(s->sphere, roi->grid.voxel_size, sizeof roi->grid.voxel_size);
+    s->sphere[3] = radius;
     *seeds = s;
     return GLS_OK;
 }

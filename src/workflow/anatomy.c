@@ -197,6 +197,9 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
         status = seeds_by_weight(input, o, n);
     else if (o->seed_grid > 0)
         status = gls_seeds_create_grid(input->roi, input->mask, (uint32_t)o->seed_grid, o->seed_seed, &input->seeds);
+    else if (o->seeds_per_voxel > 0 && o->seed_radius >= 0)
+        status = gls_seeds_create_around_centres(input->roi, input->mask, (uint32_t)o->seeds_per_voxel, o->seed_radius,
+                                                 o->seed_seed, &input->seeds);
     else if (o->seeds_per_voxel > 0)
         status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)o->seeds_per_voxel, o->seed_seed,
                                             &input->seeds);

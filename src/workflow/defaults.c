@@ -37,6 +37,7 @@ enum {
     SEEDTEST = 1 << GLS_DG_SEEDTEST,
     TENSORDET = 1 << GLS_DG_TENSORDET,
     TENSORPROB = 1 << GLS_DG_TENSORPROB,
+    BEDPOST = 1 << GLS_DG_BEDPOST,
     ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum {
@@ -46,7 +47,8 @@ enum {
     AUTO = 1 << GLS_MODEL_AUTO,
     OPDT = 1 << GLS_MODEL_OPDT,
     PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* peaks are given in place of a model */
-    ALL_MODELS = (PEAKS << 1) - 1
+    SAMPLES = PEAKS << 1,              /* samples of bedpostX are given in place of a model */
+    ALL_MODELS = (SAMPLES << 1) - 1
 };
 
 enum {
@@ -83,16 +85,20 @@ static bool is_given(const char *const *given, const char *name)
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
+    static const char *const places[] = {"seed-sphere", "seed-rejection", "seed-gmwmi"};
     if (is_given(given, gls_params_get(param)->name)) return false;
     if (param != ROW_nseeds && param != ROW_seeds_per_voxel && param != ROW_select) return true;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
         if (is_given(given, seeds[i])) return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places && param == ROW_seeds_per_voxel; i++)
+        if (is_given(given, places[i])) return false;
     return true;
 }
 
 static int models_of(const gls_job_options *o)
 {
-    return 1 << (o->peaks.n > 0 ? GLS_MODEL_AUTO + 1 : gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
+    if (o->bedpostx) return SAMPLES;
+    return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
 /* The last row for a parameter that fits. NULL: none. */
@@ -228,6 +234,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.sh = o->sh;
     d.odf = o->odf;
     d.peaks = o->peaks;
+    d.bedpostx = o->bedpostx;
     d.act = o->act;
     d.pve_wm = o->pve_wm;
     d.map_include = o->map_include;
@@ -248,7 +255,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    d.sh = d.odf = d.act = d.pve_wm = d.map_include = NULL;
+    d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
     return d;

@@ -126,7 +126,7 @@ static size_t n_peaks(const gls_job_options *o)
 gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks)
 {
-    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
     char text[32];
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
@@ -148,6 +148,6 @@ gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
-    if (!gls_along_peaks(o) || o->peaks.n > 0) return GLS_OK;
+    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
     return gls_image_create(inputs->grid, 3 * n_peaks(o), &inputs->peaks);
 }

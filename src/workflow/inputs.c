@@ -60,6 +60,14 @@ static gls_status check_file(const char *path, const char *hint, uint64_t *bytes
     return GLS_OK;
 }
 
+static gls_status check_folder(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || access(path, R_OK | X_OK) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    return S_ISDIR(info.st_mode) ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is not a folder", path);
+}
+
 gls_status gls_input_file_check(gls_input_file *file)
 {
     char *companion = NULL;
@@ -67,6 +75,7 @@ gls_status gls_input_file_check(gls_input_file *file)
     if (!file->path) return GLS_OK;
     if (strcmp(file->path, "-") == 0)
         return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
+    if (file->folder) return check_folder(file->path);
     gls_status status = check_file(file->path, file->hint, &file->bytes);
     if (!status) status = gls_input_companion(file->path, &companion);
     if (!status && companion) status = check_file(companion, NULL, &bytes);
@@ -78,6 +87,7 @@ gls_status gls_input_file_hash(gls_input_file *file)
 {
     char *companion = NULL;
     if (!file->path) return GLS_OK;
+    if (file->folder) return gls_input_hash(file->path, &file->hash);
     gls_status status = gls_hash_file(file->path, &file->hash);
     if (!status) status = gls_input_companion(file->path, &companion);
     if (!status && companion) status = gls_hash_file(companion, &file->companion_hash);

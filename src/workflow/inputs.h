@@ -13,6 +13,7 @@ typedef struct gls_input_file {
     const char *role; /* what the file is for, such as "dwi"; key in the sidecar */
     const char *path; /* NULL: the input is not given, or is not a file */
     const char *hint; /* appended to the message if the file does not exist; NULL: nothing */
+    bool folder;      /* path is a folder, whose contents are hashed */
     uint64_t bytes;
     uint64_t hash;           /* hash of the contents; 0 before gls_input_file_hash() */
     uint64_t companion_hash; /* hash of the companion's contents; 0: no companion */

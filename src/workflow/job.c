@@ -30,7 +30,8 @@ static gls_status check_source(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
-                                      "[options], or --sh, --odf, --peaks or --phantom (built in) instead of DWI");
+                                      "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
+                                      "of DWI");
 }
 
 /* Checks the combination of images: a series, ODFs, both, or the phantom. */
@@ -45,7 +46,12 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
     if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact or eudx",
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
+                        gls_getter_name(o->track.dg));
+    if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other", odf);
+    if (o->bedpostx && o->track.dg != GLS_DG_BEDPOST && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",
                         gls_getter_name(o->track.dg));
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");

@@ -72,6 +72,8 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
     file[GLS_FILE_MAP_EXCLUDE].path = options->map_exclude;
     file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
     if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+    file[GLS_FILE_BEDPOSTX].path = options->bedpostx;
+    file[GLS_FILE_BEDPOSTX].folder = true;
     gls_job_inputs_peak_files(options, file);
 }
 
@@ -117,6 +119,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
 {
     const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
                                              : options->peaks.n > 0 ? GLS_FILE_PEAKS
+                                             : options->bedpostx    ? GLS_FILE_BEDPOSTX
                                                                     : GLS_FILE_ODF];
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
     gls_status status = GLS_OK;
@@ -124,6 +127,8 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         status = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
     if (!status && options->peaks.n > 0) {
         status = gls_job_inputs_read_peaks(input, options);
+    } else if (!status && options->bedpostx) {
+        status = gls_job_inputs_read_bedpostx(input, options);
     } else if (!status && odf->path) {
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
         /* Reordering voxel axes does not change coefficients along the scanner axes. */
@@ -136,7 +141,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     }
     if (status) return status;
     input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
-    status = read_map(input, GLS_FILE_MASK, first, &input->mask);
+    if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
     if (!status && !input->mask && input->series.dwi) {
@@ -282,9 +287,10 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
     gls_track_input tracker = {.stop_map = input->stop_map,
                                .sphere = input->sphere,
                                .odf = input->odf,
-                               .peaks = input->peaks           ? input->peaks
-                                        : options->peaks.n > 0 ? input->odf_image
-                                                               : NULL,
+                               .peaks = input->peaks                                ? input->peaks
+                                        : options->peaks.n > 0 || options->bedpostx ? input->odf_image
+                                                                                    : NULL,
+                               .peak_samples = input->peak_samples,
                                .regions = input->regions,
                                .tissue = input->tissue};
     if (!gls_needs_series(options)) return tracker;

@@ -34,7 +34,8 @@ enum {
     GLS_FILE_MAP_EXCLUDE,
     GLS_FILE_SEED_REJECTION,
     GLS_FILE_SEED_GMWMI,
-    GLS_FILE_PEAKS, /* first of GLS_MAX_PEAK_FILES */
+    GLS_FILE_BEDPOSTX, /* a folder */
+    GLS_FILE_PEAKS,    /* first of GLS_MAX_PEAK_FILES */
     GLS_FILE_PEAKS_VALUES = GLS_FILE_PEAKS + GLS_MAX_PEAK_FILES,
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
@@ -45,7 +46,8 @@ typedef struct gls_job_inputs {
     gls_series series;        /* empty if --sh, --odf or --peaks take its place */
     gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
     bool mask_made, roi_made; /* computed, not read from a file */
-    gls_image *odf_image;     /* from --sh, --odf or --peaks */
+    gls_image *odf_image;     /* from --sh, --odf, --peaks or --bedpostx */
+    uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
     gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
     gls_image *stop_map;
     bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
@@ -102,6 +104,10 @@ gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
 void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Reads the files of --peaks and joins them in odf_image, on the grid of the series if there is one. */
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+
+/* Reads the samples of --bedpostx, as peaks, into odf_image, and the mask that belongs to them into the mask if none is
+ * given. GLS_ERR_INPUT names the file: missing, another number of samples, another grid, no number, not a fraction. */
+gls_status gls_job_inputs_read_bedpostx(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* Finds the peaks of ODFs for a getter that follows peaks and got none from files. *peaks is NULL for other getters.
  * frame: axes of the coefficients of source. */

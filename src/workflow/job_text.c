@@ -35,6 +35,11 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
     else if (o->odf)
         gls_text_printf(text, ", amplitudes\n");
+    if (o->bedpostx) {
+        print_name(text, "samples", o->bedpostx);
+        gls_text_printf(text, ", %u of %zu fibre(s)\n", job->inputs.peak_samples,
+                        job->inputs.odf_image->n_volumes / 3 / job->inputs.peak_samples);
+    }
     for (int i = 0; i < o->peaks.n; i++) {
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
@@ -169,13 +174,14 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     }
     if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
         gls_text_printf(text, "cutoff      %s below %g\n",
-                        gls_along_peaks(o)    ? "peaks of amplitudes"
+                        o->bedpostx           ? "fibres of fractions"
+                        : gls_along_peaks(o)  ? "peaks of amplitudes"
                         : gls_needs_series(o) ? "FA of the tensor"
                                               : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
-    if (sphere && o->peaks.n == 0) {
+    if (sphere && o->peaks.n == 0 && !o->bedpostx) {
         print_name(text, "sphere", o->sphere);
         gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     }

@@ -117,9 +117,9 @@ static void explain_seeds(const gls_job *job)
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     if (!look.dark) return;
-    if (o->peaks.n > 0)
+    if (o->peaks.n > 0 || o->bedpostx)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s is 0 there",
-                percent * (double)look.dark, o->peaks.value[0]);
+                percent * (double)look.dark, o->bedpostx ? o->bedpostx : o->peaks.value[0]);
     else if (o->sh || o->odf)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have an ODF that is nowhere positive: the file %s is 0 there",
                 percent * (double)look.dark, o->sh ? o->sh : o->odf);

@@ -144,7 +144,7 @@ gls_bvec_frame gls_model_frame(const gls_model_options *o)
 
 const char *gls_directions_option(const gls_job_options *o)
 {
-    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : NULL;
+    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
 }
 
 const char *gls_tissue_file(const gls_job_options *o)
@@ -159,7 +159,7 @@ bool gls_along_peaks(const gls_job_options *o)
 
 bool gls_needs_odf(const gls_job_options *o)
 {
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF || (gls_along_peaks(o) && o->peaks.n == 0);
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF || (gls_along_peaks(o) && o->peaks.n == 0 && !o->bedpostx);
 }
 
 bool gls_needs_series(const gls_job_options *o)
@@ -227,7 +227,8 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_FOD:
     case GLS_FOR_IFOD:
     case GLS_FOR_IFOD2:
-    case GLS_FOR_RK4: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
+    case GLS_FOR_RK4:
+    case GLS_FOR_FIBRES: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
                (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));

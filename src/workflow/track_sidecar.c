@@ -74,6 +74,12 @@ static void add_odf(cJSON *root, const gls_job *job)
     const gls_job_options *o = &job->options;
     if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
+    if (o->bedpostx) {
+        cJSON_AddStringToObject(odf, "source", "bedpostx");
+        gls_json_uint(odf, "samples", in->peak_samples);
+        gls_json_uint(odf, "fibres", in->odf_image->n_volumes / 3 / in->peak_samples);
+        return;
+    }
     if (o->peaks.n > 0) {
         cJSON_AddStringToObject(odf, "source", "peaks");
         gls_json_uint(odf, "peaks_per_voxel", in->odf_image->n_volumes / 3);

@@ -43,7 +43,7 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
 {
     # errors
     expect 2 $track --peaks peaks.nii.gz --dg prob -o x.tck
-    says "--dg prob: cannot use --peaks: take --dg fact or eudx"
+    says "--dg prob: cannot use --peaks: take --dg fact, eudx or bedpost"
     expect 2 $track --peaks peaks.nii.gz --sh fod_sh.nii.gz -o x.tck
     says "exclude each other"
     expect 2 $track --peaks-values peaks.nii.gz -o x.tck

@@ -181,6 +181,7 @@ _SIGNATURES = {
     "gls_odf_sample": "tpP",
     "gls_seeds_create_random": "tppqqP",
     "gls_seeds_create_per_voxel": "tppuqP",
+    "gls_seeds_create_around_centres": "tppudqP",
     "gls_seeds_create_list": "tpnipP",
     "gls_seeds_destroy": "vp",
     "gls_getter_source_of": "ii",

@@ -1,5 +1,5 @@
-/* Direction getters that follow given peaks: those of the nearest voxel (fact), or the weighted mean over the eight
- * voxels around a point (eudx). */
+/* Direction getters that follow given peaks: those of the nearest voxel (fact), the weighted mean over the eight voxels
+ * around a point (eudx), or a random sample of the fibres of one of them (bedpost). */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -11,11 +11,20 @@
 
 #define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
 
+static uint32_t n_samples(const gls_track_input *input)
+{
+    return input->peak_samples > 0 ? input->peak_samples : 1;
+}
+
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
     GLS_REQUIRE(input->peaks);
     GLS_REQUIRE(input->peaks->n_volumes > 0 && input->peaks->n_volumes % 3 == 0);
+    const uint32_t samples = n_samples(input);
+    if (input->peaks->n_volumes % (3 * (size_t)samples) != 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "%zu peaks are no whole number of fibres for each of %u samples",
+                        input->peaks->n_volumes / 3, samples);
     return gls_grid_require_equal(&input->peaks->grid, "the peaks", &input->stop_map->grid, "the stop map");
 }
 
@@ -94,6 +103,15 @@ static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
+static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan *model)
+{
+    const uint32_t samples = n_samples(request->input);
+    gls_define_int(&model->defines, "SAMPLES", samples, "of a voxel");
+    gls_define_int(&model->defines, "FIBRES", (int64_t)(request->input->peaks->n_volumes / 3 / samples), "of a sample");
+    gls_define_int(&model->defines, "START_FIBRE", request->params->start_fibre, "start_fibre");
+    return plan(request, model, false);
+}
+
 /* More iterations for fact, whose steps are short and cheap. */
 static uint32_t iterations(const gls_track_params *params)
 {
@@ -141,5 +159,27 @@ const gls_getter gls_getter_eudx = {
     .sphere = gls_no_sphere,
     .iterations = iterations,
     .plan = plan_eudx,
+    .fill = fill,
+};
+
+/* Samples of bedpostX: one fibre of one sample a step. The backward half draws its first direction anew. */
+const gls_getter gls_getter_bedpost = {
+    .name = "bedpost",
+    .shader = "getter/bedpost.glsl",
+    .initial = "getter/bedpost.glsl",
+    .framed = true,
+    .own_start = true,
+    .towards = true,
+    .own_end = true,
+    .one_lane = true,
+    .ordered = true,
+    .source = GLS_FROM_PEAKS,
+    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES),
+    .cutoff = 0.01,
+    .any_seed = true,
+    .check = check,
+    .sphere = gls_no_sphere,
+    .iterations = iterations,
+    .plan = plan_bedpost,
     .fill = fill,
 };

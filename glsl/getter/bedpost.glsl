@@ -1,0 +1,136 @@
+// Direction getter along samples of the directions of fibres (Behrens et al. 2007), as FSL's probtrackx2 has it: each
+// step draws a voxel around the point and one sample there, and follows the fibre of it that is next to the last
+// direction.
+//
+// A fibre is a tile of the field: a unit vector along the voxel axes, and its fraction; all 0 where a half ends. The
+// fibres of a sample lie one behind the other, then those of the next sample.
+#include "base/packed.glsl"
+#include "base/model.glsl"
+
+#if GUIDE_AMPLITUDE
+#define GETTER_AMPLITUDE
+float direction_amplitude = 0.0; // fraction of the fibre that was followed
+#endif
+
+void prepare_getter() {}
+
+const uint RETRIES = 0u;
+
+vec4 fibre[FIBRES]; // the sample that was drawn
+
+float unit(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
+
+// Draws a voxel, along each axis one of the two that are next to the point, in proportion to nearness; and one of its
+// samples, of which the first and the last have half the chance of the others.
+void draw_fibres(vec3 p, uvec4 words)
+{
+    for (int k = 0; k < FIBRES; k++) fibre[k] = vec4(0.0);
+    vec3 low = floor(p), u = vec3(unit(words.x), unit(words.y), unit(words.z));
+    vec3 voxel = low + vec3(lessThan(u, p - low));
+    if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) return;
+    ivec3 texel = ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
+    int tile = FIBRES * int(floor(unit(words.w) * float(SAMPLES - 1) + 0.5));
+#define TILES(i, n_tiles, first)                                                                                  \
+    for (int k = 0; k < FIBRES; k++) {                                                                            \
+        int t = tile + k - first / 4;                                                                             \
+        if (t >= 0 && t < n_tiles)                                                                                \
+            fibre[k] = texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0);                \
+    }
+#include <tile_loops>
+#undef TILES
+}
+
+// The fibre above the cutoff with the smallest angle to the line of d, the first of equals; the first fibre if none is
+// above the cutoff. A single fibre is always taken.
+vec4 nearest_fibre(vec3 d)
+{
+    vec4 best = fibre[0];
+    float largest = 0.0;
+    for (int k = 0; k < FIBRES; k++) {
+        float c = abs(dot(fibre[k].xyz, d));
+        if (fibre[k].w > params.fod_cutoff && c > largest) {
+            largest = c;
+            best = fibre[k];
+        }
+    }
+    return best;
+}
+
+// The fibre that a half begins along. u: random, 0 .. 1.
+vec4 start_fibre(float u)
+{
+    float weight[FIBRES], total = 0.0;
+    for (int k = 0; k < FIBRES; k++) {
+        bool above = fibre[k].w > params.fod_cutoff;
+        weight[k] = START_FIBRE == 3 ? 1.0 : !above ? 0.0 : START_FIBRE == 2 ? fibre[k].w : 1.0;
+        total += weight[k];
+    }
+    vec4 best = fibre[0];
+    if (START_FIBRE == 0 || FIBRES == 1 || total == 0.0) return best;
+    float left = u * total;
+    bool found = false;
+    for (int k = 0; k < FIBRES; k++) {
+        if (weight[k] > 0.0 && !found) best = fibre[k];
+        found = found || left < weight[k];
+        left -= weight[k];
+    }
+    return best;
+}
+
+// The first direction of the streamline, with the fraction of its fibre: in the sense of the given direction, else in a
+// random one. Draws the same in both halves and for the list of seeds.
+vec4 first_fibre(vec3 p, Draw draw)
+{
+    draw.block = 0u;
+    draw.step = 0u;
+    draw_fibres(p, draw_block(draw, 0u));
+#if START_GIVEN
+    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    vec4 first = nearest_fibre(d);
+    float c = dot(first.xyz, d);
+    if (!(abs(c) > params.cos_max_angle)) return vec4(0.0);
+    return vec4(c < 0.0 ? -first.xyz : first.xyz, first.w);
+#else
+    uvec4 words = draw_block(draw, 1u);
+    vec4 first = start_fibre(unit(words.x));
+    return vec4((words.y & 1u) != 0u ? -first.xyz : first.xyz, first.w);
+#endif
+}
+
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
+    vec4 chosen = vec4(0.0);
+    if (begins) {
+        chosen = first_fibre(p, draw);
+        if (chosen.w == 0.0) return DIRECTION_NONE;
+        d = backward ? -normalize(chosen.xyz) : normalize(chosen.xyz);
+    }
+    if (!begins || backward) {
+        draw_fibres(p, draw_block(draw, 0u));
+        chosen = begins ? start_fibre(unit(draw_block(draw, 1u).x)) : nearest_fibre(d);
+    }
+    if (chosen.w == 0.0) return DIRECTION_NONE;
+    vec3 towards = normalize(chosen.xyz);
+    float c = dot(towards, d);
+    if (!(abs(c) > params.cos_max_angle)) return DIRECTION_NONE;
+#if GUIDE_AMPLITUDE
+    direction_amplitude = chosen.w;
+#endif
+    next = c < 0.0 ? -towards : towards;
+    d = next;
+    return DIRECTION_FOUND;
+}
+
+// One start a seed, even where the sample ends the streamline at once: that is a streamline of one point.
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    vec4 first = first_fibre(p, draw);
+#if START_GIVEN
+    if (first.w == 0.0) return 0u;
+#endif
+    if (first.w < params.seed_cutoff) return 0u;
+    vertex[0] = pack_direction(first.w > 0.0 ? first.xyz : vec3(0.0, 0.0, 1.0));
+    return 1u;
+}

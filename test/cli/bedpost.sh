@@ -1,0 +1,87 @@
+#!/bin/sh
+# Tests of tracking along samples of bedpostX: bedpost.sh TOOL WORK_DIR. Scenes whose streamlines are counted by hand; each fault of a folder; batches, shards, resumption.
+# Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+python3 "$here/bedpost.py" write || note "the scenes were not written"
+track="track --device llvmpipe --seeds-per-voxel 200"
+# counted SCENE SEED NAME OPTIONS...
+counted() {
+    from=$1 seed=$2 name=$3
+    shift 3
+    # shellcheck disable=SC2086
+    expect 0 $track --bedpostx "$from" --roi "$seed" -o "$name.tck" "$@"
+    python3 "$here/bedpost.py" check "$name" "$name.tck" || note "$name: other streamlines"
+}
+# shellcheck disable=SC2086
+{
+    counted row seed.nii row
+    says "bedpost (goes with --bedpostx)"
+    says "5 samples of 1 fibre"
+    counted still seed.nii still
+    counted oblique1 seed.nii oblique1
+    counted oblique-1 seed-1.nii oblique-1
+    counted crossing seed.nii crossing
+    counted crossing seed.nii any --start-fibre any
+    # the fraction of the second fibre is below the threshold of 0.01
+    counted weak seed.nii weak
+    counted row seed.nii ball --seed-radius 0.4
+
+    # the same bytes whatever the batches and shards, and from images of several textures
+    expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.tck
+    same any.tck whole.tck
+    expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.trx
+    expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any --chunk-size 37 -o chunks.tck
+    same any.tck chunks.tck
+    for i in 1 2 3; do expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any --shard $i/3 -o part.trx; done
+    expect 0 merge part_shard-*.trx -o merged.trx
+    expect 0 convert merged.trx merged.tck
+    expect 0 convert whole.trx again.tck
+    same merged.tck again.tck
+    expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.trx --skip-existing
+    says "nothing to do"
+    expect 0 $track --bedpostx crossing --roi seed.nii --select 20 --resume -o some.tck
+    expect 0 $track --bedpostx many --roi seed.nii --dry-run
+    says "samples     many, 50 of 1 fibre(s)"
+    expect 0 $track --bedpostx row --roi seed.nii --precision float -o float.tck
+    same row.tck float.tck
+    expect 0 $track --bedpostx row --roi seed.nii --include x18.nii --include x5.nii -o include.tck
+    same row.tck include.tck
+    expect 0 cite row.tck
+    says "Behrens"
+
+    # faults of the folder
+    expect 3 $track --bedpostx nowhere --roi seed.nii -o x.tck
+    says "nowhere: cannot be read"
+    mkdir empty
+    expect 3 $track --bedpostx empty --roi seed.nii -o x.tck
+    says "empty: has no merged_th1samples.nii.gz"
+    cp -r crossing faulty && rm faulty/merged_ph2samples.nii
+    expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
+    says "faulty/merged_ph2samples.nii.gz: is missing"
+    cp crossing/merged_ph2samples.nii faulty && rm faulty/merged_th2samples.nii
+    expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
+    says "faulty: has merged_th3samples, but no merged_th2samples"
+    cp many/merged_th1samples.nii faulty/merged_th2samples.nii
+    expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
+    says "faulty/merged_th2samples.nii: has 50 samples, but faulty/merged_th1samples.nii has 5"
+    cp oblique-1/merged_th1samples.nii faulty/merged_th2samples.nii
+    expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
+    says "faulty/merged_th2samples.nii"
+    expect 3 $track --bedpostx gap --roi seed.nii -o x.tck
+    says "gap/merged_ph1samples.nii: sample 1 of voxel 12 3 3, inside the mask, is nan: must be an angle in radians"
+    expect 3 $track --bedpostx large --roi seed.nii -o x.tck
+    says "large/merged_f1samples.nii: sample 1 of voxel 12 3 3, inside the mask, is 1.5: must be a fraction, 0 to 1"
+    rm crossing/nodif_brain_mask.nii
+    expect 3 $track --bedpostx crossing --roi seed.nii -o x.tck
+    says "crossing: has no nodif_brain_mask.nii.gz: give the mask with --mask FILE"
+    expect 0 $track --bedpostx crossing --mask row/nodif_brain_mask.nii --roi seed.nii --start-fibre any -o masked.tck
+    same any.tck masked.tck
+    expect 2 $track --bedpostx row --roi seed.nii --dg fact -o x.tck
+    says "--dg fact: cannot use --bedpostx: take --dg bedpost"
+    expect 2 $track --peaks seed.nii --roi seed.nii --start-fibre any -o x.tck
+    says "--start-fibre: only --dg bedpost has it"
+    expect 2 $track --bedpostx row -o x.tck
+    says "--bedpostx: needs seeds"
+}
+finish "bedpost"
