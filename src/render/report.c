@@ -179,7 +179,9 @@ static gls_status draw_pictures(gls_report *r)
         gls_log_mute_info(true); /* the device is logged once, not for each picture */
         gls_status status = gls_report_draw(r);
         gls_log_mute_info(false);
-        if (status == GLS_ERR_CANCELLED || !status) return status;
+        /* An image that the user named must be there. Without a device the rest of the report is of use. */
+        const bool own_image = r->options->image && status == GLS_ERR_INPUT;
+        if (status == GLS_ERR_CANCELLED || !status || own_image) return status;
         why = gls_last_error();
         gls_log(GLS_LOG_WARNING, "the report has no pictures: %s", why);
     }

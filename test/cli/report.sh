@@ -67,6 +67,8 @@ contains t.html 'Reasons that did not occur: '
 contains t.html '<tr><th scope="row">min_length_mm</th>'
 contains t.html '<tr><th scope="row">sh_order</th>'
 expect 4 report t.trx
+expect 3 report t.trx --image nowhere.nii --device llvmpipe -o bad_image.html
+[ ! -e bad_image.html ] || note "a report was written although its image is missing"
 expect 0 report t.json -o from_sidecar.html --device llvmpipe -q --no-view
 check_page from_sidecar.html 3
 contains from_sidecar.html 'asked for without it'
