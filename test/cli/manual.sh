@@ -84,7 +84,8 @@ fi
 
 # the pages ask for tbl in their first line, which man follows, and so it does with the width of the terminal; groff has to be told
 if command -v groff > /dev/null; then
-    groff -t -man -rLL=78n -rcR=1 -ww -T ascii share/man/man*/* > page 2> lint || note "groff"
+    printf '.pl 10000i\n' > endless # one page for all, so that no table happens to meet the end of a page
+    groff -t -man -rLL=78n -rcR=1 -ww -T ascii endless share/man/man*/* > page 2> lint || note "groff"
     [ ! -s lint ] || note "groff: $(head -n 3 lint)"
 fi
 python3 - $commands << 'PYTHON' || note "a manual page without an option that the help has"
