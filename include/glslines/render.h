@@ -70,8 +70,10 @@ typedef struct gls_render_options {
     const gls_image *image_data; /* in place of the file image; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
     gls_sh_basis sh_basis; /* of odf; default GLS_SH_TOURNIER07 */
-    const char *unit;      /* of the numbers of dps, dpv or map, for the legend; default none */
     gls_frame sh_frame;    /* of odf; default GLS_FRAME_AUTO */
+    const char *outline;   /* mask whose surface is drawn as of glass in views that are no slabs, or "density", that of
+                              the streamlines; default none */
+    const char *unit;      /* of the numbers of dps, dpv or map, for the legend; default none */
 } gls_render_options;
 GLS_API gls_render_options gls_render_options_default(void);
 

@@ -114,6 +114,7 @@ typedef struct help_options {
     cmd_common common;
     int format;
     const char *directory;
+    const char *search;
 } help_options;
 #define OPTION_OWNER help_options
 
@@ -124,6 +125,8 @@ static const gls_option option_table[] = {
     GLS_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
                "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
                "and print nothing."),
+    GLS_OPTION("Output", STRING, search, "search", 0, "WORDS", NULL, GLS_ANY, NULL, NULL,
+               "Print each option, and each paragraph of the manual, that has all of these words."),
     {.name = NULL},
 };
 
@@ -221,6 +224,16 @@ static bool write_overview(int format)
     return true;
 }
 
+/* Looks for the words of --search and for those that follow it. */
+static int search(const char *first, const cmd_arguments *arguments)
+{
+    const char *word[CMD_MAX_POSITIONALS + 1] = {first};
+    int n = 1;
+    for (int i = 0; i < arguments->n_positionals; i++) word[n++] = arguments->positional[i];
+    if (manual_search(stdout, cmd_commands, word, n, cmd_terminal_width(stdout)) > 0) return CMD_EXIT_OK;
+    return cmd_error(CMD_EXIT_USAGE, "help --search: nothing has '%s'%s", first, n > 1 ? " and all other words" : "");
+}
+
 static int run_help(const cmd_command *self, void *values, const cmd_arguments *arguments)
 {
     (void)self;
@@ -228,6 +241,9 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     const char *name = arguments->n_positionals ? arguments->positional[0] : NULL;
     const cmd_command *command = NULL;
     bool complete;
+    if (options->search) return search(options->search, arguments);
+    if (arguments->n_positionals > 1)
+        return cmd_error(CMD_EXIT_USAGE, "help: takes one name, got %d", arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
     if (options->directory) return manual_write_files(options->directory, cmd_commands);
@@ -266,6 +282,8 @@ static const char *const positionals[] = {
 static const char *const examples[] = {
     "How to choose a direction getter:",
     "glslines help getters",
+    "Where the manual tells of the sign of b-vectors:",
+    "glslines help --search b-vectors sign",
     "The manual page of a command:",
     "glslines help --format man track | man -l -",
     "Every option, its range and default, for programs:",
@@ -282,7 +300,7 @@ const cmd_command command_help = {
     .description = "Prints the help of a command, or a topic of the manual, which is built into the program. The same "
                    "text can be written as manual pages, and the options as completion files for shells.",
     .positionals = positionals,
-    .max_positionals = 1,
+    .max_positionals = 16,
     .rows = {{.table = option_table}},
     .examples = examples,
     .values_size = sizeof(help_options),

@@ -77,6 +77,8 @@ static const char *const examples[] = {
     "glslines render AF_L.trk CST_L.trk -o turn.png --turn 72",
     "ODFs as glyphs on an axial slice, over FA:",
     "glslines render --odf fod.nii.gz --image fa.nii.gz -o odf.png",
+    "Bundles in the outline of the brain:",
+    "glslines render AF_L.trk CST_L.trk --outline mask.nii.gz -o glass.png",
     "Coloured by a column, seen from the front and the right:",
     "glslines render tracks.trx --color dpv:fa --views oblique -o fa.png",
     NULL,

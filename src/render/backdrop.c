@@ -13,9 +13,9 @@
 #include "util/text.h"
 #include "workflow/sidecar.h"
 
-/* Edge of voxels where the file tells no grid, mm; more where the grid would have too many of them. */
+/* Edge of voxels where the file has no grid, mm; larger where the grid would have too many voxels. */
 #define VOXEL_MM 2.0
-#define MOST_VOXELS 8e6
+#define MAX_VOXELS 8e6
 
 char *gls_file_beside(const char *sidecar, const char *path)
 {
@@ -53,12 +53,12 @@ static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_
 {
     int32_t dim[3];
     double voxel = VOXEL_MM, volume = 1;
-    if (source->has_grid && (double)gls_grid_voxels(&source->grid) <= MOST_VOXELS) {
+    if (source->has_grid && (double)gls_grid_voxels(&source->grid) <= MAX_VOXELS) {
         *grid = source->grid;
         return GLS_OK;
     }
     for (int a = 0; a < 3; a++) volume *= box->high[a] - box->low[a] + 2 * voxel;
-    voxel = fmax(voxel, cbrt(volume / MOST_VOXELS));
+    voxel = fmax(voxel, cbrt(volume / MAX_VOXELS));
     for (int a = 0; a < 3; a++) dim[a] = (int32_t)fmin(ceil((box->high[a] - box->low[a]) / voxel) + 2, 4096);
     const double affine[3][4] = {{voxel, 0, 0, box->low[0] - voxel / 2},
                                  {0, voxel, 0, box->low[1] - voxel / 2},

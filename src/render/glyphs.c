@@ -1,10 +1,10 @@
-/* ODFs as glyphs on slices: surfaces whose distance from the centre of their voxel is the amplitude in that direction.
- */
+/* ODFs as glyphs on slices: surfaces as far from the centre of their voxel as the amplitude is large. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/odf_parts.h"
+#include <glslines/odf.h>
+
 #include "render/scene.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -23,7 +23,7 @@
 #define PI 3.14159265358979323846
 
 struct gls_glyphs {
-    const gls_image *sh;
+    gls_image *sh; /* tournier07 along the world axes */
     size_t n_coefficients;
     double direction[VERTICES][3]; /* world */
     double *matrix;                /* VERTICES x n_coefficients */
@@ -43,39 +43,32 @@ typedef struct corner {
     double z;    /* depth */
 } corner;
 
+/* Directions of the vertices, and the matrix from coefficients along the world axes to amplitudes. */
+static gls_status make_matrix(gls_glyphs *g)
+{
+    int order = gls_sh_order(g->sh->n_volumes), full = gls_sh_full_order(g->sh->n_volumes);
+    const double(*at)[3] = (const double(*)[3])g->direction;
+    for (int i = 0; i < VERTICES; i++) {
+        double polar = PI * (i / MERIDIANS) / (RINGS - 1), around = 2 * PI * (i % MERIDIANS) / MERIDIANS;
+        g->direction[i][0] = sin(polar) * cos(around);
+        g->direction[i][1] = sin(polar) * sin(around);
+        g->direction[i][2] = cos(polar);
+    }
+    g->matrix = malloc(VERTICES * g->n_coefficients * sizeof *g->matrix);
+    if (!g->matrix) return gls_fail(GLS_ERR_MEMORY, "out of memory for glyphs");
+    return order >= 0 ? gls_sh_matrix(GLS_SH_TOURNIER07, order, at, VERTICES, g->matrix)
+                      : gls_sh_full_matrix(GLS_SH_TOURNIER07, full, at, VERTICES, g->matrix);
+}
+
 gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                              gls_glyphs **glyphs)
 {
-    int order = gls_sh_order(sh->n_volumes), full = gls_sh_full_order(sh->n_volumes);
-    double map[3][3], inverse[3][4];
-    if (order < 0 && full < 0) return gls_odf_fail_order(name, sh->n_volumes);
     gls_glyphs *g = calloc(1, sizeof *g);
-    double(*asked)[3] = malloc(VERTICES * sizeof *asked);
-    if (g) g->matrix = malloc(VERTICES * sh->n_volumes * sizeof *g->matrix);
-    if (!g || !asked || !g->matrix) {
-        free(asked);
-        gls_glyphs_destroy(g);
-        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for glyphs", name);
-    }
-    g->sh = sh;
+    if (!g) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for glyphs", name);
     g->n_coefficients = sh->n_volumes;
     g->half = fmin(fmin(sh->grid.voxel_size[0], sh->grid.voxel_size[1]), sh->grid.voxel_size[2]) / 2;
-    gls_odf_frame_map(frame, &sh->grid, map);
-    gls_grid_inverse(&sh->grid, inverse);
-    for (int i = 0; i < VERTICES; i++) {
-        double polar = PI * (i / MERIDIANS) / (RINGS - 1), around = 2 * PI * (i % MERIDIANS) / MERIDIANS, v[3];
-        double *d = g->direction[i];
-        d[0] = sin(polar) * cos(around);
-        d[1] = sin(polar) * sin(around);
-        d[2] = cos(polar);
-        for (int a = 0; a < 3; a++)
-            v[a] = (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]) * sh->grid.voxel_size[a];
-        for (int a = 0; a < 3; a++) asked[i][a] = map[a][0] * v[0] + map[a][1] * v[1] + map[a][2] * v[2];
-    }
-    const double(*at)[3] = (const double(*)[3])asked;
-    gls_status status = order >= 0 ? gls_sh_matrix(basis, order, at, VERTICES, g->matrix)
-                                   : gls_sh_full_matrix(basis, full, at, VERTICES, g->matrix);
-    free(asked);
+    gls_status status = gls_odf_convert_sh(sh, name, basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &g->sh);
+    if (!status) status = make_matrix(g);
     if (status)
         gls_glyphs_destroy(g);
     else
@@ -85,7 +78,9 @@ gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis
 
 void gls_glyphs_destroy(gls_glyphs *glyphs)
 {
-    if (glyphs) free(glyphs->matrix);
+    if (!glyphs) return;
+    gls_image_destroy(glyphs->sh);
+    free(glyphs->matrix);
     free(glyphs);
 }
 

@@ -263,6 +263,8 @@ static gls_status read_rest(gls_render_plan *p)
         if (!o->image && !o->image_data && !o->odf)
             return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image or --odf");
     }
+    if (o->outline && p->n_slabs == (int)p->n_tiles)
+        return gls_fail(GLS_ERR_ARGUMENT, "--outline: has no effect on slabs: name other --views");
     bool transparent = strcmp(background, "transparent") == 0;
     if (!transparent && !gls_colour_parse(background, &p->background))
         return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
@@ -300,7 +302,7 @@ gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls
 bool gls_render_plan_slice(gls_render_plan *plan)
 {
     const gls_render_options *o = plan->options;
-    if (o->views || o->tile || o->columns > 0 || o->turn > 0) return false;
+    if (o->views || o->tile || o->columns > 0 || o->turn > 0 || o->outline) return false;
     const bool chosen = o->slab && strcmp(o->slab, gls_render_options_default().slab) != 0;
     plan->n_tiles = 0;
     plan->n_slabs = 0;

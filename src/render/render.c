@@ -10,7 +10,6 @@
 
 #include "render/drawing.h"
 #include "render/studio.h"
-#include "track/track_params.h"
 #include "util/option.h"
 #include "util/output_file.h"
 #include "util/text.h"
@@ -162,6 +161,7 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
     gls_status status = gls_inputs_add_all(&inputs, files, n);
     if (!status) status = gls_inputs_add(&inputs, o->image);
     if (!status) status = gls_inputs_add(&inputs, o->odf);
+    if (!status && o->outline && strcmp(o->outline, "density") != 0) status = gls_inputs_add(&inputs, o->outline);
     if (!status) status = gls_inputs_add(&inputs, o->colors);
     if (!status)
         status = o->frames ? check_frames(&inputs, output, o) : gls_place_check(output, o->force, &inputs, NULL, 0);

@@ -101,7 +101,7 @@ void gls_report_columns(const gls_report *report, gls_text *out)
     for (size_t i = 0; i < scene->n_columns && !report->options->no_view; i++) {
         const gls_line_column *column = &scene->column[i];
         cJSON *name = cJSON_CreateString(column->name);
-        char *quoted = name ? cJSON_PrintUnformatted(name) : NULL;
+        char *quoted = name ? gls_json_print_line(name) : NULL;
         json.failed |= !quoted;
         gls_text_printf(&json, "%s{\"name\":%s,\"group\":%s,\"values\":[", i ? "," : "", quoted ? quoted : "",
                         column->is_group ? "true" : "false");

@@ -126,7 +126,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
 
 typedef struct gls_glyphs gls_glyphs;
-/* Prepares glyphs of an image of spherical harmonics, which is borrowed; name: its name in messages. GLS_ERR_INPUT for
+/* Prepares glyphs of an image of spherical harmonics, which is copied; name: its name in messages. GLS_ERR_INPUT for
  * a number of volumes that is no SH basis. */
 gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                              gls_glyphs **glyphs);

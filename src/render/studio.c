@@ -86,6 +86,8 @@ static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
         gls_box_of_grid(&s->image->grid, &s->box);
     else if (s->odf && (empty || s->plan.fit != GLS_FIT_STREAMLINES))
         gls_box_of_grid(&s->odf->grid, &s->box);
+    else if (s->outline && s->plan.fit != GLS_FIT_STREAMLINES)
+        gls_box_of_grid(&s->outline->grid, &s->box);
     else if (!empty)
         s->box = *streamlines;
     for (int a = 0; a < 3 && o->crop.n == 6; a++) {
@@ -260,6 +262,8 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     gls_sources_colour(s->source, s->n_sources, &s->plan);
     status = choose_views(s, &streamlines, empty);
     if (status) return status;
+    if (!empty || s->n_sources == 0) status = gls_outline_open(s, &streamlines);
+    if (status) return status;
     choose_box(s, &streamlines, empty);
     choose_scale(s);
     choose_cuts(s);
@@ -344,6 +348,7 @@ static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uin
     bool has_planes = planes_of(s, tile, &tile->camera, &planes);
     gls_status status = gls_raster_draw(s->raster, &s->scene, &tile->camera, has_planes ? &planes : NULL, rgba);
     if (!status) gls_canvas_copy(canvas, (int)x, (int)y, s->plan.width, s->plan.height, rgba);
+    if (!status && s->outline && tile->slab_axis < 0) gls_outline_draw(s, &tile->camera, (int)x, (int)y, canvas);
     free(rgba);
     return status || s->plan.options->no_labels ? status : gls_tile_label(canvas, tile, x, y, &s->plan);
 }
@@ -377,6 +382,7 @@ void gls_studio_close(gls_studio *s)
     gls_image_destroy(s->map);
     gls_glyphs_destroy(s->glyphs);
     gls_image_destroy(s->odf);
+    gls_image_destroy(s->outline);
     free(s->source);
     gls_render_plan_finish(&s->plan);
     memset(s, 0, sizeof *s);

@@ -124,6 +124,8 @@ typedef struct gls_studio {
     gls_glyphs *glyphs; /* of odf */
     char behind[64];    /* what the image is, where the studio chose it */
     gls_sampler sampler, map_sampler;
+    gls_image *outline; /* mask of the outline, smoothed; NULL: none */
+    gls_sampler outline_sampler;
     gls_window window;
     double planes_at[3];
     gls_scene scene;
@@ -154,5 +156,12 @@ gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_re
                                 gls_image **image);
 /* Sets the image of a studio: what the sidecar of its first source names, or the density. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
+
+/* --- Outline: a surface as of glass around streamlines. */
+
+/* Reads or computes what the option names; nothing where it names none. */
+gls_status gls_outline_open(gls_studio *studio, const gls_box *streamlines);
+/* Draws the outline over a view whose upper left corner is at left, top. */
+void gls_outline_draw(const gls_studio *studio, const gls_camera *camera, int left, int top, gls_canvas *canvas);
 
 #endif

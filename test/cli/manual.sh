@@ -67,6 +67,11 @@ expect 3 cite another.json
 "$tool" cite cited.json --format bibtex | grep -q '^@article{ptt,' || note "cite RUN --format bibtex"
 
 # --- manual pages ---
+# words: all of them, in any case, in options and in paragraphs
+"$tool" help --search ODFs GLYPHS > found || note "help --search"
+grep -q -e 'render --odf: ' found && grep -q '^  pictures, ' found || note "help --search: $(cat found)"
+"$tool" help --search glyphs nowhere-at-all > found 2> errors
+[ $? -eq 2 ] && [ ! -s found ] && [ "$(wc -l < errors)" -eq 1 ] || note "help --search of a word that is nowhere"
 "$tool" help --directory share || note "help --directory"
 for command in $commands; do
     "$tool" help --format man "$command" | cmp -s - "share/man/man1/glslines-$command.1" || note "manual page of $command"

@@ -225,6 +225,25 @@ expect 3 render --odf seven.nii -o x.png --tile 100x100 --device llvmpipe -q
 says "7 volumes fit no SH order"
 expect 4 render --odf z.nii -o z.png --tile 100x100 --device llvmpipe -q
 
+# --- an outline: bright at the rim of a ball of 35 mm, clear in its middle, the streamline seen through it ---
+python3 - << 'END'
+head = bytearray(open("left.nii", "rb").read(352))
+import struct
+values = [(x - 9.5) ** 2 + (y - 9.5) ** 2 + (z - 9.5) ** 2 < 49 for z in range(20) for y in range(20) for x in range(20)]
+open("ball.nii", "wb").write(head + struct.pack("<8000f", *values))
+END
+set -- --views superior --tile 200x200 --fit 100 --device llvmpipe -q --no-labels --force
+expect 0 render A.tck -o outline.png --outline ball.nii "$@"
+brightest=$(for x in 24 25 26 27 28 29 30 31 32 33 34 35 36; do python3 "$look" pixel outline.png $x 100 | cut -d' ' -f1; done | sort -n | tail -n 1)
+middle=$(python3 "$look" pixel outline.png 100 100 | cut -d' ' -f1) outside=$(python3 "$look" pixel outline.png 5 100 | cut -d' ' -f1)
+[ "$brightest" -gt 90 ] && [ "$middle" -gt 0 ] && [ "$middle" -lt 40 ] && [ "$outside" -eq 0 ] || note "outline: rim $brightest, middle $middle, outside $outside"
+expect 0 render bundle.tck -o plain.png "$@"
+expect 0 render bundle.tck -o own.png --outline density "$@"
+[ -n "$(python3 "$look" same plain.png own.png)" ] || note "the outline of the density is not there"
+rm own.png
+expect 2 render bundle.tck -o x.png --outline density --views slab
+expect 3 render bundle.tck -o x.png --outline missing.nii --device llvmpipe
+
 # --- the legend: both ends of the colours, and a count for each bundle ---
 expect 0 render weights.trx -o bar.png --color dps:weights --colormap redblue --range=-1000,1000 --unit mm --tile 400x400 --device llvmpipe -q
 is yes has bar.png 5 48 97
