@@ -1,4 +1,4 @@
-"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE."""
+"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE | map WHAT MAP WAYTOTAL."""
 import math
 import os
 import struct
@@ -109,7 +109,19 @@ def check(what, path):
     print(what, len(lines), "streamlines")
 
 
+def check_map(what, path, total):
+    data = open(path, "rb").read()
+    assert struct.unpack_from("<h", data, 70) == (8,)  # int32
+    counts = struct.unpack_from("<%di" % N, data, int(struct.unpack_from("<f", data, 108)[0]))
+    row = [counts[x + SHAPE[0] * (3 + SHAPE[1] * 3)] for x in range(SHAPE[0])]
+    assert sum(counts) == sum(row)
+    assert row == [0] * 24 if what == "still" else row[2:22] == [200] * 20, row
+    assert open(total).read() == "200\n"
+
+
 if sys.argv[1] == "write":
     write()
+elif sys.argv[1] == "map":
+    check_map(*sys.argv[2:])
 else:
     check(*sys.argv[2:])
