@@ -57,6 +57,7 @@ typedef struct option_row {
 } option_row;
 static const option_row rows[] = {
     {"probtrackx2", "samples", "--bedpostx DIR, the folder that the samples lie in"},
+    {"probtrackx2", "out", "--fdt-paths FILE and --waytotal FILE; -o none writes no tractogram"},
     {"probtrackx2", "nsamples", "--seeds-per-voxel N"},
     {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both halves together"},
     {"probtrackx2", "steplength", "--step-size Xmm"},

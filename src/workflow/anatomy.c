@@ -269,7 +269,7 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
 #include <glslines/regions.def>
 #undef GLS_REGION_ROW
     };
-    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made,
+    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made || o->bedpostx,
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     int n_given = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;

@@ -70,6 +70,8 @@ typedef struct gls_job_inputs {
 static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int which)
 {
     if (which == GLS_FILE_MASK && inputs->mask_made) return "the mask made from the series";
+    if (which == GLS_FILE_MASK && !inputs->file[which].path && inputs->file[GLS_FILE_BEDPOSTX].path)
+        return "nodif_brain_mask";
     if (which == GLS_FILE_ROI && inputs->roi_made) return "the seed region made from the fit";
     return inputs->file[which].path ? inputs->file[which].path : "built-in phantom";
 }

@@ -1,4 +1,4 @@
-"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE."""
+"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE | map WHAT MAP WAYTOTAL."""
 import math
 import os
 import struct
@@ -85,14 +85,18 @@ def check(what, path):
     if what == "still":
         assert len(lines) == 200 and all(len(line) == 1 for line in lines), len(lines)
     elif what == "row":
-        # 20 points to 21.5 and 22 points to 1.5, the seed being one of either
-        assert len(lines) == 200 and all(len(line) == 41 for line in lines)
-        assert all(far(line) == (21.5, 1.5) for line in lines), [far(line) for line in lines[:5]]
+        # 19 points to 21, because halves round to voxel 22, and 22 points to 1.5; the seed is one of either
+        assert len(lines) == 200 and all(len(line) == 40 for line in lines)
+        assert all(far(line) == (21, 1.5) for line in lines), [far(line) for line in lines[:5]]
         assert all(abs(p[1] - 3) < .01 and p[2] == 3 for line in lines for p in line)
         assert all(abs(a[0] - b[0]) == .5 or abs(abs(a[0] - b[0]) - .5) < 1e-5 for line in lines for a, b in zip(line, line[1:]))
     elif what.startswith("oblique"):
         # in FSL x is mirrored where the determinant is positive; with either sign dy / dx is the same in mm
         slopes = [(b[1] - a[1]) / (b[0] - a[0]) for line in lines for a, b in zip(line, line[1:])]
+        # no point lies in a voxel outside the mask; expected are 16.66 points a half, the seed in both, 32.3 in all
+        assert all(abs(p[1] - 3) < 2.5 for line in lines for p in line)
+        mean = sum(map(len, lines)) / len(lines)
+        assert abs(mean - 32.3) < .5, mean
         assert slopes and all(abs(s + math.tan(.3)) < 2e-3 for s in slopes), slopes[:5]
     elif what == "crossing":
         # the first fibre starts; it is the only one within the angle, so that it goes on
@@ -109,7 +113,19 @@ def check(what, path):
     print(what, len(lines), "streamlines")
 
 
+def check_map(what, path, total):
+    data = open(path, "rb").read()
+    assert struct.unpack_from("<h", data, 70) == (8,)  # int32
+    counts = struct.unpack_from("<%di" % N, data, int(struct.unpack_from("<f", data, 108)[0]))
+    row = [counts[x + SHAPE[0] * (3 + SHAPE[1] * 3)] for x in range(SHAPE[0])]
+    assert sum(counts) == sum(row)
+    assert row == [0] * 24 if what == "still" else row[2:22] == [200] * 20, row
+    assert open(total).read() == "200\n"
+
+
 if sys.argv[1] == "write":
     write()
+elif sys.argv[1] == "map":
+    check_map(*sys.argv[2:])
 else:
     check(*sys.argv[2:])

@@ -50,6 +50,20 @@ counted() {
     expect 0 cite row.tck
     says "Behrens"
 
+    # FSL's map and number: the row of the mask full, nothing elsewhere; a streamline of one point counts in the number alone
+    expect 0 $track --bedpostx row --roi seed.nii -o none --fdt-paths row_paths.nii --waytotal row_total
+    python3 "$here/bedpost.py" map row row_paths.nii row_total || note "the map of the row"
+    expect 0 $track --bedpostx row --roi seed.nii -o none --fdt-paths batch_paths.nii --chunk-size 37
+    same row_paths.nii batch_paths.nii
+    expect 0 $track --bedpostx still --roi seed.nii -o none --fdt-paths still_paths.nii --waytotal still_total
+    python3 "$here/bedpost.py" map still still_paths.nii still_total || note "the map of single points"
+    expect 2 $track --bedpostx row --roi seed.nii -o x.tck --fdt-paths x.nii --compress
+    says "--fdt-paths: not with --compress"
+    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --fdt-paths x.nii --shard 1/2
+    says "--fdt-paths: not with --shard"
+    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --waytotal x --shard 1/2
+    says "--waytotal: not with --shard"
+
     # faults of the folder
     expect 3 $track --bedpostx nowhere --roi seed.nii -o x.tck
     says "nowhere: cannot be read"

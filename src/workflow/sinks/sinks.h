@@ -71,7 +71,7 @@ typedef struct gls_sink_kind {
 } gls_sink_kind;
 
 extern const gls_sink_kind gls_density_kind, gls_dec_kind, gls_connectome_kind, gls_weights_kind, gls_profile_kind,
-    gls_sample_kind, gls_segment_kind, gls_seeds_kind;
+    gls_sample_kind, gls_segment_kind, gls_seeds_kind, gls_fdt_paths_kind, gls_waytotal_kind;
 
 /* --- For kinds. */
 
