@@ -20,7 +20,7 @@ fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --de
 # options that a getter does not have, and values that are none
 # shellcheck disable=SC2086
 {
-    expect 2 "--cutoff: only --dg ifod1, ifod2, sdstream, fact, eudx, tensordet, tensorprob, and prob, det of FODs has it" $fod --fa fod_fa.nii.gz --dg ptt --cutoff 0.2
+    expect 2 "--cutoff: only --dg ifod1, ifod2, sdstream, fact, eudx, tensordet, tensorprob, bedpost, and prob, det of FODs has it" $fod --fa fod_fa.nii.gz --dg ptt --cutoff 0.2
     expect 2 "--samples: only --dg ifod2 has it" $fod --dg ifod1 --samples 3
     expect 2 "--trials: only --dg ifod1, ifod2 has it" $fod --dg sdstream --trials 10
     expect 2 "--pmf-threshold: only --dg boot, prob, det, ptt, closest has it" $fod --dg ifod2 --pmf-threshold 0.1
