@@ -168,7 +168,7 @@ stage_quick() {
 # Tests of the GPU that are not quick; no sanitizer sees what a driver does.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
-    limit=75
+    limit=90
     run_ctest build -LE 'quick|cli|peer'
     limit=
 }

@@ -53,10 +53,10 @@ PYTHON
 
 # --- what to cite ---
 "$tool" cite > list || note cite
-[ "$(wc -l < list)" -eq 18 ] || note "cite: $(wc -l < list) lines, not the program and 17 papers"
+[ "$(wc -l < list)" -eq 19 ] || note "cite: $(wc -l < list) lines, not the program and 18 papers"
 grep -q "PhD thesis, University of Cambridge, 2012" list && ! grep -q " :" list || note "cite: a thesis"
 "$tool" cite --format bibtex > all.bib || note "cite --format bibtex"
-[ "$(grep -c '^@' all.bib)" -eq 18 ] && [ "$(grep -o '[{]' all.bib | wc -l)" = "$(grep -o '[}]' all.bib | wc -l)" ] || note "cite: braces of BibTeX"
+[ "$(grep -c '^@' all.bib)" -eq 19 ] && [ "$(grep -o '[{]' all.bib | wc -l)" = "$(grep -o '[}]' all.bib | wc -l)" ] || note "cite: braces of BibTeX"
 "$tool" cite --format cff | cmp -s - "$source/src/doc/CITATION.cff" || note "cite --format cff"
 expect 3 cite no_such_run.json
 echo '{"software": {"name": "another", "version": "1"}}' > "$work/another.json"
