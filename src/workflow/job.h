@@ -121,6 +121,9 @@ void gls_advise_of_masks(const gls_job *job);
 /* Call it after the fit. Warns of a response that is not one of a single bundle, and of seeds where streamlines end at
  * once. */
 void gls_advise_of_fit(const gls_job *job);
+/* Call it after the fit. Warns if directions along other axes, or harmonics read in another basis, fit together better
+ * from voxel to voxel. */
+void gls_advise_of_axes(const gls_job *job);
 /* Call it after tracking. Warns if too many streamlines are longer than a brain allows. */
 void gls_advise_of_lengths(const gls_job *job);
 
