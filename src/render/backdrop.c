@@ -1,4 +1,4 @@
-/* What stands behind streamlines where no image is given: the image that their run was given, or their density. */
+/* The image behind streamlines where the user names none: the one that their run read, or their density. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,7 +49,7 @@ enum {
     GLS_OF_COMMAND = 32   /* only the program */
 };
 
-/* What a parameter means for the result of a run. */
+/* How a parameter affects the result of a run. */
 typedef enum gls_param_role {
     GLS_ROLE_RESULT,   /* streamlines depend on its value, which is part of the run's identity */
     GLS_ROLE_RESOURCE, /* devices, memory, parts of a run: never changes the result */

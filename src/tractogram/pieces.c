@@ -1,4 +1,4 @@
-/* What the writers of all formats call: a buffer for small appends, pieces that several threads format and write,
+/* Helpers of the writers of all formats: a buffer for small appends, pieces that several threads format and write,
  * checks of points, and the list of columns that a format cannot hold. */
 #include "tractogram/writers.h"
 

@@ -63,8 +63,8 @@ static inline double gls_wide_value(const gls_wide *sum)
 
 /* --- A map while streamlines are added. */
 
-/* What a voxel holds. NARROW: sums of counts, mm or weights in 64-bit fixed point. WIDE: sums of any values. EXTREME:
- * the smallest or largest value. */
+/* Kinds of values of a voxel. NARROW: sums of counts, mm or weights in 64-bit fixed point. WIDE: sums of any values.
+ * EXTREME: the smallest or largest value. */
 typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
 
 /* Counts of one thread in one call. */

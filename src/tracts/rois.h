@@ -72,7 +72,7 @@ typedef struct gls_roi_event {
     uint32_t place, set;
 } gls_roi_event;
 
-/* What one streamline meets. Each thread needs its own. All zero: empty. */
+/* The regions that one streamline meets. Each thread needs its own list. All zero is an empty list. */
 typedef struct gls_roi_hits {
     size_t n, capacity;
     gls_roi_event *event; /* ordered by place, then by at */

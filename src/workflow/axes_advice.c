@@ -33,23 +33,24 @@ typedef struct peak_field {
     size_t n;         /* voxels that are not left out */
 } peak_field;
 
-/* Finds the peaks of a slice. rows: samples of the slice. */
-static void find_peaks(peak_field *f, size_t slice, const float *rows, const gls_image *mask)
+/* Finds the peaks of a slice. rows: samples of the slice, of which the first row becomes sums. */
+static void find_peaks(peak_field *f, size_t slice, float *rows, const gls_image *mask)
 {
     const size_t at = slice * f->plane, n = f->sphere->n;
     const float *inside = mask ? mask->data + ((size_t)f->first + slice) * f->plane : NULL;
-    for (size_t i = 0; i < f->plane; i++) {
-        double sum = 0;
-        uint32_t top = 0;
-        for (size_t v = 0; v < n; v++) {
-            const float value = rows[v * f->plane + i];
-            sum += value;
-            if (value > rows[top * f->plane + i]) top = (uint32_t)v;
+    float *top = f->contrast + at, *sum = rows;
+    uint32_t *vertex = f->vertex + at;
+    memcpy(top, rows, f->plane * sizeof *top);
+    memset(vertex, 0, f->plane * sizeof *vertex);
+    for (size_t v = 1; v < n; v++) {
+        const float *row = rows + v * f->plane;
+        for (size_t i = 0; i < f->plane; i++) {
+            sum[i] += row[i];
+            vertex[i] = row[i] > top[i] ? (uint32_t)v : vertex[i];
+            top[i] = fmaxf(top[i], row[i]);
         }
-        f->vertex[at + i] = top;
-        f->contrast[at + i] =
-            !inside || inside[i] > 0 ? fmaxf(0, rows[top * f->plane + i] - (float)(sum / (double)n)) : 0;
     }
+    for (size_t i = 0; i < f->plane; i++) top[i] = !inside || inside[i] > 0 ? fmaxf(0, top[i] - sum[i] / (float)n) : 0;
 }
 
 /* Leaves out voxels of little contrast. sorted: space for all contrasts. */

@@ -1,4 +1,4 @@
-/* What became of seeds and streamlines: the outcome of each, and the counts and lengths of a whole run. */
+/* Outcomes of seeds and streamlines: that of each one, and the counts and lengths of a whole run. */
 #ifndef GLS_TRACK_ENGINE_OUTCOMES_H
 #define GLS_TRACK_ENGINE_OUTCOMES_H
 

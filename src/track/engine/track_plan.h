@@ -111,7 +111,7 @@ typedef enum gls_track_buffer {
     GLS_TRACK_OUTPUT,
     GLS_TRACK_BUFFERS
 } gls_track_buffer;
-/* What the host reads back. */
+/* Buffers that the host reads back. */
 typedef enum gls_track_fetch {
     GLS_FETCH_DIRECTIONS,
     GLS_FETCH_STATE,

@@ -11,7 +11,7 @@
 /* --- A direction getter finds the next direction of a streamline. Each is a row in a file of its own, with a shader of
  * its own. The rest of the tracker reads facts from the row and never names a getter. */
 
-/* What a getter plans its model from. */
+/* The inputs from which a getter plans its model. */
 typedef struct gls_model_request {
     const gls_device_info *limits;
     const gls_track_params *params;

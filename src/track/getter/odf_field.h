@@ -12,8 +12,8 @@ const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
 /* For getters whose directions are no vertices: a fixed sphere of three axes, the smallest possible. */
 const gls_sphere *gls_no_sphere(const gls_track_input *input);
 
-/* What is interpolated between voxels: coefficients if they are wanted and both the getter (coefficients) and the
- * source allow it, else amplitudes. */
+/* Chooses the values that are interpolated between voxels: coefficients if they are wanted and both the getter
+ * (coefficients) and the source allow it, else amplitudes. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
                                                   const gls_odf_source *odf);
 /* Fills the fields of n models with amplitudes or coefficients in a common scale. *failed: see gls_getter.fill. */

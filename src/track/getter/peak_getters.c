@@ -118,68 +118,28 @@ static uint32_t iterations(const gls_track_params *params)
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
 
-const gls_getter gls_getter_fact = {
-    .name = "fact",
-    .shader = "getter/peak_step.glsl",
-    .initial = "getter/peak_step.glsl",
-    .framed = true,
-    .own_start = true,
-    .towards = true,
-    .deterministic = true,
-    .own_end = true,
-    .one_lane = true,
-    .ordered = true,
-    .source = GLS_FROM_PEAKS,
-    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
-    .cutoff = 0.1,
-    .act_cutoff = 0.05,
-    .check = check,
-    .sphere = gls_no_sphere,
-    .iterations = iterations,
-    .plan = plan_fact,
-    .fill = fill,
-};
-
+/* The row of a getter along peaks; the arguments behind the name are what differs. */
+#define PEAK_GETTER(word, ...)                                      \
+    const gls_getter gls_getter_##word = {.name = #word,            \
+                                          .own_start = true,        \
+                                          .towards = true,          \
+                                          .own_end = true,          \
+                                          .one_lane = true,         \
+                                          .ordered = true,          \
+                                          .source = GLS_FROM_PEAKS, \
+                                          .check = check,           \
+                                          .sphere = gls_no_sphere,  \
+                                          .iterations = iterations, \
+                                          .fill = fill,             \
+                                          __VA_ARGS__}
+PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true,
+            .deterministic = true, .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.1,
+            .act_cutoff = 0.05, .plan = plan_fact);
 /* Halves of eudx carry no frame: the backward half begins against the first step of the forward half. */
-const gls_getter gls_getter_eudx = {
-    .name = "eudx",
-    .shader = "getter/peak_step.glsl",
-    .initial = "getter/peak_step.glsl",
-    .own_start = true,
-    .towards = true,
-    .deterministic = true,
-    .own_end = true,
-    .one_lane = true,
-    .ordered = true,
-    .source = GLS_FROM_PEAKS,
-    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
-    .cutoff = 0.0239,
-    .any_seed = true,
-    .check = check,
-    .sphere = gls_no_sphere,
-    .iterations = iterations,
-    .plan = plan_eudx,
-    .fill = fill,
-};
-
+PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
+            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
+            .plan = plan_eudx);
 /* Samples of bedpostX: one fibre of one sample a step. The backward half draws its first direction anew. */
-const gls_getter gls_getter_bedpost = {
-    .name = "bedpost",
-    .shader = "getter/bedpost.glsl",
-    .initial = "getter/bedpost.glsl",
-    .framed = true,
-    .own_start = true,
-    .towards = true,
-    .own_end = true,
-    .one_lane = true,
-    .ordered = true,
-    .source = GLS_FROM_PEAKS,
-    .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES),
-    .cutoff = 0.01,
-    .any_seed = true,
-    .check = check,
-    .sphere = gls_no_sphere,
-    .iterations = iterations,
-    .plan = plan_bedpost,
-    .fill = fill,
-};
+PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
+            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES), .cutoff = 0.01, .any_seed = true,
+            .plan = plan_bedpost);

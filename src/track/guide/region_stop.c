@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* What the first point in a region of a role does to its half and to its streamline. */
+/* How the first point in a region of a role affects its half-streamline and its streamline. */
 typedef struct point_rule {
     gls_region_role role;
     uint32_t end; /* a GLS_END_..., or GUIDE_GO_ON */

@@ -53,7 +53,7 @@ bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
 typedef struct gls_writer_thread gls_writer_thread;
 
-/* What the writer thread does with results. */
+/* The work of the writer thread on results. */
 typedef struct gls_writer_task {
     const gls_sink *sink;        /* NULL: streamlines are not stored */
     uint64_t select;             /* stop after this many streamlines and mark the queue satisfied; 0: no limit */

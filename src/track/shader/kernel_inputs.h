@@ -1,4 +1,4 @@
-/* What the host gives to kernels besides records: definitions, rows of source, and tables of numbers. */
+/* Inputs of kernels besides records: definitions, rows of source, and tables of numbers. */
 #ifndef GLS_TRACK_SHADER_KERNEL_INPUTS_H
 #define GLS_TRACK_SHADER_KERNEL_INPUTS_H
 
