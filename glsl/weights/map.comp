@@ -1,5 +1,6 @@
 // Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along
-// a streamline twice, to count its visits and to store them, then joins them by voxel, direction and fixel.
+// a streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has room for as
+// many visits as it has points, and SPARE more; one that needs more walks again, and takes room behind that of all.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -14,17 +15,19 @@ layout(std140, binding = 0) uniform Grid {
     dvec2 unit;       // units of length in a mm; in mm, smaller sums make no entry
 };
 layout(location = 0) uniform uint n_streamlines;
-layout(location = 1) uniform uint room; // for visits
+layout(location = 1) uniform uint room; // for visits, of which as many again lie behind, to sort them
+
+#define SPARE 8u
 
 layout(std430, binding = 0) readonly buffer Points { float point[]; };
 // 1281 directions in words; six neighbours of each; starting directions for cells of a cube; for each voxel its first
 // fixel, the place of its lobes, and mask bits; lobes of 1281 directions, four bits each
 layout(std430, binding = 1) readonly buffer Lobes { uint lobes[]; };
-// for each visit the voxel, the direction and the length; at the end each streamline's entries replace its first
-// visits
-layout(std430, binding = 2) buffer Visits { uint visit[]; };
-// counts of visits and of entries; then for each streamline its first entry, its number of entries, its contribution
-// in words, its number of visits
+// for each visit the voxel, the direction and the length in two words; at the end each streamline's entries replace the
+// voxels of its first visits
+layout(std430, binding = 2) buffer Visits { uvec4 visit[]; };
+// counts of visits behind the room of all, and of entries; then for each streamline its first entry, its number of
+// entries, its contribution in words, its number of visits
 layout(std430, binding = 3) buffer Rows { uint row[]; };
 layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
 // first point of each streamline, and the end of the last
@@ -33,8 +36,8 @@ layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
-uint begins, n_visits, place; // of this invocation's streamline
-bool notes;
+// of this invocation's streamline; capacity: visits that it may store
+uint begins, n_visits, place, capacity;
 
 #define GRID_PARAMETER
 #define GRID
@@ -63,34 +66,47 @@ Spot vertex(uint i)
 void note(Cell c, Spot from, Spot leave, double length_in)
 {
     if (c.x < 0 || c.y < 0 || c.z < 0 || c.x >= size.x || c.y >= size.y || c.z >= size.z) return;
-    if (notes) {
-        uint at = place + 4u * n_visits;
-        uvec2 words = unpackDouble2x32(length_in);
-        visit[at] = uint((c.z * size.y + c.y) * size.x + c.x);
-        visit[at + 1u] = direction_of(from, leave);
-        visit[at + 2u] = words.x;
-        visit[at + 3u] = words.y;
+    if (n_visits < capacity) {
+        uint voxel = uint((c.z * size.y + c.y) * size.x + c.x);
+        visit[place + n_visits] = uvec4(voxel, direction_of(from, leave), unpackDouble2x32(length_in));
     }
     n_visits++;
 }
 
 #include "weights/walk_along.glsl"
 
-// Sorts visits by voxel and direction; equal ones keep their order.
+bool before(uvec4 a, uvec4 b)
+{
+    return a.x < b.x || (a.x == b.x && a.y < b.y);
+}
+
+// Merges the sorted visits first .. middle - 1 and middle .. end - 1 of this streamline, which begin at `from`, and
+// stores them from `to` on. Equal ones keep their order.
+void merge_visits(uint from, uint to, uint first, uint middle, uint end)
+{
+    uint i = first, j = middle;
+    uvec4 a = visit[from + i], b = j < end ? visit[from + j] : a;
+    for (uint k = first; k < end; k++) {
+        bool second = i == middle || (j < end && before(b, a));
+        visit[to + k] = second ? b : a;
+        if (second) {
+            if (++j < end) b = visit[from + j];
+        } else {
+            if (++i < middle) a = visit[from + i];
+        }
+    }
+}
+
+// Sorts visits by voxel and direction; equal ones keep their order. `place` becomes where they are then.
 void sort_visits()
 {
-    for (uint i = 1u; i < n_visits; i++) {
-        uint at = place + 4u * i, voxel = visit[at], direction = visit[at + 1u];
-        uvec2 words = uvec2(visit[at + 2u], visit[at + 3u]);
-        for (; at > place; at -= 4u) {
-            uint before = visit[at - 4u];
-            if (before < voxel || (before == voxel && visit[at - 3u] <= direction)) break;
-            for (uint k = 0u; k < 4u; k++) visit[at + k] = visit[at + k - 4u];
-        }
-        visit[at] = voxel;
-        visit[at + 1u] = direction;
-        visit[at + 2u] = words.x;
-        visit[at + 3u] = words.y;
+    uint other = place + room;
+    for (uint n = 1u; n < n_visits; n *= 2u) {
+        for (uint i = 0u; i < n_visits; i += 2u * n)
+            merge_visits(place, other, i, min(i + n, n_visits), min(i + 2u * n, n_visits));
+        uint sorted = other;
+        other = place;
+        place = sorted;
     }
 }
 
@@ -107,18 +123,13 @@ uint fixel_at(uint voxel, uint direction)
 uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 {
     for (uint i = first; i < n_entries; i++) {
-        uint e = visit[place + i];
+        uint e = visit[place + i].x;
         if (e >> 8 != fixel || (e & 255u) + units > 255u) continue;
-        visit[place + i] = e + units;
+        visit[place + i].x = e + units;
         return n_entries;
     }
-    visit[place + n_entries] = fixel << 8 | units;
+    visit[place + n_entries].x = fixel << 8 | units;
     return n_entries + 1u;
-}
-
-double length_of(uint i)
-{
-    return from_words(visit[place + 4u * i + 2u], visit[place + 4u * i + 3u]);
 }
 
 // Entries replace visits that have been read.
@@ -127,17 +138,18 @@ uint join_visits(out double contribution)
     EXACT double sum = D(0.0);
     uint n_entries = 0u, first = 0u, last_voxel = nothing;
     for (uint i = 0u; i < n_visits;) {
-        uint voxel = visit[place + 4u * i], direction = visit[place + 4u * i + 1u];
-        EXACT double length_in = length_of(i);
+        uvec4 v = visit[place + i];
+        EXACT double length_in = packDouble2x32(v.zw);
         for (i++; i < n_visits; i++) {
-            if (visit[place + 4u * i] != voxel || visit[place + 4u * i + 1u] != direction) break;
-            length_in += length_of(i);
+            uvec4 next = visit[place + i];
+            if (next.x != v.x || next.y != v.y) break;
+            length_in += packDouble2x32(next.zw);
         }
-        uint fixel = fixel_at(voxel, direction);
-        if (voxel != last_voxel) first = n_entries;
-        last_voxel = voxel;
+        uint fixel = fixel_at(v.x, v.y);
+        if (v.x != last_voxel) first = n_entries;
+        last_voxel = v.x;
         if (fixel == nothing || !(length_in > unit.y)) continue;
-        sum += length_in * double(uintBitsToFloat(lobes[voxels_at + 3u * voxel + 2u]));
+        sum += length_in * double(uintBitsToFloat(lobes[voxels_at + 3u * v.x + 2u]));
         EXACT double units = unit.x * length_in + D(0.5);
         n_entries = add_entry(first, n_entries, fixel, units < D(255.0) ? uint(units) : 255u);
     }
@@ -150,21 +162,24 @@ void main()
     uint s = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;
     if (s >= n_streamlines) return;
     begins = start[s];
-    uint n = start[s + 1u] - begins, n_entries = 0u, first_entry = 0u;
+    uint n = start[s + 1u] - begins, all = start[n_streamlines] + SPARE * n_streamlines, n_entries = 0u,
+         first_entry = 0u;
     double contribution = D(0.0);
+    place = begins + SPARE * s;
+    capacity = n + SPARE;
     n_visits = 0u;
-    notes = false;
     if (n >= 2u) walk_along(n);
-    uint first = n_visits > 0u ? atomicAdd(row[0], n_visits) : 0u;
-    if (n_visits > 0u && first + n_visits <= room) {
-        place = 4u * first;
+    if (n_visits > capacity) {
+        place = all + atomicAdd(row[0], n_visits);
+        capacity = place + n_visits <= room ? n_visits : 0u;
         n_visits = 0u;
-        notes = true;
-        walk_along(n);
+        if (capacity > 0u) walk_along(n);
+    }
+    if (n_visits > 0u) {
         sort_visits();
         n_entries = join_visits(contribution);
         first_entry = atomicAdd(row[1], n_entries);
-        for (uint i = 0u; i < n_entries; i++) entry[first_entry + i] = visit[place + i];
+        for (uint i = 0u; i < n_entries; i++) entry[first_entry + i] = visit[place + i].x;
     }
     uvec2 words = unpackDouble2x32(contribution);
     row[6u * s + 2u] = first_entry;

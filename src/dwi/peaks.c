@@ -81,9 +81,10 @@ enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER 
 
 static double amplitude(int order, const double *sh, const double v[3])
 {
+    const size_t n = gls_sh_count(order);
     double basis[MAX_COUNT], sum = 0;
     gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])v, 1, basis);
-    for (size_t j = 0; j < gls_sh_count(order); j++) sum += basis[j] * sh[j];
+    for (size_t j = 0; j < n; j++) sum += basis[j] * sh[j];
     return sum;
 }
 

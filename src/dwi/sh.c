@@ -4,6 +4,7 @@
 #include "util/status.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 static const char *const basis_name[] = {
@@ -53,19 +54,37 @@ gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis)
         "unknown SH basis '%s' (there are: descoteaux07_legacy, descoteaux07, tournier07_legacy, tournier07)", name);
 }
 
+/* Factors of the recursion of Legendre functions, whose roots take most of the time when made anew. */
+static struct {
+    double diagonal[GLS_SH_MAX_ORDER + 1], next[GLS_SH_MAX_ORDER + 1];
+    double a[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], b[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1];
+} factor;
+
+static void make_factors(void)
+{
+    for (int m = 0; m <= GLS_SH_MAX_ORDER; m++) {
+        factor.diagonal[m] = m > 0 ? -sqrt((2.0 * m + 1) / (2.0 * m)) : 1;
+        factor.next[m] = sqrt(2.0 * m + 3);
+        for (int l = m + 2; l <= GLS_SH_MAX_ORDER; l++) {
+            double l2 = (double)l * l, m2 = (double)m * m, k2 = (l - 1.0) * (l - 1.0);
+            factor.a[m][l] = sqrt((4 * l2 - 1) / (l2 - m2));
+            factor.b[m][l] = sqrt((k2 - m2) / (4 * k2 - 1));
+        }
+    }
+}
+
 /* Orthonormal associated Legendre functions with the Condon-Shortley sign: p[l][m] at z = cos(theta), s = sin(theta) >=
  * 0. */
 static void legendre(int order, double z, double s, double p[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1])
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_factors);
     p[0][0] = sqrt(0.25 / M_PI);
     for (int m = 0; m <= order; m++) {
-        if (m > 0) p[m][m] = -sqrt((2.0 * m + 1) / (2.0 * m)) * s * p[m - 1][m - 1];
-        if (m < order) p[m + 1][m] = sqrt(2.0 * m + 3) * z * p[m][m];
-        for (int l = m + 2; l <= order; l++) {
-            double l2 = (double)l * l, m2 = (double)m * m, k2 = (l - 1.0) * (l - 1.0);
-            double a = sqrt((4 * l2 - 1) / (l2 - m2)), b = sqrt((k2 - m2) / (4 * k2 - 1));
-            p[l][m] = a * (z * p[l - 1][m] - b * p[l - 2][m]);
-        }
+        if (m > 0) p[m][m] = factor.diagonal[m] * s * p[m - 1][m - 1];
+        if (m < order) p[m + 1][m] = factor.next[m] * z * p[m][m];
+        for (int l = m + 2; l <= order; l++)
+            p[l][m] = factor.a[m][l] * (z * p[l - 1][m] - factor.b[m][l] * p[l - 2][m]);
     }
 }
 

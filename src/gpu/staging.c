@@ -45,15 +45,24 @@ bool gls_staging_wanted(gls_device *device, size_t buffer_bytes)
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device) && staging_open(device);
 }
 
-/* A few cores keep up with the bus; a team on all cores would wait for the core on which the writer of the output
- * runs. */
+typedef struct copy_job {
+    uint8_t *to;
+    const uint8_t *from;
+} copy_job;
+
+static void copy_some(void *user, int thread, size_t from, size_t until)
+{
+    const copy_job *c = user;
+    (void)thread;
+    memcpy(c->to + from, c->from + from, until - from);
+}
+
+/* A few cores keep up with the bus. Threads of OpenMP would spin between two copies, and take the cores from others. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
-    uint8_t *to = data;
-    const size_t part = (size_t)1 << 20;
-    int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
-#pragma omp parallel for schedule(dynamic) num_threads(n_threads)
-    for (size_t at = 0; at < bytes; at += part) memcpy(to + at, from + at, bytes - at < part ? bytes - at : part);
+    const int half = omp_get_max_threads() / 2;
+    copy_job copy = {data, from};
+    gls_parallel(bytes, (size_t)1 << 20, half < 1 ? 1 : half > 8 ? 8 : half, copy_some, &copy);
 }
 
 /* Starts copying the piece at position `at`. The returned fence is reached when the piece has arrived. */
@@ -88,18 +97,6 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
 
 /* --- writing -------------------------------------------------------------- */
 
-typedef struct copy_job {
-    uint8_t *to;
-    const uint8_t *from;
-} copy_job;
-
-static void copy_some(void *user, int thread, size_t from, size_t until)
-{
-    const copy_job *c = user;
-    (void)thread;
-    memcpy(c->to + from, c->from + from, until - from);
-}
-
 bool gls_staging_write_wanted(gls_device *device, size_t bytes)
 {
     if (bytes <= SENT_PIECE / 8 || !gls_staging_offered(device)) return false;
@@ -120,14 +117,12 @@ static bool piece_is_free(gls_device *device, unsigned piece)
 
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data)
 {
-    const int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
     for (size_t at = 0; at < bytes; at += SENT_PIECE) {
         const unsigned piece = device->next_piece++ % GLS_SENT_PIECES;
         const size_t n = bytes - at < SENT_PIECE ? bytes - at : SENT_PIECE;
         if (!piece_is_free(device, piece))
             return gls_fail(GLS_ERR_DEVICE, "writing a buffer: the device does not answer");
-        copy_job copy = {device->sending_mapped + piece * SENT_PIECE, (const uint8_t *)data + at};
-        gls_parallel(n, (size_t)1 << 20, n_threads, copy_some, &copy);
+        gls_staging_copy(device->sending_mapped + piece * SENT_PIECE, (const uint8_t *)data + at, n);
         glBindBuffer(GL_COPY_READ_BUFFER, device->sending);
         glBindBuffer(GL_COPY_WRITE_BUFFER, to);
         gls_span_begin(device, "copy to the device");

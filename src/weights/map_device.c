@@ -15,8 +15,9 @@
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
 
-#define ROW_HEADER 8 /* bytes in front of the mapped streamlines: counts of visits and of entries */
-#define VISIT_BYTES 16
+#define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
+#define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
+#define VISIT_BYTES 32 /* a visit, and as much to sort it */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -39,7 +40,7 @@ struct gls_mapper {
     size_t n_visits; /* capacity of the buffer of visits */
     uint32_t *start;
     size_t start_capacity;
-    size_t n; /* streamlines of the current run */
+    size_t n, n_places; /* of the current run: streamlines; visits that have their places from the start */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
 };
@@ -210,12 +211,13 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     m->n = *n = count_run(s, first, *n, &points);
     m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
-    if (!status) status = reserve_visits(m, points + *n);
+    m->n_places = points + SPARE * *n;
+    if (!status) status = reserve_visits(m, m->n_places);
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts: number of visits, which may exceed the capacity, and of
- * entries. */
+/* Reads what the run wrote for each streamline. counts: number of visits behind the places of all, which may exceed the
+ * capacity, and of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);
@@ -230,8 +232,8 @@ gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
     answer *a = &m->answer[m->which];
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
-    while (!status && counts[0] > m->n_visits) {
-        status = reserve_visits(m, counts[0]);
+    while (!status && m->n_places + counts[0] > m->n_visits) {
+        status = reserve_visits(m, m->n_places + counts[0]);
         if (!status) status = run(m);
         if (!status) status = read_rows(m, a, counts);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpu/objects.h"
+#include "util/clock.h"
 #include "util/status.h"
 
 /* Streamlines of one run of the device. */
@@ -90,10 +91,16 @@ static void map_lines(gls_row_queue *q)
     q->status = q->mapper ? GLS_OK : create_mapper(q);
     while (q->done < s.n && !q->status) {
         size_t n = s.n - q->done;
+        double start = gls_clock_seconds();
         q->status = gls_mapper_start(q->mapper, &s, q->done, &n);
+        (void)gls_trace_phase("begin mapping", start, n);
+        start = gls_clock_seconds();
         gls_status before = collect(q);
+        (void)gls_trace_phase("collect entries", start, n);
         if (before) q->status = before;
+        start = gls_clock_seconds();
         if (!q->status) q->status = gls_mapper_finish(q->mapper, &q->mapped);
+        (void)gls_trace_phase("read entries", start, n);
         if (q->status) break;
         count(q, &s);
         q->done += n;
@@ -107,6 +114,7 @@ static void *work(void *user)
 {
     gls_row_queue *q = user;
     gls_device *device = q->device;
+    gls_trace_call_thread("mapping", "");
     pthread_mutex_lock(&q->lock);
     while (!q->ends) {
         if (!q->busy) {
@@ -122,6 +130,7 @@ static void *work(void *user)
         pthread_cond_signal(&q->changed);
     }
     pthread_mutex_unlock(&q->lock);
+    gls_device_trace(device);
     return NULL;
 }
 

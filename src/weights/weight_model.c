@@ -8,7 +8,7 @@
 #include "util/status.h"
 
 #define MAX_PARTS 64
-#define MAX_PART_BYTES ((size_t)64 << 20) /* memory for the sums of all threads but the first */
+#define MAX_PART_BYTES ((size_t)128 << 20) /* memory for the sums of all threads but the first */
 
 void gls_weight_model_finish(gls_weight_model *m)
 {

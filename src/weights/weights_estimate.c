@@ -163,7 +163,7 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
-    /* lobes may take half of the memory; a point with its visits and entries takes about 40 bytes, counted as 64 */
+    /* lobes may take half of the memory; a point with its visits and entries takes about 55 bytes, counted as 64 */
     const uint64_t bytes = w->options.device_bytes, points = bytes / 2 / 64;
     return gls_row_queue_create(&w->rows, device, bytes,
                                 bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);

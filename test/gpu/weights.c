@@ -82,7 +82,7 @@ static void test_chunks(void **state)
     gls_device_close(two[1]);
 }
 
-/* Streamlines that turn, leave the grid, have no or one point, or stand still. */
+/* Streamlines that turn, leave the grid, have no or one point, stand still, or pass through many voxels in one step. */
 static gls_streamlines tangled_lines(void)
 {
     enum { LINES = 700, MOST = 60 };
@@ -97,7 +97,7 @@ static gls_streamlines tangled_lines(void)
         for (size_t k = 1; k < n; k++, p += 3)
             for (int a = 0; a < 3; a++) {
                 v[a] += 0.4 * random_normal(&random);
-                p[3 + a] = p[a] + (float)(i % 97 == 5 ? 0 : i % 7 == 3 && a == 0 ? 0 : 0.5 * v[a]);
+                p[3 + a] = p[a] + (float)((i % 97 == 5 || (i % 7 == 3 && a == 0) ? 0 : i % 13 == 6 ? 5 : 0.5) * v[a]);
             }
         offset[i + 1] = offset[i] + n;
     }

@@ -244,14 +244,15 @@ static uint64_t batches_of_range(const gls_worker *w)
 /* Seeds of the next range. With select: 10 % more than the missing streamlines should need. */
 static uint64_t range_limit(gls_worker *w)
 {
-    uint64_t most = w->batch.engine->plan.batch_seeds, wanted = w->run->tracker->params.select;
-    if (wanted == 0) return most * batches_of_range(w);
+    const uint64_t batch = w->batch.engine->plan.batch_seeds, most = batch * batches_of_range(w),
+                   wanted = w->run->tracker->params.select;
+    if (wanted == 0) return most;
     const gls_track_result *r = &w->run->stats.result;
     pthread_mutex_lock(&w->run->queue.lock);
     uint64_t seeds = r->seeds, got = r->streamlines;
     pthread_mutex_unlock(&w->run->queue.lock);
     double limit = seeds == 0 ? (double)wanted
-                   : got == 0 ? (double)most
+                   : got == 0 ? (double)batch
                               : 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
     if (limit < FEW_SEEDS) limit = FEW_SEEDS;
     return limit < (double)most ? (uint64_t)limit : most;
