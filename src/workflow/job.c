@@ -235,7 +235,9 @@ gls_status gls_job_fit(gls_job *job)
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
+    const double start = gls_clock_seconds();
     if (!status) gls_advise_of_axes(job);
+    (void)gls_trace_phase("check axes", start, 0);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->inputs.seconds_fit;
     return status;
