@@ -250,18 +250,18 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
     return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
-/* Makes room for one more row of n entries. */
-static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
+/* Makes room for n more rows of n_entries entries. */
+static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n, size_t n_entries)
 {
-    if (c->n + 1 >= c->n_capacity) {
-        size_t capacity = c->n_capacity ? 2 * c->n_capacity : 4096;
+    if (c->n + n >= c->n_capacity) {
+        size_t capacity = 2 * (c->n + n) < 4096 ? 4096 : 2 * (c->n + n);
         uint32_t *start = realloc(c->start, capacity * sizeof *start);
         if (!start) return false;
         c->start = start;
         c->n_capacity = capacity;
         if (c->n == 0) start[0] = 0;
     }
-    size_t wanted = c->start[c->n] + n;
+    size_t wanted = c->start[c->n] + n_entries;
     if (c->entry && wanted <= c->capacity) return true;
     size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
     if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
@@ -277,14 +277,6 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
     return true;
 }
 
-static void add_row(gls_chunk *c, const uint32_t *entry, const uint8_t *high, size_t n)
-{
-    if (n > 0) memcpy(c->entry + c->start[c->n], entry, n * sizeof *entry);
-    if (n > 0 && high) memcpy(c->high + c->start[c->n], high, n);
-    c->start[c->n + 1] = c->start[c->n] + (uint32_t)n;
-    c->n++;
-}
-
 /* Begins a chunk, and moves to it the rows of the last chunk that do not fill a group. */
 static gls_chunk *begin_chunk(gls_rows *rows)
 {
@@ -292,25 +284,72 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     if (!chunk) return NULL;
     rows->chunk = chunk;
     gls_chunk *to = &chunk[rows->n_chunks], *from = rows->n_chunks > 0 ? to - 1 : NULL;
-    const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0;
+    const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0, n = from ? from->n - whole : 0;
     *to = (gls_chunk){.first = from ? from->first + whole : 0, .low_bits = rows->low_bits};
     rows->n_chunks++;
-    for (size_t s = whole; from && s < from->n; s++) {
-        size_t first = from->start[s], n = from->start[s + 1] - first;
-        if (!reserve(rows, to, n)) return NULL;
-        add_row(to, n > 0 ? from->entry + first : NULL, n > 0 && from->high ? from->high + first : NULL, n);
-    }
-    if (from) from->n = whole;
+    if (n == 0) return to;
+    const size_t first = from->start[whole], n_entries = from->start[from->n] - first;
+    if (!reserve(rows, to, n, n_entries)) return NULL;
+    if (n_entries > 0) memcpy(to->entry, from->entry + first, n_entries * sizeof *to->entry);
+    if (n_entries > 0 && to->high) memcpy(to->high, from->high + first, n_entries);
+    for (size_t s = 0; s <= n; s++) to->start[s] = from->start[whole + s] - (uint32_t)first;
+    to->n = n;
+    from->n = whole;
     return to;
+}
+
+/* Whether a chunk of n rows takes no row with which it would have n_entries entries. */
+static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
+{
+    return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);
 }
 
 /* The chunk to which a row of n entries goes. */
 static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 {
     gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
-    bool full = c && c->n >= GLS_ROW_GROUP && c->start[c->n] + n > rows->chunk_entries;
-    if (!c || full || c->n == MAX_CHUNK_STREAMLINES) c = begin_chunk(rows);
-    return c && reserve(rows, c, n) ? c : NULL;
+    if (!c || is_full(rows, c->n, c->n > 0 ? c->start[c->n] + n : n)) c = begin_chunk(rows);
+    return c && reserve(rows, c, 1, n) ? c : NULL;
+}
+
+/* Rows that go to one chunk. */
+typedef struct row_copy {
+    const gls_placed *place;
+    const gls_chunk *to;
+    size_t first; /* number in the chunk of the first row */
+} row_copy;
+
+static void copy_rows(void *user, int thread, size_t from, size_t until)
+{
+    const row_copy *k = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        const gls_placed *p = &k->place[i];
+        const size_t at = k->to->start[k->first + i];
+        if (p->n > 0) memcpy(k->to->entry + at, *p->entry + p->first, p->n * sizeof **p->entry);
+        if (p->n > 0 && p->high) memcpy(k->to->high + at, *p->high + p->first, p->n);
+    }
+}
+
+/* Appends as many of n rows as go to the chunk of the first; *added: their number. */
+static gls_status add_rows(gls_rows *rows, const gls_placed *place, size_t n, size_t *added)
+{
+    gls_chunk *c = open_chunk(rows, place[0].n);
+    size_t n_entries = place[0].n, m = 1;
+    while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + place[m].n)) n_entries += place[m++].n;
+    if (!c || !reserve(rows, c, m, n_entries))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
+                        rows->n_entries, rows->wide ? 5 : 4, rows->n);
+    row_copy copy = {place, c, c->n};
+    for (size_t i = 0; i < m; i++) {
+        c->start[c->n + 1] = c->start[c->n] + place[i].n;
+        c->n++;
+        rows->n_without_fixels += place[i].n == 0;
+    }
+    gls_parallel(m, 4 * GROUP, rows->n_threads, copy_rows, &copy);
+    rows->n_entries += n_entries;
+    *added = m;
+    return GLS_OK;
 }
 
 gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n)
@@ -322,18 +361,14 @@ gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float
         rows->contribution = to;
         rows->n_capacity = capacity;
     }
-    for (size_t i = 0; i < n; i++) {
-        gls_chunk *c = open_chunk(rows, place[i].n);
-        if (!c)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
-                            rows->n_entries, rows->wide ? 5 : 4, rows->n);
-        const gls_placed *p = &place[i];
-        add_row(c, p->n > 0 ? *p->entry + p->first : NULL, p->n > 0 && p->high ? *p->high + p->first : NULL, p->n);
-        rows->contribution[rows->n++] = contribution[i];
-        rows->n_entries += place[i].n;
-        rows->n_without_fixels += place[i].n == 0;
+    gls_status status = GLS_OK;
+    for (size_t i = 0, added = 0; i < n && !status; i += added) {
+        status = add_rows(rows, &place[i], n - i, &added);
+        if (status) break;
+        memcpy(rows->contribution + rows->n, contribution + i, added * sizeof *contribution);
+        rows->n += added;
     }
-    return GLS_OK;
+    return status;
 }
 
 /* Collects counts, bounding boxes and failures of the threads. */
