@@ -5,26 +5,33 @@
 #include <glslines/regions.h>
 
 /* Which points of a streamline are looked up, and what else regions.def says about a role. */
-typedef enum gls_region_place { GLS_REGION_POINTS, GLS_REGION_BORDER, GLS_REGION_ENDS } gls_region_place;
+typedef enum gls_region_where {
+    GLS_REGION_POINTS,
+    GLS_REGION_BORDER,
+    GLS_REGION_ENDS,
+    GLS_REGION_FILTERS /* not in tracking */
+} gls_region_where;
 typedef struct gls_region_kind {
     const char *option;
     bool apart; /* each region has a bit of its own, else all regions of the role share one */
-    gls_region_place place;
+    gls_region_where where;
     bool needed;
 } gls_region_kind;
 /* What regions.def says about a role. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
-/* Bits of all roles that are looked up at this place. */
-uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_place place);
+/* Bits of all roles that are looked up there. */
+uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_where where);
 
-/* All regions that come from images of one grid: one word a voxel, with a bit for each region. */
+/* Whether a streamline whose ends lie in the regions of bits a and b fits the roles that look at ends. role_bits: bits
+ * of each role; GLS_REGION_INCLUDE_END has two at most. */
+bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a, uint32_t b);
+
+/* The regions on one grid, as a device looks them up: one word a voxel, with a bit for each region. */
 typedef struct gls_region_group {
     gls_grid grid;
-    uint32_t *voxel; /* one word for each voxel of the grid; NULL once the set is complete */
-    /* Of a complete set: */
     int32_t origin[3], size[3]; /* box of the voxels that are in a region */
     float map[3][4];            /* from voxel coordinates of the run to those of the box */
-    size_t first;               /* index of the group's first word in the store */
+    size_t first;               /* index of the group's first word in the words of the set */
 } gls_region_group;
 
 typedef struct gls_region_sphere {
@@ -35,22 +42,21 @@ typedef struct gls_region_sphere {
 typedef struct gls_region {
     gls_region_info info;
     char *text;
-    size_t group;                    /* index of the group; SIZE_MAX: none */
-    const gls_region_sphere *sphere; /* NULL: the region is not a sphere */
+    size_t place; /* in the store */
+    size_t index; /* of a complete set: of the region's group, or of its sphere */
 } gls_region;
 
 struct gls_regions {
     gls_grid grid;
     gls_region *region;
-    size_t n;
-    gls_region_group group[GLS_REGION_MAX_GRIDS];
-    size_t n_groups;
-    gls_region_sphere sphere[GLS_REGION_MAX_SPHERES];
-    size_t n_spheres;
+    size_t n, n_groups, n_spheres;
     uint32_t n_bits, role_bits[GLS_REGION_ROLES];
-    bool complete;
-    float world[3][4]; /* affine of the run's grid */
-    uint32_t *store;   /* words of the boxes of all groups, one after the other, x fastest */
+    float world[3][4];              /* affine of the run's grid */
+    struct gls_region_store *store; /* NULL once the set is complete */
+    /* Of a complete set: */
+    gls_region_group group[GLS_REGION_MAX_GRIDS];
+    gls_region_sphere sphere[GLS_REGION_MAX_SPHERES];
+    uint32_t *word; /* words of the boxes of all groups, one after the other, x fastest */
     size_t n_words;
 };
 

@@ -53,7 +53,6 @@ static void add_constants(cJSON *root)
     cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
 #define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
 }
 
 /* Adds the fields of all structs with their offsets. */

@@ -47,7 +47,6 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     const gls_strings *regions[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
     };
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);

@@ -198,7 +198,7 @@ static void add_met(cJSON *counts, const gls_job *job)
         gls_region_info region = gls_regions_get(regions, i);
         char key[32];
         const gls_region_kind *kind = gls_region_kind_of(region.role);
-        if (seen[region.bit] || kind->place != GLS_REGION_POINTS) continue;
+        if (seen[region.bit] || kind->where != GLS_REGION_POINTS) continue;
         seen[region.bit] = true;
         if (kind->apart)
             snprintf(key, sizeof key, "%s_%d", kind->option, ++n_of[region.role]);
