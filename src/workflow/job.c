@@ -124,12 +124,11 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* Once the seeds are made: restricts them to the shard, and computes the identity for the journal. */
+/* Once the seeds are made: restricts them to the shard, and computes the identity for shards and the journal. */
 static gls_status identify_seeds(gls_job *job)
 {
-    gls_status status = gls_shard_restrict(&job->shard, &job->inputs, &job->options, &job->params);
-    return status || !job->journal ? status
-                                   : gls_run_identify(&job->inputs, &job->options, &job->params, &job->identity);
+    gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
+    return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
 }
 
 /* Sets the index and count of the shard. Its seeds follow when the seeds are known. */

@@ -347,7 +347,7 @@ static bool is_word(size_t row, const cJSON *value)
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 
-void gls_params_keep_identity(cJSON *object)
+static void keep_identity(cJSON *object)
 {
     char key[96];
     for (size_t i = 0; i < N_ROWS; i++) {
@@ -358,12 +358,19 @@ void gls_params_keep_identity(cJSON *object)
     }
 }
 
+const char *gls_params_difference(cJSON *a, cJSON *b)
+{
+    keep_identity(a);
+    keep_identity(b);
+    return gls_json_difference(a, b);
+}
+
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash)
 {
     cJSON *object = cJSON_CreateObject();
     if (object) {
         gls_params_add(object, options, mm);
-        gls_params_keep_identity(object);
+        keep_identity(object);
     }
     char *text = object ? gls_json_print_line(object) : NULL;
     cJSON_Delete(object);
