@@ -312,7 +312,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
         else
             add_null(object, row);
     }
-    if (o->track.dg != GLS_DG_PTT) return;
+    if (!gls_getter_has(o->track.dg, GLS_FOR_PTT)) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
     gls_json_double(object, "probe_radius_mm", mm->probe_radius);
     gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
