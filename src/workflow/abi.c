@@ -51,6 +51,8 @@ static void add_constants(cJSON *root)
 #undef STRUCT
 #undef FIELD
     cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
+#define FORMAT(value, ...) cJSON_AddNumberToObject(constants, #value, value);
+    GLS_TRACTOGRAM_FORMATS(FORMAT)
 #define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
 #include <glslines/regions.def>
 }

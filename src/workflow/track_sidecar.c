@@ -115,7 +115,7 @@ static void add_odf(cJSON *root, const gls_job *job)
 /* Adds sphere, random numbers and outputs. */
 static void add_rest(cJSON *root, const gls_job *job)
 {
-    static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
+    char word[8];
     const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
     cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
     gls_json_uint(sphere, "directions", used->n);
@@ -130,7 +130,7 @@ static void add_rest(cJSON *root, const gls_job *job)
 
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     cJSON_AddStringToObject(output, "path", job->output);
-    cJSON_AddStringToObject(output, "format", formats[job->format]);
+    cJSON_AddStringToObject(output, "format", gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
     gls_json_uint(output, "bytes", job->result.output_bytes);
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
