@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/region_store.h"
 #include "util/maths.h"
 #include "util/file.h"
 #include "util/status.h"

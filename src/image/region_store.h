@@ -1,9 +1,74 @@
-/* Where regions lie, for all that looks them up: a set of regions for each voxel of each grid, and spheres. */
+/* Regions: how one is read, and where all lie, for tracking and for filters of streamlines. */
 #ifndef GLS_IMAGE_REGION_STORE_H
 #define GLS_IMAGE_REGION_STORE_H
 
-#include "image/region_set.h"
+#include <glslines/regions.h>
+
 #include "util/maths.h"
+
+/* --- Single regions, from text or from images. */
+
+typedef struct gls_region_sphere {
+    double centre[3], radius; /* world mm */
+    uint32_t bits;
+} gls_region_sphere;
+
+/* A single region: voxels of a grid, or a sphere. */
+typedef struct gls_region_area {
+    uint8_t *inside; /* 1 for voxels of the region, one byte for each voxel of the grid; NULL: a sphere */
+    gls_grid grid;
+    uint64_t voxels; /* number of voxels in the region */
+    bool is_graded;  /* some values of the image lie between 0 and 1, so that it may not be a mask */
+    gls_region_sphere sphere;
+} gls_region_area;
+/* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a
+ * failure. */
+gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
+/* Makes a region of the voxels > 0 of an image. */
+gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
+/* Widens a region by mm: adds voxels whose centre is that near to the centre of one of its voxels; increases the radius
+ * of a sphere. */
+gls_status gls_region_area_widen(gls_region_area *area, double mm);
+/* For each voxel of the grid the squared distance, in mm, of its centre to that of the nearest voxel of the region;
+ * from malloc. Not for spheres. */
+gls_status gls_region_area_distances(const gls_region_area *area, double **square);
+/* Whether gls_region_area_widen() adds a voxel at this squared distance. */
+bool gls_region_is_within(double square, double mm);
+/* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
+void gls_region_area_centre(const gls_region_area *area, double centre[3]);
+/* Splits a region into its two largest blobs of voxels that share faces, edges or corners. Order: along the axis on
+ * which the blobs lie furthest apart, the left, posterior or inferior one first. GLS_ERR_INPUT: fewer than two blobs,
+ * or a sphere. */
+gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
+/* Frees the voxels of the region. */
+void gls_region_area_finish(gls_region_area *area);
+
+/* Index of the voxel nearest to p, in voxel coordinates. Returns false outside the grid. */
+bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel);
+/* Voxel coordinates of the voxel with this index. */
+void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
+
+/* Reads a region and returns its centre, world mm, like gls_region_area_centre(). */
+gls_status gls_region_centre_of(const char *option, const char *text, double centre[3]);
+
+/* A range of labels of an image. */
+typedef struct gls_label_range {
+    uint32_t first, last;
+} gls_label_range;
+#define GLS_REGION_MAX_RANGES 256
+
+/* The parts of a region's text. */
+typedef struct gls_region_text {
+    bool is_sphere;
+    double number[4];
+    char *path; /* path of an image; from malloc */
+    gls_label_range range[GLS_REGION_MAX_RANGES];
+    size_t n_ranges; /* 0: the region is all voxels > 0 */
+} gls_region_text;
+/* Splits the text of a region. GLS_ERR_ARGUMENT for an invalid text. option: for messages. */
+gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *parsed);
+
+/* --- All regions, by grid. */
 
 /* The regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
 typedef struct gls_region_place {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/region_store.h"
 #include "tracts/walk.h"
 #include "util/maths.h"
 #include "util/status.h"

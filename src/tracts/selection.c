@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/region_set.h"
 #include "streamlines/filter_parts.h"
 #include "tracts/rois.h"
 #include "util/threads.h"

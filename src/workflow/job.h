@@ -154,11 +154,6 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
  * their final names. */
 
-/* Name of the journal. From malloc; NULL: out of memory. */
-char *gls_resume_name(const char *output);
-/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
- * journal. */
-bool gls_resume_is_own(const char *journal, const char *path);
 /* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
 /* Records the outputs before they get their final names. */

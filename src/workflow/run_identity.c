@@ -237,23 +237,7 @@ gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
     return status;
 }
 
-/* --- The journal of --resume: its name, opening it, and recording the outputs. */
-
-char *gls_resume_name(const char *output)
-{
-    char *name = NULL;
-    return asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
-}
-
-bool gls_resume_is_own(const char *journal, const char *path)
-{
-    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
-    struct stat info;
-    size_t n = journal && stat(path, &info) == 0 ? gls_journal_files(journal, file) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (file[i].device == (uint64_t)info.st_dev && file[i].inode == (uint64_t)info.st_ino) return true;
-    return false;
-}
+/* --- The journal of --resume: opening it, and recording the outputs. */
 
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
 {
