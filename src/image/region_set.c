@@ -396,8 +396,11 @@ uint32_t gls_regions_at(const gls_regions *r, const float point[3])
 uint64_t gls_regions_hash(const gls_regions *r)
 {
     uint64_t part[3 * GLS_REGION_MAX_GRIDS + GLS_REGION_MAX_SPHERES + 2] = {0};
-    size_t n = 0;
-    part[n++] = gls_hash(r->role_bits, GLS_REGION_ALL * sizeof *r->role_bits); /* ALL is the last, and never in a run */
+    uint32_t bits[GLS_REGION_ROLES];
+    size_t n = 0, n_bits = 0;
+    for (int role = 0; role < GLS_REGION_ROLES; role++)
+        if (is_for_tracking((gls_region_role)role)) bits[n_bits++] = r->role_bits[role];
+    part[n++] = gls_hash(bits, n_bits * sizeof *bits);
     part[n++] = gls_hash(r->word, r->n_words * sizeof *r->word);
     for (size_t i = 0; i < r->n_groups; i++) {
         part[n++] = gls_hash(r->group[i].size, sizeof r->group[i].size);

@@ -87,7 +87,8 @@ static const gls_getter *row_of(gls_direction_getter dg)
 
 gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
 {
-    const gls_getter *row = row_of(dg);
+    const gls_getter *row = (unsigned)dg < GLS_DG_COUNT ? row_of(dg) : NULL;
+    if (!row) return (gls_getter_facts){.deterministic = false};
     return (gls_getter_facts){.deterministic = row->deterministic,
                               .mm_steps = row->mm_steps,
                               .one_point = row->one_point,
@@ -98,7 +99,7 @@ gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
 
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
 {
-    return row_of(dg)->has >> user & 1;
+    return (unsigned)dg < GLS_DG_COUNT && row_of(dg)->has >> user & 1;
 }
 
 const char *gls_getters_with(gls_param_user user, char *text, size_t size)

@@ -25,6 +25,7 @@ struct gls_selection {
     size_t *index[GLS_REGION_ROLES]; /* indices of the regions of each role, in the order given */
     size_t n[GLS_REGION_ROLES];
     uint32_t end_bits[GLS_REGION_ROLES]; /* bits of the roles that look at ends, for gls_region_ends_fit() */
+    bool has_ends_alone;                 /* no region is of a role that looks at all points */
     gls_select_counts counts;
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
@@ -66,6 +67,7 @@ static gls_status add_regions(gls_selection *s)
 {
     const gls_select_options *o = &s->options;
     gls_status status = GLS_OK;
+    s->has_ends_alone = true;
     for (size_t i = 0; i < o->n_regions && !status; i++) {
         const gls_region_role role = o->region[i].role;
         GLS_REQUIRE(is_filter(role));
@@ -74,6 +76,7 @@ static gls_status add_regions(gls_selection *s)
         s->index[role] = list;
         status = gls_rois_add(s->rois, gls_region_role_name(role), o->region[i].text, o->distance, &list[s->n[role]]);
         if (!status) s->n[role]++;
+        s->has_ends_alone &= gls_region_kind_of(role)->where == GLS_REGION_ENDS;
     }
     if (status) return status;
     if (s->n[GLS_REGION_INCLUDE_END] > 2)
@@ -235,7 +238,7 @@ static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float 
                  n_ordered = s->n[GLS_REGION_INCLUDE_ORDERED];
     if (gls_rois_count(s->rois) == 0) return true;
     if (n == 0 || !ends_fit(s, point[0], point[n - 1])) return false;
-    if (s->n[GLS_REGION_INCLUDE] + s->n[GLS_REGION_EXCLUDE] + n_ordered + s->n[GLS_REGION_ALL] == 0) return true;
+    if (s->has_ends_alone) return true;
     gls_rois_find(s->rois, hits, point, n);
     if (hits->failed) return false;
     for (size_t k = 0; k < s->n[GLS_REGION_INCLUDE]; k++)
