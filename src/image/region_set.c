@@ -198,7 +198,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
 gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls_image *image, const char *name,
                                  const gls_image *mask)
 {
-    GLS_REQUIRE(r && r->store && is_for_tracking(role) && image && name);
+    GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && image && name);
     GLS_REQUIRE(image->n_volumes == 1);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
@@ -210,7 +210,7 @@ gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls
 
 gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *text, const gls_image *mask)
 {
-    GLS_REQUIRE(r && r->store && is_for_tracking(role) && text);
+    GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && text);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
     gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
@@ -318,10 +318,11 @@ static bool wholly_excluded(const gls_regions *r, const gls_region *region)
 
 gls_status gls_regions_complete(gls_regions *r)
 {
-    GLS_REQUIRE(r && r->store);
+    GLS_REQUIRE(r && !r->complete);
     gls_status status = pack(r);
     if (status) return status;
     drop_store(r);
+    r->complete = true;
     for (size_t i = 0; i < r->n && r->role_bits[GLS_REGION_EXCLUDE]; i++)
         if (r->region[i].info.role == GLS_REGION_INCLUDE && wholly_excluded(r, &r->region[i]))
             return gls_fail(GLS_ERR_INPUT, "--include %s: lies wholly in regions of --exclude", r->region[i].text);

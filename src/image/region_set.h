@@ -46,7 +46,8 @@ struct gls_regions {
     gls_region *region;
     size_t n, n_groups, n_spheres;
     uint32_t n_bits, role_bits[GLS_REGION_ROLES];
-    float world[3][4];       /* affine of the run's grid */
+    float world[3][4]; /* affine of the run's grid */
+    bool complete;
     gls_region_store *store; /* NULL once the set is complete */
     /* Of a complete set: */
     gls_region_group group[GLS_REGION_MAX_GRIDS];

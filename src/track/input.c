@@ -48,7 +48,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
 {
     GLS_REQUIRE(input->stop_map);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
-    GLS_REQUIRE(!input->regions || input->regions->word);
+    GLS_REQUIRE(!input->regions || input->regions->complete);
     if (input->regions) {
         gls_status status =
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
