@@ -57,7 +57,7 @@ python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no row
 import re
 text = open("src/workflow/defaults.def").read()
 params = {m[0]: (m[1], m[2]) for m in re.findall(r'GLS_PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("include/glslines/params.def").read()))}
-rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', re.sub(r"\s+", " ", text).replace("_PRESETS", "").replace("_GETTERS", ""))
+rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Za-z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', re.sub(r"\s+", " ", text).replace("_PRESETS", "").replace("_GETTERS", ""))
 assert len(rows) == text.count("\nDEFAULT("), (len(rows), text.count("\nDEFAULT("))
 words = lambda names, of: "all" if names.startswith("ALL") else ", ".join(n.strip().lower() for n in names.split("|")).replace("plain", "default")
 print("| preset | getter | model | option | value | reason |\n|---|---|---|---|---|---|")

@@ -13,16 +13,15 @@ extern "C" {
  * lies in a sphere if its distance from the centre is at most the radius. The points of a streamline are tested, not
  * the lines between them. */
 typedef enum gls_region_role {
-    GLS_REGION_MASK = 4, /* like GLS_REGION_TRACKING_MASK, but tested before the stop map */
+    GLS_REGION_MASK = 4, /* like GLS_REGION_TRACKING_MASK, but tested before the stop map; not for gls_selection */
 #define GLS_REGION_ROW(symbol, value, ...) symbol = value,
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
+    GLS_REGION_ALL = 9, /* only for gls_selection: the whole streamline lies in the region */
 #define GLS_REGION_ROW(...) +1
-    GLS_REGION_ROLES = 1
+    GLS_REGION_ROLES = 2
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
 } gls_region_role;
-/* Option of glslines track for a role, e.g. "stop-at"; for GLS_REGION_MASK "mask". */
+/* Option of glslines track for a role, e.g. "stop-at"; for GLS_REGION_MASK "mask", for GLS_REGION_ALL "all". */
 GLS_API const char *gls_region_role_name(gls_region_role role);
 
 #define GLS_REGION_MAX_BITS \

@@ -5,6 +5,7 @@
 
 #include <glslines/filters.h>
 #include <glslines/image.h>
+#include <glslines/regions.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,20 +17,10 @@ typedef enum gls_roi_test {
     GLS_ROI_TEST_VERTEX   /* at its points only, as tckedit of MRtrix3 */
 } gls_roi_test;
 
-typedef enum gls_select_role {
-    GLS_SELECT_INCLUDE, /* the streamline must visit the region */
-    GLS_SELECT_EXCLUDE, /* the streamline must not visit the region */
-    GLS_SELECT_ORDERED, /* the streamline must visit all of these regions in the order of the list; returning to the
-                           last one is allowed */
-    GLS_SELECT_END,     /* one end lies in the region; with two such regions, one end lies in each */
-    GLS_SELECT_EXCLUDE_ENDS, /* no end lies in the region */
-    GLS_SELECT_BOTH_ENDS,    /* both ends lie in the union of these regions */
-    GLS_SELECT_ALL           /* the whole streamline lies in the region */
-} gls_select_role;
-#define GLS_SELECT_ROLES 7
-
+/* A region, and what it does: one of the roles with a row GLS_REGION_FILTER in regions.def. Streamlines may return to
+ * the last region of GLS_REGION_INCLUDE_ORDERED that they met. */
 typedef struct gls_select_region {
-    gls_select_role role;
+    gls_region_role role;
     const char *text;
 } gls_select_region;
 
@@ -50,7 +41,7 @@ typedef struct gls_select_options {
     const gls_select_region *region;
     size_t n_regions;
     gls_roi_test test; /* default GLS_ROI_TEST_SEGMENT */
-    bool either_way;   /* GLS_SELECT_ORDERED also from the other end; default false */
+    bool either_way;   /* GLS_REGION_INCLUDE_ORDERED also from the other end; default false */
     double distance; /* distance in mm by which regions are widened, >= 0; default 0. Voxels whose centre lies this near
                         to the centre of a voxel of the region belong to it */
     double min_length, max_length; /* limits in mm, with a tolerance of 1e-4 mm; default 0, INFINITY */
@@ -78,7 +69,7 @@ typedef struct gls_selection gls_selection;
 
 /* Creates a selection and reads its regions. Everything that options point to, except texts of regions, is borrowed
  * until the selection is destroyed. GLS_ERR_ARGUMENT: out of range, an invalid text of a region, or more than two
- * GLS_SELECT_END. GLS_ERR_INPUT: an error in a file. */
+ * GLS_REGION_INCLUDE_END. GLS_ERR_INPUT: an error in a file. */
 GLS_API gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection);
 /* Creates a filter from the selection, which stays with the caller and must outlive the filter. Several threads test
  * streamlines, which go on in their order. GLS_ERR_INPUT: a column or group is missing. */

@@ -10,12 +10,17 @@
 extern "C" {
 #endif
 
-typedef enum gls_tractogram_format {
-    GLS_FORMAT_TRX,
-    GLS_FORMAT_TRK,
-    GLS_FORMAT_TCK,
-    GLS_FORMAT_VTK /* legacy polydata; written as version 4.2, BINARY, SPACE=RAS */
-} gls_tractogram_format;
+/* Formats: value, suffix of their files, name, and the bytes with which files begin. VTK: legacy polydata; written as
+ * version 4.2, BINARY, SPACE=RAS. */
+/* clang-format off */
+#define GLS_TRACTOGRAM_FORMATS(ROW)              \
+    ROW(GLS_FORMAT_TRX, trx, TRX, "PK")            \
+    ROW(GLS_FORMAT_TRK, trk, TRK, "TRACK")         \
+    ROW(GLS_FORMAT_TCK, tck, TCK, "mrtrix tracks") \
+    ROW(GLS_FORMAT_VTK, vtk, VTK, "# vtk DataFile")
+/* clang-format on */
+#define GLS_FORMAT_VALUE(value, ...) value,
+typedef enum gls_tractogram_format { GLS_TRACTOGRAM_FORMATS(GLS_FORMAT_VALUE) } gls_tractogram_format;
 
 /* Format by suffix (.trx .trk .tck .vtk, any case). GLS_ERR_ARGUMENT, with the list of suffixes, for another one. */
 GLS_API gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "track/track_params.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/output_file.h"
@@ -44,40 +45,42 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
      * or taken; a dozen directions; three iterations */
     enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
+    const gls_getter_source source = gls_getter_source_of(p->dg);
+    const bool deterministic = gls_getter_facts_of(p->dg).deterministic, ptt = gls_getter_has(p->dg, GLS_FOR_PTT);
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
-    if (p->dg == GLS_DG_BOOT) {
+    if (source == GLS_FROM_QBALL) {
         size_t n = model->model.qball->n;
         fetches = tiles(k + 1) + tiles(n) + 1;
         macs = 2 * (double)n * (double)k + v * (double)k;
-    } else if (p->dg == GLS_DG_PTT) {
+    } else if (ptt) {
         double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = CURVES;
         double samples =
             p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);
         macs = substeps * samples * ARC_MACS;
-    } else if (p->dg == GLS_DG_IFOD2) {
+    } else if (gls_getter_has(p->dg, GLS_FOR_IFOD2)) {
         fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
         macs = SAMPLES * 2 * (double)k;
     } else if (model->peaks) {
         double texels = (double)(model->peaks->n_volumes / 3) * (p->dg == GLS_DG_EUDX ? 8 : 1);
         fetches = texels / 8 + 1;
         macs = 3 * texels;
-    } else if (gls_getter_source_of(p->dg) == GLS_FROM_SERIES) {
-        const double n = (double)gls_series_model_volumes(&model->model), residuals = p->dg == GLS_DG_TENSORPROB;
+    } else if (source == GLS_FROM_SERIES) {
+        const double n = (double)gls_series_model_volumes(&model->model), residuals = !deterministic;
         fetches = (1 + residuals) * tiles((size_t)n + 1) + 1;
         macs = (6 + 8 * residuals) * n;
-    } else if (gls_getter_source_of(p->dg) == GLS_FROM_NOTHING) {
+    } else if (source == GLS_FROM_NOTHING) {
         fetches = 1;
         macs = 0;
     } else if (gls_getter_ends_itself(p->dg)) {
         fetches = tiles(k) + 1;
-        macs = (p->dg == GLS_DG_IFOD1 ? DIRECTIONS * 2 : CLIMBS * 8) * (double)k;
+        macs = (deterministic ? CLIMBS * 8 : DIRECTIONS * 2) * (double)k;
     } else {
         fetches = tiles(k) + 1;
         macs = v * (double)k + v;
     }
-    double channels = p->dg == GLS_DG_PTT ? 1 : 4;
+    double channels = ptt ? 1 : 4;
     return (bench_work){.fetches = fetches,
                         .fetched_bytes = fetches * 8 * channels * (p->precision == GLS_PRECISION_FLOAT ? 4 : 2),
                         .flops = 2 * macs};
@@ -275,7 +278,7 @@ static uint64_t seeds_for(const bench_run *run, int dg)
 {
     bool software = false;
     for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
-    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
+    return !run->options->nseeds && software && gls_getter_has(dg, GLS_FOR_PTT) ? SEEDS_SOFTWARE_PTT : run->nseeds;
 }
 
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)

@@ -35,9 +35,6 @@ bool manual_write_overview_page(FILE *out, const cmd_command *const *commands);
 /* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
 bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
                        const manual_topic *topic);
-/* Prints the options of commands (NULL ends them) and the paragraphs of topics that have all n words, whatever their
- * case. Returns their number. */
-int manual_search(FILE *out, const cmd_command *const *commands, const char *const *word, int n, int width);
 /* Write completions for a shell. "glslines help installation" says where the files belong. */
 bool manual_write_bash(FILE *out, const cmd_command *const *commands);
 bool manual_write_zsh(FILE *out, const cmd_command *const *commands);

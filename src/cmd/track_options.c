@@ -131,7 +131,8 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
-    if (is_default && o->track.dg != GLS_DG_BOOT && cmd_options_given(arguments, "dg")) o->model.model = GLS_MODEL_CSD;
+    if (is_default && gls_getter_source_of(o->track.dg) != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
+        o->model.model = GLS_MODEL_CSD;
 }
 
 /* Sets the defaults of preset, getter and model for options that are not given. */

@@ -102,10 +102,6 @@ gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_gr
 gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
                                    gls_image_type type);
 
-/* Reads the voxel values that follow in the stream, converts them to float, and verifies the checksum of the stream.
- * path: for messages. */
-gls_status gls_nifti_read_stream(gls_stream *stream, const char *path, const gls_nifti_header *header, float *out);
-
 /* --- Images of MRtrix3: .mif, .mif.gz, and .mih with a separate file of values. */
 
 #define GLS_MIF_AXES 4

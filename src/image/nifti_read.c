@@ -4,6 +4,8 @@
 #include "util/status.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 /* Size of a block: a multiple of every value size, and small enough that the block is still in the cache when it is
  * converted. */
 #define BLOCK_BYTES ((size_t)256 << 10)
+#define RING 4
 
 typedef struct reader {
     const char *path; /* file with the voxels */
@@ -76,6 +79,103 @@ static gls_status read_plain_file(const reader *r)
     return GLS_OK;
 }
 
+/* A ring of blocks: one thread unpacks into it while the caller's thread converts. */
+typedef struct pipeline {
+    const reader *r;
+    unsigned char *ring; /* RING blocks of BLOCK_BYTES */
+    uint64_t n_blocks;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t filled, emptied; /* numbers of blocks */
+    gls_status status;
+    char message[1024]; /* error of the reading thread; stored here because messages belong to a thread */
+} pipeline;
+
+static gls_status fill_block(const reader *r, uint64_t block, void *to)
+{
+    size_t got, bytes = block_bytes(r, block);
+    gls_status status = gls_stream_read(r->stream, to, bytes, &got);
+    if (!status && got < bytes) status = truncated(r, block * BLOCK_BYTES + got);
+    return status;
+}
+
+static void *unpack(void *argument)
+{
+    pipeline *p = argument;
+    for (uint64_t b = 0; b < p->n_blocks; b++) {
+        pthread_mutex_lock(&p->lock);
+        while (b - p->emptied >= RING) pthread_cond_wait(&p->changed, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+        gls_status status = fill_block(p->r, b, p->ring + b % RING * BLOCK_BYTES);
+        pthread_mutex_lock(&p->lock);
+        if (!status)
+            p->filled++;
+        else
+            snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+        p->status = status;
+        pthread_cond_signal(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+        if (status) break;
+    }
+    return NULL;
+}
+
+/* Converts blocks as they arrive. */
+static void convert(pipeline *p)
+{
+    const reader *r = p->r;
+    const gls_values *values = &r->header->values;
+    for (uint64_t b = 0; b < p->n_blocks; b++) {
+        pthread_mutex_lock(&p->lock);
+        while (p->filled <= b && !p->status) pthread_cond_wait(&p->changed, &p->lock);
+        bool there = p->filled > b;
+        pthread_mutex_unlock(&p->lock);
+        if (!there) return;
+        gls_values_read(values, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / values->bytes,
+                        r->out + b * (BLOCK_BYTES / values->bytes));
+        pthread_mutex_lock(&p->lock);
+        p->emptied++;
+        pthread_cond_signal(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+static gls_status read_pipeline(const reader *r)
+{
+    pthread_t thread;
+    pipeline p = {
+        .r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->header->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES};
+    if (!p.ring) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.changed, NULL);
+    if (pthread_create(&thread, NULL, unpack, &p) == 0) {
+        convert(&p);
+        pthread_join(thread, NULL);
+        if (p.status) gls_fail(p.status, "%s", p.message);
+    } else {
+        p.status = gls_fail(GLS_ERR_MEMORY, "%s: cannot start a thread", r->path);
+    }
+    pthread_cond_destroy(&p.changed);
+    pthread_mutex_destroy(&p.lock);
+    free(p.ring);
+    return p.status;
+}
+
+/* Reads a packed file with two threads: one unpacks, the other converts. */
+static gls_status read_packed_file(const reader *r)
+{
+    const uint64_t bytes = r->header->bytes;
+    gls_status status;
+    if (gls_values_plain(&r->header->values)) {
+        size_t got;
+        status = gls_stream_read(r->stream, r->out, (size_t)bytes, &got);
+        if (!status && got < bytes) status = truncated(r, got);
+    } else {
+        status = read_pipeline(r);
+    }
+    return !status ? gls_stream_verify(r->stream) : status;
+}
+
 static gls_status skip(const reader *r, uint64_t bytes)
 {
     char buffer[4096];
@@ -117,7 +217,7 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
         status = read_plain_file(r);
     } else {
         status = skip(r, h->offset - used);
-        if (!status) status = gls_nifti_read_stream(r->stream, r->path, h, r->out);
+        if (!status) status = read_packed_file(r);
     }
     if (!status)
         *image = made;

@@ -19,10 +19,10 @@
 #define HARMLESS false
 static const gls_region_kind kinds[GLS_REGION_ROLES] = {
     [GLS_REGION_MASK] = {"mask", JOINT, GLS_REGION_BORDER, NEEDED},
+    [GLS_REGION_ALL] = {"all", APART, GLS_REGION_FILTERS, HARMLESS},
 #define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, ...) \
     [symbol] = {option, bits, GLS_REGION_##place, reach},
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
 };
 
 const gls_region_kind *gls_region_kind_of(gls_region_role role)
@@ -33,6 +33,11 @@ const gls_region_kind *gls_region_kind_of(gls_region_role role)
 const char *gls_region_role_name(gls_region_role role)
 {
     return (unsigned)role < GLS_REGION_ROLES ? kinds[role].option : "unknown";
+}
+
+static bool is_for_tracking(gls_region_role role)
+{
+    return (unsigned)role < GLS_REGION_ROLES && kinds[role].where != GLS_REGION_FILTERS;
 }
 
 gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
@@ -46,32 +51,31 @@ gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
     r->grid = *grid;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 4; k++) r->world[i][k] = (float)grid->affine[i][k];
-    *out = r;
-    return GLS_OK;
+    r->store = calloc(1, sizeof *r->store);
+    status =
+        r->store ? gls_region_store_init(r->store, SAME_PLACE) : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
+    if (status)
+        gls_regions_destroy(r);
+    else
+        *out = r;
+    return status;
+}
+
+static void drop_store(gls_regions *r)
+{
+    if (r->store) gls_region_store_finish(r->store);
+    free(r->store);
+    r->store = NULL;
 }
 
 void gls_regions_destroy(gls_regions *r)
 {
     if (!r) return;
     for (size_t i = 0; i < r->n; i++) free(r->region[i].text);
-    for (size_t g = 0; g < r->n_groups; g++) free(r->group[g].voxel);
     free(r->region);
-    free(r->store);
+    free(r->word);
+    drop_store(r);
     free(r);
-}
-
-static bool same_grid(const gls_grid *a, const gls_grid *b)
-{
-    if (memcmp(a->dim, b->dim, sizeof a->dim) != 0) return false;
-    for (int corner = 0; corner < 8; corner++) {
-        double p[3], q[3], s[3];
-        for (int i = 0; i < 3; i++) p[i] = corner >> i & 1 ? a->dim[i] - 1 : 0;
-        gls_affine_apply(a->affine, p, q);
-        gls_affine_apply(b->affine, p, s);
-        for (int i = 0; i < 3; i++)
-            if (!(fabs(q[i] - s[i]) <= SAME_PLACE)) return false;
-    }
-    return true;
 }
 
 static bool may_be_at(const gls_regions *r, const gls_image *mask, const double inverse[3][4], const double world[3])
@@ -151,16 +155,17 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Finds the group of a grid, or adds one. *index: number of the group. */
-static gls_status take_group(gls_regions *r, const gls_grid *grid, const char *name, size_t *index)
+/* Refuses a region on one grid more, or a sphere more, than a device looks up. */
+static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
-    for (*index = 0; *index < r->n_groups; ++*index)
-        if (same_grid(&r->group[*index].grid, grid)) return GLS_OK;
-    if (r->n_groups == GLS_REGION_MAX_GRIDS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: regions on more than %d different grids", name, GLS_REGION_MAX_GRIDS);
-    uint32_t *voxel = calloc(gls_grid_voxels(grid), sizeof *voxel);
-    if (!voxel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
-    r->group[r->n_groups++] = (gls_region_group){.grid = *grid, .voxel = voxel};
+    const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_places;
+    if (!s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
+                        GLS_REGION_MAX_SPHERES);
+    if (fresh && r->n_groups == GLS_REGION_MAX_GRIDS)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: regions on more than %d different grids", text, GLS_REGION_MAX_GRIDS);
+    r->n_groups += fresh;
+    r->n_spheres += !s->inside;
     return GLS_OK;
 }
 
@@ -170,14 +175,14 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     gls_region *list = realloc(r->region, (r->n + 1) * sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     r->region = list;
-    gls_region region = {.text = gls_text_copy(text), .group = SIZE_MAX};
+    const double *side = s->grid.voxel_size;
+    gls_region region = {.text = gls_text_copy(text)};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     if (!status) status = check_reach(r, role, s, text, mask);
-    if (!status && !s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
-                          GLS_REGION_MAX_SPHERES);
     if (!status) status = take_bit(r, role, &region.info.bit);
-    if (!status && s->inside) status = take_group(r, &s->grid, text, &region.group);
+    if (!status) status = check_numbers(r, role, s, text);
+    if (!status && !gls_region_store_add(r->store, s, (uint32_t)r->n, &region.place))
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
     if (status) {
         free(region.text);
         return status;
@@ -185,19 +190,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     region.info.role = role;
     region.info.text = region.text;
     region.info.voxels = s->voxels;
-    if (s->inside) {
-        const double *side = s->grid.voxel_size;
-        gls_region_group *group = &r->group[region.group];
-        for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
-            if (s->inside[v]) group->voxel[v] |= 1u << region.info.bit;
-        region.info.smallest = fmin(side[0], fmin(side[1], side[2]));
-    } else {
-        gls_region_sphere *sphere = &r->sphere[r->n_spheres++];
-        *sphere = s->sphere;
-        sphere->bits = 1u << region.info.bit;
-        region.sphere = sphere;
-        region.info.smallest = sphere->radius;
-    }
+    region.info.smallest = s->inside ? fmin(side[0], fmin(side[1], side[2])) : s->sphere.radius;
     r->region[r->n++] = region;
     return GLS_OK;
 }
@@ -205,7 +198,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
 gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls_image *image, const char *name,
                                  const gls_image *mask)
 {
-    GLS_REQUIRE(r && !r->complete && (unsigned)role < GLS_REGION_ROLES && image && name);
+    GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && image && name);
     GLS_REQUIRE(image->n_volumes == 1);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
@@ -217,7 +210,7 @@ gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls
 
 gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *text, const gls_image *mask)
 {
-    GLS_REQUIRE(r && !r->complete && (unsigned)role < GLS_REGION_ROLES && text);
+    GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && text);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
     gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
@@ -226,60 +219,70 @@ gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *tex
     return status;
 }
 
-/* Finds the box of voxels that are in a region, and the map from the run's voxel coordinates to it. */
-static void find_box(const gls_regions *r, gls_region_group *g)
+/* Bits of the regions of a set of the store. */
+static uint32_t bits_of(const gls_regions *r, uint32_t set)
 {
-    int32_t low[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, high[3] = {-1, -1, -1};
-    double inverse[3][4];
-    for (size_t v = 0, n = gls_grid_voxels(&g->grid); v < n; v++) {
-        double p[3];
-        if (!g->voxel[v]) continue;
-        gls_region_centre(&g->grid, v, p);
-        for (int a = 0; a < 3; a++) {
-            if ((int32_t)p[a] < low[a]) low[a] = (int32_t)p[a];
-            if ((int32_t)p[a] > high[a]) high[a] = (int32_t)p[a];
-        }
-    }
-    bool same = same_grid(&r->grid, &g->grid);
-    gls_grid_inverse(&g->grid, inverse);
-    for (int a = 0; a < 3; a++) {
-        g->origin[a] = low[a];
-        g->size[a] = high[a] - low[a] + 1;
-        for (int c = 0; c < 4; c++) {
-            double sum = c == 3 ? inverse[a][3] : 0;
-            for (int k = 0; k < 3; k++) sum += inverse[a][k] * r->grid.affine[k][c];
-            if (same) sum = a == c;
-            g->map[a][c] = (float)(c == 3 ? sum - low[a] : sum);
-        }
-    }
+    uint32_t bits = 0;
+    for (size_t i = r->store->first[set]; i < r->store->first[set + 1]; i++)
+        bits |= 1u << r->region[r->store->set[i]].info.bit;
+    return bits;
 }
 
-static void copy_box(const gls_region_group *g, uint32_t *out)
+/* Fills in a group: the box of the place's voxels, the map from the run's voxel coordinates to it, its first word. */
+static void pack_grid(gls_regions *r, const gls_region_place *p, gls_region_group *g)
+{
+    const bool same = gls_region_same_grid(&r->grid, &p->grid, SAME_PLACE);
+    *g = (gls_region_group){.grid = p->grid, .first = r->n_words};
+    for (int a = 0; a < 3; a++) {
+        g->origin[a] = p->low_voxel[a];
+        g->size[a] = p->high_voxel[a] - p->low_voxel[a];
+        for (int c = 0; c < 4; c++) {
+            double sum = c == 3 ? p->inverse[a][3] : 0;
+            for (int k = 0; k < 3; k++) sum += p->inverse[a][k] * r->grid.affine[k][c];
+            if (same) sum = a == c;
+            g->map[a][c] = (float)(c == 3 ? sum - g->origin[a] : sum);
+        }
+    }
+    r->n_words += (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2];
+}
+
+/* Writes the words of a group. bits: of each set of the store. */
+static void copy_box(const gls_region_group *g, const gls_region_place *p, const uint32_t *bits, uint32_t *out)
 {
     for (int32_t z = 0; z < g->size[2]; z++)
         for (int32_t y = 0; y < g->size[1]; y++) {
             size_t row = (size_t)(g->origin[2] + z) * (size_t)g->grid.dim[1] + (size_t)(g->origin[1] + y);
-            memcpy(out, g->voxel + row * (size_t)g->grid.dim[0] + g->origin[0], (size_t)g->size[0] * sizeof *out);
-            out += g->size[0];
+            const uint32_t *set = p->voxel + row * (size_t)g->grid.dim[0] + g->origin[0];
+            for (int32_t x = 0; x < g->size[0]; x++) *out++ = bits[set[x]];
         }
 }
 
+/* Makes groups and spheres of the places of the store. */
 static gls_status pack(gls_regions *r)
 {
-    for (size_t i = 0; i < r->n_groups; i++) {
-        gls_region_group *g = &r->group[i];
-        find_box(r, g);
-        g->first = r->n_words;
-        r->n_words += (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2];
+    const gls_region_store *s = r->store;
+    size_t *index = malloc((s->n_places + 1) * sizeof *index), n_groups = 0, n_spheres = 0;
+    uint32_t *bits = malloc(s->n_sets * sizeof *bits);
+    for (size_t i = 0; index && i < s->n_places; i++) {
+        index[i] = s->place[i].voxel ? n_groups++ : n_spheres++;
+        if (s->place[i].voxel) pack_grid(r, &s->place[i], &r->group[index[i]]);
     }
-    r->store = malloc((r->n_words + 1) * sizeof *r->store);
-    if (!r->store) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
-    for (size_t i = 0; i < r->n_groups; i++) {
-        copy_box(&r->group[i], r->store + r->group[i].first);
-        free(r->group[i].voxel);
-        r->group[i].voxel = NULL;
+    r->word = malloc((r->n_words + 1) * sizeof *r->word);
+    const bool done = index && bits && r->word;
+    for (size_t k = 0; done && k < s->n_sets; k++) bits[k] = bits_of(r, (uint32_t)k);
+    for (size_t i = 0; done && i < s->n_places; i++) {
+        const gls_region_place *p = &s->place[i];
+        if (p->voxel) {
+            copy_box(&r->group[index[i]], p, bits, r->word + r->group[index[i]].first);
+        } else {
+            r->sphere[index[i]] = p->sphere;
+            r->sphere[index[i]].bits = bits[p->sphere_set];
+        }
     }
-    return GLS_OK;
+    for (size_t i = 0; done && i < r->n; i++) r->region[i].index = index[r->region[i].place];
+    free(index);
+    free(bits);
+    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
 }
 
 /* Whether every voxel centre of an include region, or the whole sphere, lies in exclude regions. No streamline can pass
@@ -287,20 +290,21 @@ static gls_status pack(gls_regions *r)
 static bool wholly_excluded(const gls_regions *r, const gls_region *region)
 {
     const uint32_t exclude = r->role_bits[GLS_REGION_EXCLUDE];
-    if (region->sphere) {
+    if (region->info.voxels == 0) {
+        const gls_region_sphere *own = &r->sphere[region->index];
         for (size_t i = 0; i < r->n_spheres; i++) {
-            const double *a = region->sphere->centre, *b = r->sphere[i].centre;
+            const double *a = own->centre, *b = r->sphere[i].centre;
             double distance =
                 sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
-            if ((r->sphere[i].bits & exclude) && distance + region->sphere->radius <= r->sphere[i].radius) return true;
+            if ((r->sphere[i].bits & exclude) && distance + own->radius <= r->sphere[i].radius) return true;
         }
         return false;
     }
-    const gls_region_group *g = &r->group[region->group];
+    const gls_region_group *g = &r->group[region->index];
     double to_run[3][4];
     gls_grid_inverse(&r->grid, to_run);
     for (size_t v = 0, n = (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2]; v < n; v++) {
-        if (!(r->store[g->first + v] >> region->info.bit & 1)) continue;
+        if (!(r->word[g->first + v] >> region->info.bit & 1)) continue;
         double p[3] = {(double)(v % (size_t)g->size[0]) + g->origin[0],
                        (double)(v / (size_t)g->size[0] % (size_t)g->size[1]) + g->origin[1],
                        (double)(v / (size_t)g->size[0] / (size_t)g->size[1]) + g->origin[2]};
@@ -317,6 +321,7 @@ gls_status gls_regions_complete(gls_regions *r)
     GLS_REQUIRE(r && !r->complete);
     gls_status status = pack(r);
     if (status) return status;
+    drop_store(r);
     r->complete = true;
     for (size_t i = 0; i < r->n && r->role_bits[GLS_REGION_EXCLUDE]; i++)
         if (r->region[i].info.role == GLS_REGION_INCLUDE && wholly_excluded(r, &r->region[i]))
@@ -339,12 +344,22 @@ uint32_t gls_regions_bits(const gls_regions *r, gls_region_role role)
     return r ? r->role_bits[role] : 0;
 }
 
-uint32_t gls_regions_bits_of_place(const gls_regions *r, gls_region_place place)
+uint32_t gls_regions_bits_of_place(const gls_regions *r, gls_region_where where)
 {
     uint32_t bits = 0;
     for (int role = 0; role < GLS_REGION_ROLES; role++)
-        if (kinds[role].place == place) bits |= gls_regions_bits(r, (gls_region_role)role);
+        if (kinds[role].where == where) bits |= gls_regions_bits(r, (gls_region_role)role);
     return bits;
+}
+
+bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a, uint32_t b)
+{
+    const uint32_t both = role_bits[GLS_REGION_INCLUDE_BOTH_ENDS], wanted = role_bits[GLS_REGION_INCLUDE_END],
+                   one = wanted & -wanted, other = wanted ^ one;
+    if ((a | b) & role_bits[GLS_REGION_EXCLUDE_END]) return false;
+    if (both && !((a & both) && (b & both))) return false;
+    if (!other) return !one || ((a | b) & one);
+    return ((a & one) && (b & other)) || ((b & one) && (a & other));
 }
 
 static float row(const float m[4], const float p[3])
@@ -365,7 +380,7 @@ uint32_t gls_regions_at(const gls_regions *r, const float point[3])
             inside = inside && v >= 0 && v < (float)g->size[a];
             at = at * (size_t)g->size[a] + (inside ? (size_t)v : 0);
         }
-        if (inside) bits |= r->store[g->first + at];
+        if (inside) bits |= r->word[g->first + at];
     }
     for (size_t i = 0; i < r->n_spheres; i++) {
         const gls_region_sphere *s = &r->sphere[i];
@@ -382,9 +397,12 @@ uint32_t gls_regions_at(const gls_regions *r, const float point[3])
 uint64_t gls_regions_hash(const gls_regions *r)
 {
     uint64_t part[3 * GLS_REGION_MAX_GRIDS + GLS_REGION_MAX_SPHERES + 2] = {0};
-    size_t n = 0;
-    part[n++] = gls_hash(r->role_bits, sizeof r->role_bits);
-    part[n++] = gls_hash(r->store, r->n_words * sizeof *r->store);
+    uint32_t bits[GLS_REGION_ROLES];
+    size_t n = 0, n_bits = 0;
+    for (int role = 0; role < GLS_REGION_ROLES; role++)
+        if (is_for_tracking((gls_region_role)role)) bits[n_bits++] = r->role_bits[role];
+    part[n++] = gls_hash(bits, n_bits * sizeof *bits);
+    part[n++] = gls_hash(r->word, r->n_words * sizeof *r->word);
     for (size_t i = 0; i < r->n_groups; i++) {
         part[n++] = gls_hash(r->group[i].size, sizeof r->group[i].size);
         part[n++] = gls_hash(r->group[i].map, sizeof r->group[i].map);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/region_set.h"
+#include "image/region_store.h"
 #include "util/maths.h"
 #include "util/status.h"
 

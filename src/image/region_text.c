@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/region_set.h"
+#include "image/region_store.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -85,19 +85,21 @@ static const gls_getter *row_of(gls_direction_getter dg)
     return gls_getter_of(&(gls_track_params){.dg = dg});
 }
 
-bool gls_getter_is_deterministic(gls_direction_getter dg)
+gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
 {
-    return row_of(dg)->deterministic;
-}
-
-double gls_getter_act_cutoff(gls_direction_getter dg)
-{
-    return row_of(dg)->act_cutoff;
+    const gls_getter *row = (unsigned)dg < GLS_DG_COUNT ? row_of(dg) : NULL;
+    if (!row) return (gls_getter_facts){.deterministic = false};
+    return (gls_getter_facts){.deterministic = row->deterministic,
+                              .mm_steps = row->mm_steps,
+                              .one_point = row->one_point,
+                              .curved = row->parts || row->substeps,
+                              .n_peaks = row->n_peaks,
+                              .act_cutoff = row->act_cutoff};
 }
 
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
 {
-    return row_of(dg)->has >> user & 1;
+    return (unsigned)dg < GLS_DG_COUNT && row_of(dg)->has >> user & 1;
 }
 
 const char *gls_getters_with(gls_param_user user, char *text, size_t size)

@@ -35,16 +35,10 @@ void gls_track_params_lengths(gls_track_params *p, double voxel)
 
 void gls_track_params_scale(gls_track_params *p, double voxel)
 {
-    if (p->step_size > 0 && p->dg != GLS_DG_EUDX) p->step_size *= voxel;
+    if (p->step_size > 0 && !gls_getter_facts_of(p->dg).mm_steps) p->step_size *= voxel;
     gls_track_params_lengths(p, voxel);
     p->probe_length *= voxel;
     p->ptt_substep *= voxel;
-}
-
-double gls_track_max_curvature(const gls_track_params *p)
-{
-    if (p->min_radius_of_curvature > 0) return 1 / p->min_radius_of_curvature;
-    return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
 /* Message: "max-angle is 100, but must be more than 0 and at most 90 degrees" */
@@ -110,7 +104,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
                         GLS_MAX_STEPS, p->step_size);
-    if (p->dg == GLS_DG_PTT && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
+    if (gls_getter_has(p->dg, GLS_FOR_PTT) && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d substeps of %g mm", p->max_length,
                         GLS_MAX_ITERATIONS, p->ptt_substep);
     status = check_choices(p);

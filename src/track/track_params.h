@@ -57,12 +57,17 @@ typedef enum gls_param_role {
     GLS_ROLE_OUTPUT    /* names output files or chooses their format */
 } gls_param_role;
 
-/* Whether the getter draws no random numbers along its steps. */
-bool gls_getter_is_deterministic(gls_direction_getter dg);
-/* Default of fod_cutoff with --act; 0: the same as without --act. */
-double gls_getter_act_cutoff(gls_direction_getter dg);
 /* Whether the getter uses the parameters of this group of users. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
+
+/* What the row of a getter says about it, see track/getter/getter.h; nothing of a value that is no getter. */
+typedef struct gls_getter_facts {
+    bool deterministic, mm_steps, one_point;
+    bool curved; /* a step is no straight line, so that lengths need all points */
+    uint32_t n_peaks;
+    double act_cutoff;
+} gls_getter_facts;
+gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);
 /* Writes the names of the getters that use these parameters, "boot, prob, det", into text and returns text. */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 

@@ -10,15 +10,13 @@
 #include "util/status.h"
 #include "util/text.h"
 
+#define DECLARE(value, suffix, ...) extern const gls_reader_driver gls_##suffix##_reader;
+GLS_TRACTOGRAM_FORMATS(DECLARE)
+#define ENTRY(value, suffix, name, start) [value] = {#name, start, &gls_##suffix##_reader},
 static const struct {
     const char *name, *start; /* first bytes of a file of this format */
     const gls_reader_driver *driver;
-} formats[] = {
-    [GLS_FORMAT_TRX] = {"TRX", "PK", &gls_trx_reader},
-    [GLS_FORMAT_TRK] = {"TRK", "TRACK", &gls_trk_reader},
-    [GLS_FORMAT_TCK] = {"TCK", "mrtrix tracks", &gls_tck_reader},
-    [GLS_FORMAT_VTK] = {"VTK", "# vtk DataFile", &gls_vtk_reader},
-};
+} formats[] = {GLS_TRACTOGRAM_FORMATS(ENTRY)};
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
 const char *gls_tractogram_format_name(gls_tractogram_format format)

@@ -54,7 +54,7 @@ typedef struct gls_reader_driver {
     gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
     void (*close)(gls_tractogram_reader *reader);
 } gls_reader_driver;
-extern const gls_reader_driver gls_trx_reader, gls_trk_reader, gls_tck_reader, gls_vtk_reader;
+extern const gls_reader_driver gls_trx_reader; /* the only one that reads folders */
 
 /* Columns of one kind: `shown` as in info, `filled` with the data of the current block. */
 typedef struct gls_reader_columns {

@@ -8,28 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DECLARE(value, suffix, ...) extern const gls_tractogram_driver gls_##suffix##_driver;
+GLS_TRACTOGRAM_FORMATS(DECLARE)
+#define ENTRY(value, suffix, ...) [value] = {"." #suffix, &gls_##suffix##_driver},
 static const struct {
     const char *suffix;
     const gls_tractogram_driver *driver;
-} formats[] = {
-    [GLS_FORMAT_TRX] = {".trx", &gls_trx_driver},
-    [GLS_FORMAT_TRK] = {".trk", &gls_trk_driver},
-    [GLS_FORMAT_TCK] = {".tck", &gls_tck_driver},
-    [GLS_FORMAT_VTK] = {".vtk", &gls_vtk_driver},
-};
+} formats[] = {GLS_TRACTOGRAM_FORMATS(ENTRY)};
 #define N_FORMATS (sizeof formats / sizeof *formats)
+
+/* Index of the format that the suffix of a name says; N_FORMATS: none. */
+static size_t find_format(const char *path)
+{
+    const size_t n = strlen(path);
+    size_t i = 0;
+    while (i < N_FORMATS && !(n > 4 && !gls_case_compare(path + n - 4, formats[i].suffix))) i++;
+    return i;
+}
+
+bool gls_tractogram_is_name(const char *path)
+{
+    return find_format(path) < N_FORMATS;
+}
 
 gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format)
 {
     GLS_REQUIRE(path && format);
-    size_t n = strlen(path);
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (n > 4 && !gls_case_compare(path + n - 4, formats[i].suffix)) {
-            *format = (gls_tractogram_format)i;
-            return GLS_OK;
-        }
-    }
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a tractogram must end in .trx, .trk, .tck or .vtk", path);
+    const size_t found = find_format(path);
+    char list[16 * N_FORMATS] = "";
+    for (size_t i = 0, used = 0; i < N_FORMATS && found == N_FORMATS; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0              ? ""
+                                 : i + 1 < N_FORMATS ? ", "
+                                                     : " or ",
+                                 formats[i].suffix);
+    if (found == N_FORMATS)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a tractogram must end in %s", path, list);
+    *format = (gls_tractogram_format)found;
+    return GLS_OK;
 }
 
 gls_tractogram_options gls_tractogram_options_default(void)

@@ -74,7 +74,9 @@ bool gls_tck_is_line(const char *line);
  * streamlines give equal bytes at any time. Returns its length, which may exceed the buffer. */
 int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP]);
 
-extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver, gls_vtk_driver;
+/* Whether the suffix of a name is that of a tractogram. */
+bool gls_tractogram_is_name(const char *path);
+extern const gls_tractogram_driver gls_trx_driver; /* the only one that writes data of groups */
 
 struct gls_tractogram_writer {
     const gls_tractogram_driver *driver;

@@ -5,6 +5,7 @@
 #include <glslines/density.h>
 #include <glslines/tractogram.h>
 
+#include "tractogram/writers.h"
 #include "tracts/rois.h"
 #include "util/status.h"
 
@@ -56,9 +57,6 @@ static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *g
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index)
 {
-    static const char *const suffixes[] = {".trx", ".trk", ".tck", ".vtk"};
-    const size_t n = strlen(text);
-    for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++)
-        if (n > 4 && strcmp(text + n - 4, suffixes[k]) == 0) return add_tracks(rois, text, grid, mm, index);
+    if (gls_tractogram_is_name(text)) return add_tracks(rois, text, grid, mm, index);
     return gls_rois_add(rois, option, text, mm, index);
 }

@@ -4,7 +4,7 @@
 
 #include <glslines/select.h>
 
-#include "image/region_set.h"
+#include "image/region_store.h"
 
 /* --- Distances from a region, which decide between bundles that claim the same streamline. */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/region_set.h"
 #include "streamlines/filter_parts.h"
 #include "tracts/rois.h"
 #include "util/threads.h"
@@ -21,8 +22,10 @@ typedef struct box {
 struct gls_selection {
     gls_select_options options;
     gls_rois *rois;
-    size_t *index[GLS_SELECT_ROLES]; /* indices of the regions of each role, in the order given */
-    size_t n[GLS_SELECT_ROLES];
+    size_t *index[GLS_REGION_ROLES]; /* indices of the regions of each role, in the order given */
+    size_t n[GLS_REGION_ROLES];
+    uint32_t end_bits[GLS_REGION_ROLES]; /* bits of the roles that look at ends, for gls_region_ends_fit() */
+    bool has_ends_alone;                 /* no region is of a role that looks at all points */
     gls_select_counts counts;
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
@@ -36,8 +39,18 @@ typedef struct filter {
     size_t capacity;
 } filter;
 
-static const char *const role_option[GLS_SELECT_ROLES] = {
-    "include", "exclude", "include-ordered", "include-end", "exclude-end", "include-both-ends", "all"};
+/* The roles of which a selection takes regions. */
+static const gls_region_role filter_role[] = {
+#define GLS_REGION_FILTER(symbol, ...) symbol,
+#include <glslines/regions.def>
+};
+
+static bool is_filter(gls_region_role role)
+{
+    for (size_t i = 0; i < sizeof filter_role / sizeof *filter_role; i++)
+        if (filter_role[i] == role) return true;
+    return false;
+}
 
 gls_select_options gls_select_options_default(void)
 {
@@ -54,19 +67,25 @@ static gls_status add_regions(gls_selection *s)
 {
     const gls_select_options *o = &s->options;
     gls_status status = GLS_OK;
+    s->has_ends_alone = true;
     for (size_t i = 0; i < o->n_regions && !status; i++) {
-        gls_select_role role = o->region[i].role;
-        GLS_REQUIRE((unsigned)role < GLS_SELECT_ROLES);
+        const gls_region_role role = o->region[i].role;
+        GLS_REQUIRE(is_filter(role));
         size_t *list = realloc(s->index[role], (s->n[role] + 1) * sizeof *list);
         if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
         s->index[role] = list;
-        status = gls_rois_add(s->rois, role_option[role], o->region[i].text, o->distance, &list[s->n[role]]);
+        status = gls_rois_add(s->rois, gls_region_role_name(role), o->region[i].text, o->distance, &list[s->n[role]]);
         if (!status) s->n[role]++;
+        s->has_ends_alone &= gls_region_kind_of(role)->where == GLS_REGION_ENDS;
     }
-    if (!status && s->n[GLS_SELECT_END] > 2)
+    if (status) return status;
+    if (s->n[GLS_REGION_INCLUDE_END] > 2)
         return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends, %zu regions were given",
-                        s->n[GLS_SELECT_END]);
-    return status;
+                        s->n[GLS_REGION_INCLUDE_END]);
+    s->end_bits[GLS_REGION_INCLUDE_END] = (1u << s->n[GLS_REGION_INCLUDE_END]) - 1;
+    s->end_bits[GLS_REGION_INCLUDE_BOTH_ENDS] = s->n[GLS_REGION_INCLUDE_BOTH_ENDS] ? 4 : 0;
+    s->end_bits[GLS_REGION_EXCLUDE_END] = s->n[GLS_REGION_EXCLUDE_END] ? 8 : 0;
+    return GLS_OK;
 }
 
 /* Checks that the lists exist that have a count. */
@@ -113,7 +132,7 @@ void gls_selection_destroy(gls_selection *s)
 {
     if (!s) return;
     for (int i = 0; s->hits && i < s->n_threads; i++) gls_roi_hits_finish(&s->hits[i]);
-    for (int role = 0; role < GLS_SELECT_ROLES; role++) free(s->index[role]);
+    for (int role = 0; role < GLS_REGION_ROLES; role++) free(s->index[role]);
     gls_rois_destroy(s->rois);
     free(s->hits);
     free(s->box);
@@ -195,44 +214,38 @@ static bool has_id(const gls_select_options *o, uint64_t id)
     return low < o->n_ids && o->id[low] == id;
 }
 
-/* Whether the first and the last point lie in the regions that the options demand for ends. */
+/* Bits of the roles that look at ends whose regions the point lies in. */
+static uint32_t end_bits_at(const gls_selection *s, const float *point)
+{
+    uint32_t bits = 0;
+    for (int role = 0; role < GLS_REGION_ROLES; role++)
+        for (size_t k = 0; s->end_bits[role] && k < s->n[role]; k++)
+            if (gls_rois_has(s->rois, s->index[role][k], point))
+                bits |= role == GLS_REGION_INCLUDE_END ? 1u << k : s->end_bits[role];
+    return bits;
+}
+
 static bool ends_fit(const gls_selection *s, const float *first, const float *last)
 {
-    const size_t *end = s->index[GLS_SELECT_END], *both = s->index[GLS_SELECT_BOTH_ENDS],
-                 *none = s->index[GLS_SELECT_EXCLUDE_ENDS];
-    bool at[2][2] = {{false}}, in[2] = {false};
-    for (size_t k = 0; k < s->n[GLS_SELECT_END]; k++) {
-        at[k][0] = gls_rois_has(s->rois, end[k], first);
-        at[k][1] = gls_rois_has(s->rois, end[k], last);
-    }
-    if (s->n[GLS_SELECT_END] == 1 && !at[0][0] && !at[0][1]) return false;
-    if (s->n[GLS_SELECT_END] == 2 && !(at[0][0] && at[1][1]) && !(at[0][1] && at[1][0])) return false;
-    for (size_t k = 0; k < s->n[GLS_SELECT_BOTH_ENDS]; k++) {
-        in[0] |= gls_rois_has(s->rois, both[k], first);
-        in[1] |= gls_rois_has(s->rois, both[k], last);
-    }
-    if (s->n[GLS_SELECT_BOTH_ENDS] > 0 && !(in[0] && in[1])) return false;
-    for (size_t k = 0; k < s->n[GLS_SELECT_EXCLUDE_ENDS]; k++)
-        if (gls_rois_has(s->rois, none[k], first) || gls_rois_has(s->rois, none[k], last)) return false;
-    return true;
+    return gls_region_ends_fit(s->end_bits, end_bits_at(s, first), end_bits_at(s, last));
 }
 
 /* Whether a streamline passes all tests of regions. */
 static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
 {
-    const size_t *include = s->index[GLS_SELECT_INCLUDE], *exclude = s->index[GLS_SELECT_EXCLUDE],
-                 *ordered = s->index[GLS_SELECT_ORDERED], *all = s->index[GLS_SELECT_ALL],
-                 n_ordered = s->n[GLS_SELECT_ORDERED];
+    const size_t *include = s->index[GLS_REGION_INCLUDE], *exclude = s->index[GLS_REGION_EXCLUDE],
+                 *ordered = s->index[GLS_REGION_INCLUDE_ORDERED], *all = s->index[GLS_REGION_ALL],
+                 n_ordered = s->n[GLS_REGION_INCLUDE_ORDERED];
     if (gls_rois_count(s->rois) == 0) return true;
     if (n == 0 || !ends_fit(s, point[0], point[n - 1])) return false;
-    if (s->n[GLS_SELECT_INCLUDE] + s->n[GLS_SELECT_EXCLUDE] + n_ordered + s->n[GLS_SELECT_ALL] == 0) return true;
+    if (s->has_ends_alone) return true;
     gls_rois_find(s->rois, hits, point, n);
     if (hits->failed) return false;
-    for (size_t k = 0; k < s->n[GLS_SELECT_INCLUDE]; k++)
+    for (size_t k = 0; k < s->n[GLS_REGION_INCLUDE]; k++)
         if (!hits->met[include[k]]) return false;
-    for (size_t k = 0; k < s->n[GLS_SELECT_EXCLUDE]; k++)
+    for (size_t k = 0; k < s->n[GLS_REGION_EXCLUDE]; k++)
         if (hits->met[exclude[k]]) return false;
-    for (size_t k = 0; k < s->n[GLS_SELECT_ALL]; k++)
+    for (size_t k = 0; k < s->n[GLS_REGION_ALL]; k++)
         if (!(gls_rois_share(s->rois, hits, all[k]) >= 1 - 1e-9)) return false;
     return n_ordered == 0 || gls_rois_ordered(s->rois, hits, ordered, n_ordered, false) ||
            (s->options.either_way && gls_rois_ordered(s->rois, hits, ordered, n_ordered, true));

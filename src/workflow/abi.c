@@ -51,9 +51,10 @@ static void add_constants(cJSON *root)
 #undef STRUCT
 #undef FIELD
     cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
+#define FORMAT(value, ...) cJSON_AddNumberToObject(constants, #value, value);
+    GLS_TRACTOGRAM_FORMATS(FORMAT)
 #define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
 }
 
 /* Adds the fields of all structs with their offsets. */

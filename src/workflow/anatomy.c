@@ -251,7 +251,7 @@ static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
         gls_region_info region = gls_regions_get(input->regions, i);
-        bool of_ends = gls_region_kind_of(region.role)->place == GLS_REGION_ENDS;
+        bool of_ends = gls_region_kind_of(region.role)->where == GLS_REGION_ENDS;
         if (region.role == GLS_REGION_MASK || of_ends || step <= region.smallest) continue;
         gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
                 gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
@@ -267,7 +267,6 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
     } given[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) {symbol, &o->field},
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
     };
     bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made || o->bedpostx,
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;

@@ -175,8 +175,6 @@ gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
  * the same name; tract_profiles.json marks the one of glslines, and no other is replaced. GLS_ERR_INPUT: two tables of
  * one session, or a file that is no such table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
-/* Writes index.html from the text of group.tsv, in this group. */
-gls_status gls_dataset_page(const gls_dataset_options *options, const char *table, struct gls_output_group *group);
 
 /* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
  * then in the derivatives. NULL: none. *root: the data set that has it. */

@@ -13,6 +13,7 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 #include "workflow/dataset_parts.h"
+#include "workflow/run.h"
 #include "workflow/sidecar.h"
 
 #define OUTPUT "tract_profiles"
@@ -297,21 +298,19 @@ static gls_status write_table(profile_tables *s)
 {
     char table[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], before[17], *text = NULL;
     size_t bytes = 0;
-    gls_output_group group = {0};
-    gls_inputs inputs = {0};
+    gls_run run;
     gls_status status = GLS_OK;
+    gls_run_begin(&run, true);
     snprintf(table, sizeof table, "%s/" OUTPUT ".csv", s->options->output);
     snprintf(sidecar, sizeof sidecar, "%s/" OUTPUT ".json", s->options->output);
-    for (size_t i = 0; i < s->n && !status; i++) status = gls_inputs_add(&inputs, s->table[i].path);
-    if (!status) status = gls_inputs_check(&inputs, table);
-    if (!status) status = gls_output_check(table, true, NULL, 0);
-    gls_inputs_finish(&inputs);
+    for (size_t i = 0; i < s->n && !status; i++) status = gls_run_reads(&run, s->table[i].path);
+    if (!status) status = gls_run_writes(&run, table);
     if (!status) status = may_replace(table, sidecar, before);
     if (!status) status = make_table(s, &text, &bytes);
-    if (!status) status = write_sidecar(sidecar, text, bytes, before, &group);
-    if (!status) status = gls_file_write(table, true, &group, text, bytes);
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    if (!status) status = write_sidecar(sidecar, text, bytes, before, &run.group);
+    if (!status) status = gls_file_write(table, true, &run.group, text, bytes);
+    if (!status) status = gls_run_commit(&run, NULL);
+    gls_run_end(&run);
     free(text);
     return status;
 }

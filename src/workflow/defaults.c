@@ -1,4 +1,5 @@
 /* Chooses the defaults of a run from the rows of defaults.def, by preset, direction getter and model. */
+#include "track/track_params.h"
 #include "workflow/run_params.h"
 
 #include <math.h>
@@ -21,25 +22,8 @@ enum {
     TRACTOFLOW = 1 << GLS_PRESET_TRACTOFLOW,
     ALL_PRESETS = (1 << (GLS_PRESET_TRACTOFLOW + 1)) - 1
 };
-enum {
-    BOOT = 1 << GLS_DG_BOOT,
-    PROB = 1 << GLS_DG_PROB,
-    DET = 1 << GLS_DG_DET,
-    PTT = 1 << GLS_DG_PTT,
-    IFOD1 = 1 << GLS_DG_IFOD1,
-    IFOD2 = 1 << GLS_DG_IFOD2,
-    SDSTREAM = 1 << GLS_DG_SDSTREAM,
-    FACT = 1 << GLS_DG_FACT,
-    EUDX = 1 << GLS_DG_EUDX,
-    CLOSEST = 1 << GLS_DG_CLOSEST,
-    NULLDIST1 = 1 << GLS_DG_NULLDIST1,
-    NULLDIST2 = 1 << GLS_DG_NULLDIST2,
-    SEEDTEST = 1 << GLS_DG_SEEDTEST,
-    TENSORDET = 1 << GLS_DG_TENSORDET,
-    TENSORPROB = 1 << GLS_DG_TENSORPROB,
-    BEDPOST = 1 << GLS_DG_BEDPOST,
-    ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
-};
+#define GETTER_BIT(value, word) word = 1 << value,
+enum { GLS_GETTERS(GETTER_BIT) ALL_GETTERS = (1 << GLS_DG_COUNT) - 1 };
 enum {
     CSA = 1 << GLS_MODEL_CSA,
     CSD = 1 << GLS_MODEL_CSD,
@@ -174,13 +158,12 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
     }
     if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
     if (gls_tissue_file(o)) {
+        const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
-        if (!is_given(given, "min-length") && !keeps_length)
-            o->track.min_length = o->track.dg == GLS_DG_SEEDTEST ? 0 : -2;
-        if (o->track.dg == GLS_DG_SEEDTEST) o->track.keep_all_ends = true;
-        if (!is_given(given, "cutoff") && gls_getter_act_cutoff(o->track.dg) > 0)
-            o->track.fod_cutoff = gls_getter_act_cutoff(o->track.dg);
+        if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter.one_point ? 0 : -2;
+        if (getter.one_point) o->track.keep_all_ends = true;
+        if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
     }
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");

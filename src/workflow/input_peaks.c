@@ -1,4 +1,5 @@
 /* Peaks for getters that follow peaks: read from files of --peaks, or found in ODFs. */
+#include "track/track_params.h"
 #include "workflow/job_inputs.h"
 
 #include <math.h>
@@ -117,10 +118,10 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Peaks of ODFs. */
 
-/* As many peaks as sh2peaks finds by default, or as many as EuDX uses. */
 static size_t n_peaks(const gls_job_options *o)
 {
-    return o->track.dg == GLS_DG_EUDX ? 5 : 3;
+    const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;
+    return n > 0 ? n : 3;
 }
 
 gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,

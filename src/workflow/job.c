@@ -8,6 +8,7 @@
 #include "image/formats.h"
 #include "track/engine/visitor_kernel.h"
 #include "track/run/journal.h"
+#include "track/track_params.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/numbers.h"
@@ -50,7 +51,8 @@ static gls_status check_inputs(const gls_job_options *o)
                         gls_getter_name(o->track.dg));
     if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other", odf);
-    if (o->bedpostx && o->track.dg != GLS_DG_BEDPOST && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
+    if (o->bedpostx && !gls_getter_has(o->track.dg, GLS_FOR_FIBRES) &&
+        gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",
                         gls_getter_name(o->track.dg));
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
@@ -80,7 +82,7 @@ static gls_status check_inputs(const gls_job_options *o)
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
-    if (t->dg == GLS_DG_BOOT && (o->sh || o->odf))
+    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take --dg prob, det or ptt%s",
@@ -92,7 +94,7 @@ static gls_status check_getter(const gls_job_options *o)
                         o->sh    ? "sh"
                         : o->odf ? "odf"
                                  : "");
-    if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
+    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
@@ -124,12 +126,11 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* Once the seeds are made: restricts them to the shard, and computes the identity for the journal. */
+/* Once the seeds are made: restricts them to the shard, and computes the identity for shards and the journal. */
 static gls_status identify_seeds(gls_job *job)
 {
-    gls_status status = gls_shard_restrict(&job->shard, &job->inputs, &job->options, &job->params);
-    return status || !job->journal ? status
-                                   : gls_run_identify(&job->inputs, &job->options, &job->params, &job->identity);
+    gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
+    return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
 }
 
 /* Sets the index and count of the shard. Its seeds follow when the seeds are known. */

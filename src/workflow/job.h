@@ -14,6 +14,11 @@
 
 /* --- State of the run. */
 
+/* Hashes that are equal for runs that give the same streamlines. */
+typedef struct gls_run_identity {
+    uint64_t parameters, inputs;
+} gls_run_identity;
+
 struct gls_job {
     gls_job_options options,
         options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
@@ -33,7 +38,7 @@ struct gls_job {
     struct cJSON
         *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
     char *journal; /* path of the journal of --resume; NULL: none */
-    gls_run_identity identity; /* set if there is a journal */
+    gls_run_identity identity; /* set if there is a journal or a shard */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;
@@ -97,6 +102,9 @@ void gls_job_log_result(const gls_job *job);
 /* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 
+/* Sets the identity, also in the shard. Call it once the inputs are read and the lengths are in mm. */
+gls_status gls_job_identify(gls_job *job);
+
 /* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */
 
 /* Sets other_inputs. Call it once the inputs are read. */
@@ -146,11 +154,6 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
  * their final names. */
 
-/* Name of the journal. From malloc; NULL: out of memory. */
-char *gls_resume_name(const char *output);
-/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
- * journal. */
-bool gls_resume_is_own(const char *journal, const char *path);
 /* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
 /* Records the outputs before they get their final names. */

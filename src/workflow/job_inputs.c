@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "track/track_params.h"
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -232,7 +233,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     gls_status status;
     odf.clip = true;
     /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
-    if (options->track.dg == GLS_DG_PTT && input->stop_map) {
+    if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
     }

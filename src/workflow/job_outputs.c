@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tractogram/writers.h"
@@ -47,7 +48,6 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     const gls_strings *regions[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
     };
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);
@@ -75,6 +75,25 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     return n;
 }
 
+/* Name of the journal of --resume, from malloc; NULL: out of memory. */
+static char *journal_name(const char *output)
+{
+    char *name = NULL;
+    return asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
+}
+
+/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
+ * journal. */
+static bool is_journals_own(const char *journal, const char *path)
+{
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    struct stat info;
+    size_t n = journal && stat(path, &info) == 0 ? gls_journal_files(journal, file) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (file[i].device == (uint64_t)info.st_dev && file[i].inode == (uint64_t)info.st_ino) return true;
+    return false;
+}
+
 /* Stores the paths of all outputs, with the sidecar, and returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
@@ -93,7 +112,7 @@ static bool are_own(const gls_job *job)
     bool any = false;
     for (size_t i = 0; i < n && job->journal; i++) {
         if (access(path[i], F_OK) != 0) continue;
-        if (!gls_resume_is_own(job->journal, path[i])) return false;
+        if (!is_journals_own(job->journal, path[i])) return false;
         any = true;
     }
     return any;
@@ -135,7 +154,7 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (status) return status;
     if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->resume && !(job->journal = journal_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     job->run.force = o->force || are_own(job);
     return GLS_OK;
 }

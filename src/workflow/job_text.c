@@ -1,4 +1,5 @@
 /* Text about a run of tracking: the plan, and the result. */
+#include "track/track_params.h"
 #include "workflow/job.h"
 
 #include <inttypes.h>
@@ -189,7 +190,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
                     gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",
                     reason ? ")" : "", job->params.step_size, o->track.max_angle);
-    if (o->track.dg == GLS_DG_PTT) print_probe(text, &job->params);
+    if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     print_defaults(text, job);
     for (size_t i = 0; i < job->devices.n; i++) {
@@ -223,7 +224,7 @@ static void warn_of_regions(const gls_job *job)
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         const gls_region_kind *kind = gls_region_kind_of(region.role);
-        if (kind->needed && kind->place == GLS_REGION_POINTS && job->result.track.met[region.bit] == 0)
+        if (kind->needed && kind->where == GLS_REGION_POINTS && job->result.track.met[region.bit] == 0)
             gls_log(GLS_LOG_WARNING, "--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
     }
 }

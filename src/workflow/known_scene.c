@@ -6,6 +6,7 @@
 
 #include <glslines/glslines.h>
 
+#include "track/track_params.h"
 #include "util/status.h"
 
 enum { N_SEEDS = 48 };
@@ -87,7 +88,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
     if (status) return status;
     gls_track_params_scale(&s->params, shape.voxel_size[0]);
-    if (v->dg == GLS_DG_EUDX)
+    if (gls_getter_facts_of(v->dg).mm_steps)
         s->params.step_size *= shape.voxel_size[0]; /* the getter's step is in mm; half a voxel, as for other getters */
     s->params.dg = v->dg;
     /* Keep streamlines short. Differences of rounding add up over steps, and GPUs filter textures with few bits. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/track_params.h"
 #include "tracts/line_geometry.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -17,7 +18,7 @@
 bool gls_lengths_need_points(const gls_job_options *o)
 {
     const gls_track_params *p = &o->track;
-    return p->dg == GLS_DG_IFOD2 || p->dg == GLS_DG_PTT || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
+    return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
 typedef struct task {

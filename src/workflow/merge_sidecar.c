@@ -65,25 +65,6 @@ void gls_merge_shard_finish(gls_merge_shard *shard)
     *shard = (gls_merge_shard){.path = NULL};
 }
 
-/* Key of the first entry that differs between two objects; NULL: none. *in_a and *in_b: its values. */
-static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a, const cJSON **in_b)
-{
-    const cJSON *entry;
-    cJSON_ArrayForEach(entry, a)
-    {
-        *in_a = entry;
-        *in_b = item(b, entry->string);
-        if (!gls_json_same(entry, *in_b)) return entry->string;
-    }
-    cJSON_ArrayForEach(entry, b)
-    {
-        *in_a = NULL;
-        *in_b = entry;
-        if (!item(a, entry->string)) return entry->string;
-    }
-    return NULL;
-}
-
 /* Text of an entry with exact numbers, from malloc. NULL: no entry. */
 static char *exact_text(const cJSON *entry)
 {
@@ -93,24 +74,23 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
+/* key NULL: no entry differs. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
-                         const cJSON *in_a, const cJSON *in_b)
+                         const cJSON *part_a, const cJSON *part_b)
 {
-    char *text_a = exact_text(in_a), *text_b = exact_text(in_b);
-    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
+    if (!key) return GLS_OK;
+    char *text_a = exact_text(item(part_a, key)), *text_b = exact_text(item(part_b, key));
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s.%s is %.200s, not %.200s", b->path,
                                  a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
     cJSON_free(text_b);
     return status;
 }
 
-static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *b, const char *part)
+static gls_status compare_grid(const gls_merge_shard *a, const gls_merge_shard *b)
 {
-    const cJSON *in_a, *in_b;
-    const char *key = difference(item(a->root, part), item(b->root, part), &in_a, &in_b);
-    char what[64];
-    snprintf(what, sizeof what, "%s.", part);
-    return key ? differ(a, b, what, key, in_a, in_b) : GLS_OK;
+    const cJSON *grid_a = item(a->root, "grid"), *grid_b = item(b->root, "grid");
+    return differ(a, b, "grid", gls_json_difference(grid_a, grid_b), grid_a, grid_b);
 }
 
 /* Compares the parameters on which the result depends. */
@@ -118,11 +98,7 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
 {
     cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),
           *copy_b = cJSON_Duplicate(item(b->root, "parameters"), true);
-    const cJSON *in_a, *in_b;
-    gls_params_keep_identity(copy_a);
-    gls_params_keep_identity(copy_b);
-    const char *key = difference(copy_a, copy_b, &in_a, &in_b);
-    gls_status status = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
+    gls_status status = differ(a, b, "parameters", gls_params_difference(copy_a, copy_b), copy_a, copy_b);
     cJSON_Delete(copy_a);
     cJSON_Delete(copy_b);
     return status;
@@ -131,16 +107,16 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
 /* Compares the version of glslines only. Libraries may differ between machines. */
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
-    const cJSON *in_a = item_at(a->root, "software", "version"), *in_b = item_at(b->root, "software", "version");
-    if (gls_json_same(in_a, in_b)) return GLS_OK;
-    return differ(a, b, "software.", "version", in_a, in_b);
+    const cJSON *in_a = item(a->root, "software"), *in_b = item(b->root, "software");
+    const bool same = gls_json_same(item(in_a, "version"), item(in_b, "version"));
+    return differ(a, b, "software", same ? NULL : "version", in_a, in_b);
 }
 
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned)
 {
     gls_status status = compare_version(a, b);
     if (!status) status = compare_parameters(a, b);
-    if (!status) status = compare_part(a, b, "grid");
+    if (!status) status = compare_grid(a, b);
     if (status) return status;
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "track/track_params.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "workflow/devices.h"
@@ -92,7 +93,7 @@ static gls_status make_source(const methods_run *run, const gls_model *model, co
 {
     gls_odf_options options = gls_odf_options_default();
     /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
-    if (job->track.dg == GLS_DG_PTT) {
+    if (gls_getter_has(job->track.dg, GLS_FOR_PTT)) {
         options.stop_map = run->fa;
         options.stop_threshold = job->track.stop_threshold;
     }

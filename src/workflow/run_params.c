@@ -312,7 +312,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
         else
             add_null(object, row);
     }
-    if (o->track.dg != GLS_DG_PTT) return;
+    if (!gls_getter_has(o->track.dg, GLS_FOR_PTT)) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
     gls_json_double(object, "probe_radius_mm", mm->probe_radius);
     gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
@@ -347,7 +347,7 @@ static bool is_word(size_t row, const cJSON *value)
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 
-void gls_params_keep_identity(cJSON *object)
+static void keep_identity(cJSON *object)
 {
     char key[96];
     for (size_t i = 0; i < N_ROWS; i++) {
@@ -358,12 +358,19 @@ void gls_params_keep_identity(cJSON *object)
     }
 }
 
+const char *gls_params_difference(cJSON *a, cJSON *b)
+{
+    keep_identity(a);
+    keep_identity(b);
+    return gls_json_difference(a, b);
+}
+
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash)
 {
     cJSON *object = cJSON_CreateObject();
     if (object) {
         gls_params_add(object, options, mm);
-        gls_params_keep_identity(object);
+        keep_identity(object);
     }
     char *text = object ? gls_json_print_line(object) : NULL;
     cJSON_Delete(object);

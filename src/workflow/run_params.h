@@ -48,8 +48,9 @@ void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options 
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
-/* Removes from such an object all entries on which the result does not depend, and all names of files. */
-void gls_params_keep_identity(cJSON *object);
+/* Reduces two objects of gls_params_add() to what is part of the identity. Returns the key of the first entry that
+ * differs, of a; NULL: none. */
+const char *gls_params_difference(cJSON *a, cJSON *b);
 /* *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 

@@ -10,15 +10,7 @@
 #include "util/status.h"
 #include "workflow/job_inputs.h"
 
-/* --- Which part of the run, and how the parts recognise each other. */
-
-/* Hashes that are equal for runs that give the same streamlines. */
-typedef struct gls_run_identity {
-    uint64_t parameters, inputs;
-} gls_run_identity;
-/* Computes the identity of a run. Call it once the inputs are read. mm: parameters with lengths in mm. */
-gls_status gls_run_identify(const gls_job_inputs *inputs, const gls_job_options *options, const gls_track_params *mm,
-                            gls_run_identity *identity);
+/* --- Which part of the run. */
 
 /* Sets index and count of the shard. text: "3/8", or "auto", which takes them from the variables of Slurm, Open MPI or
  * PMI. */
@@ -26,10 +18,9 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard);
 /* "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc. NULL: out of memory. */
 char *gls_shard_name(const char *path, const gls_shard *shard);
 
-/* Restricts the inputs to the seeds of this shard, and stores the identity of the run in the shard. Call it once the
- * inputs are read. mm: parameters with lengths in mm. Does nothing if the shard's count is 0. */
-gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gls_job_options *options,
-                              const gls_track_params *mm);
+/* Restricts the seeds to those of this shard. select: number of streamlines of --select. Does nothing if the shard's
+ * count is 0. */
+gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select);
 
 /* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
  * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */
@@ -55,8 +46,6 @@ gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *
 void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
 /* Frees the arrays and sets everything to 0. */
 void gls_run_lengths_finish(gls_run_lengths *lengths);
-
-/* --- Merging maps: images of counts, and matrices, add up to those of the whole run. */
 
 /* --- Merging sidecars: check that shards belong to one run, and make the sidecar of that run. */
 

@@ -120,7 +120,7 @@ static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg,
 
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {
-    if (params->dg == GLS_DG_BOOT) return input->qball->options.sh_order;
+    if (gls_getter_source_of(params->dg) == GLS_FROM_QBALL) return input->qball->options.sh_order;
     return input->odf && input->odf->is_sh ? input->odf->order : 0;
 }
 

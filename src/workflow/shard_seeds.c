@@ -9,9 +9,6 @@
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "workflow/run_params.h"
-
-#define MAX_HASHES 32
 
 /* Pairs of variables, the innermost launcher first. mpirun in a Slurm job also sees Slurm's variables, but these
  * describe the script of the job. */
@@ -145,52 +142,11 @@ char *gls_shard_name(const char *path, const gls_shard *shard)
     return text;
 }
 
-static uint64_t hash_image(const gls_image *image)
-{
-    return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
-}
-
-/* Hashes the contents that were read. Names of files may differ between machines. */
-static gls_status hash_inputs(const gls_job_inputs *in, uint64_t *hash)
-{
-    static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
-                                GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
-                                GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
-    const gls_gradients *g = in->series.gradients;
-    uint64_t part[MAX_HASHES] = {0};
-    size_t n = 0;
-    part[n++] = gls_hash(in->grid->dim, sizeof in->grid->dim);
-    part[n++] = gls_hash(in->grid->affine, sizeof in->grid->affine);
-    part[n++] = hash_image(in->series.dwi);
-    part[n++] = hash_image(in->mask);
-    part[n++] = hash_image(in->roi);
-    part[n++] = hash_image(in->stop_map);
-    part[n++] = hash_image(in->odf_image);
-    part[n++] = g ? gls_hash(g->bval, g->n * sizeof *g->bval) : 0;
-    part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
-    part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
-    part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
-    part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
-        part[n] = gls_input_file_identity(&in->file[texts[i]]);
-    }
-    *hash = gls_hash(part, n * sizeof *part);
-    return GLS_OK;
-}
-
-gls_status gls_run_identify(const gls_job_inputs *inputs, const gls_job_options *options, const gls_track_params *mm,
-                            gls_run_identity *identity)
-{
-    gls_status status = gls_params_identity(options, mm, &identity->parameters);
-    return status ? status : hash_inputs(inputs, &identity->inputs);
-}
-
-gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gls_job_options *options,
-                              const gls_track_params *mm)
+gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select)
 {
     if (shard->count == 0) return GLS_OK;
-    gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(inputs->seeds), shard);
-    if (!status) status = gls_seeds_restrict(inputs->seeds, shard->first_seed, shard->n_seeds);
+    gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(seeds), shard);
+    if (!status) status = gls_seeds_restrict(seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;
     char n[32], first[32], total[32];
     gls_format_count(shard->n_seeds, n, sizeof n);
@@ -198,15 +154,11 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_job_inputs *inputs, const gl
     gls_format_count(shard->total_seeds, total, sizeof total);
     gls_log(GLS_LOG_INFO, "shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count, n,
             total, first);
-    shard->select = options->track.select;
+    shard->select = select;
     if (shard->select > 0 && shard->count > 1)
         gls_log(GLS_LOG_INFO,
                 "--select: no shard knows what the others find: each goes on until it has %" PRIu64
                 " streamlines itself; a number of seeds near what these need spares work",
                 shard->select);
-    gls_run_identity identity = {0};
-    status = gls_run_identify(inputs, options, mm, &identity);
-    shard->parameters = identity.parameters;
-    shard->inputs = identity.inputs;
-    return status;
+    return GLS_OK;
 }

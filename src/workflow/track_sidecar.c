@@ -23,7 +23,7 @@ static void add_bids(cJSON *root, const gls_job *job)
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
     cJSON_AddStringToObject(root, "TractographyMethod",
-                            gls_getter_is_deterministic(o->track.dg) ? "deterministic" : "probabilistic");
+                            gls_getter_facts_of(o->track.dg).deterministic ? "deterministic" : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);
@@ -115,7 +115,7 @@ static void add_odf(cJSON *root, const gls_job *job)
 /* Adds sphere, random numbers and outputs. */
 static void add_rest(cJSON *root, const gls_job *job)
 {
-    static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
+    char word[8];
     const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
     cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
     gls_json_uint(sphere, "directions", used->n);
@@ -130,7 +130,7 @@ static void add_rest(cJSON *root, const gls_job *job)
 
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     cJSON_AddStringToObject(output, "path", job->output);
-    cJSON_AddStringToObject(output, "format", formats[job->format]);
+    cJSON_AddStringToObject(output, "format", gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
     gls_json_uint(output, "bytes", job->result.output_bytes);
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
@@ -198,7 +198,7 @@ static void add_met(cJSON *counts, const gls_job *job)
         gls_region_info region = gls_regions_get(regions, i);
         char key[32];
         const gls_region_kind *kind = gls_region_kind_of(region.role);
-        if (seen[region.bit] || kind->place != GLS_REGION_POINTS) continue;
+        if (seen[region.bit] || kind->where != GLS_REGION_POINTS) continue;
         seen[region.bit] = true;
         if (kind->apart)
             snprintf(key, sizeof key, "%s_%d", kind->option, ++n_of[region.role]);

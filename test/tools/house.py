@@ -18,7 +18,7 @@ GLUE = ("workflow", "run", "cmd", "options")  # between the library's rooms and 
 LIMITS = {
     "median lines of a file": (">=", 118),
     "files under 50 lines, %": ("<=", 20.4),
-    "internal functions used by one other file, %": ("<=", 55.3),
+    "internal functions used by one other file, %": ("<=", 55.0),
     "internal headers with one includer": ("<=", 12),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
@@ -55,7 +55,7 @@ def symbols(build):
         for name in names:
             path = os.path.join(folder, name)
             unit = re.search(r"\.dir/(src/.*\.c)\.o$", path)
-            if not unit:
+            if not unit or not os.path.exists(os.path.join(ROOT, unit[1])):  # a build keeps objects of files that are gone
                 continue
             listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
             defined[unit[1]] = {line.split()[-1] for line in listing.splitlines() if re.search(r" [TDBR] ", line)}

@@ -96,20 +96,6 @@ static uint32_t regions_at_end(const refined *r, size_t i)
     return gls_regions_at(r->guide->regions, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
 }
 
-static bool ends_fit(const refined *r)
-{
-    const gls_regions *regions = r->guide->regions;
-    uint32_t a = regions_at_end(r, 0), b = regions_at_end(r, r->n - 1), wanted, one;
-    if ((a | b) & gls_regions_bits(regions, GLS_REGION_EXCLUDE_END)) return false;
-    wanted = gls_regions_bits(regions, GLS_REGION_INCLUDE_BOTH_ENDS);
-    if (wanted && !((a & wanted) && (b & wanted))) return false;
-    wanted = gls_regions_bits(regions, GLS_REGION_INCLUDE_END);
-    one = wanted & -wanted;
-    if (wanted == one) return !wanted || ((a | b) & one);
-    /* two INCLUDE_END regions: one end in each */
-    return ((a & one) && (b & (wanted ^ one))) || ((b & one) && (a & (wanted ^ one)));
-}
-
 static gls_verdict decide(refined *r, gls_outcome *o)
 {
     const gls_track_params *p = &r->guide->params;
@@ -121,7 +107,10 @@ static gls_verdict decide(refined *r, gls_outcome *o)
     const double part = p->step_size / r->parts, length = o->parts * part - cropped;
     if (crops(r->guide)) o->parts = (uint32_t)lround(fmax(length, 0) / part * PIECES);
     if (cropped > 0 && length < p->min_length * (1 - 1e-9)) return GLS_VERDICT_TOO_SHORT;
-    return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
+    if (!end_bits(r->guide)) return GLS_VERDICT_KEPT;
+    const bool fit =
+        gls_region_ends_fit(r->guide->regions->role_bits, regions_at_end(r, 0), regions_at_end(r, r->n - 1));
+    return fit ? GLS_VERDICT_KEPT : GLS_VERDICT_WRONG_ENDS;
 }
 
 /* Removes points; returns how many stay. kept: room for r->n indices. */

@@ -67,6 +67,9 @@ typedef struct gls_getter {
     bool ordered;      /* hardware is faster if neighbouring streamlines are tracked together */
     bool filters;      /* directions are vertices and every draw gives one: particle filtering is possible */
     bool coefficients; /* can interpolate SH coefficients between voxels where it needs a whole ODF */
+    bool mm_steps;     /* the default step size is in mm, not in voxels */
+    bool one_point;    /* streamlines are their seeds, without a step */
+    uint32_t n_peaks;  /* peaks that are found for it in each ODF; 0: as many as sh2peaks finds by default, 3 */
     gls_getter_source source;
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */

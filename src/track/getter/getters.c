@@ -81,7 +81,7 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           __VA_ARGS__}
 NULL_GETTER(nulldist1, .deterministic = false);
 NULL_GETTER(nulldist2, .parts = parts);
-NULL_GETTER(seedtest, .deterministic = true);
+NULL_GETTER(seedtest, .deterministic = true, .one_point = true);
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)

@@ -114,6 +114,12 @@ static void shared_bytes(const gls_track_params *params, const gls_sphere *spher
     *streamline = gls_ptt_slot_bytes(params->probe_quality);
 }
 
+double gls_track_max_curvature(const gls_track_params *p)
+{
+    if (p->min_radius_of_curvature > 0) return 1 / p->min_radius_of_curvature;
+    return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
+}
+
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;

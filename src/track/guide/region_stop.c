@@ -22,7 +22,6 @@ typedef struct point_rule {
 static const point_rule point_rules[] = {
 #define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, point, ...) {symbol, point},
 #include <glslines/regions.def>
-#undef GLS_REGION_ROW
 };
 #define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
 
@@ -103,7 +102,7 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     for (uint32_t z = 0; z < size[2] && !status; z++) {
         size_t first = z * layer, n = r->n_words - first < layer ? r->n_words - first : layer;
-        memcpy(words, r->store + first, n * sizeof *words);
+        memcpy(words, r->word + first, n * sizeof *words);
         status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, z},
                                           (const uint32_t[3]){size[0], size[1], 1}, words);
     }

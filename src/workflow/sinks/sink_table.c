@@ -10,13 +10,9 @@
 #include "util/status.h"
 #include "workflow/job.h"
 
-/* One row for each kind. Columns reach the tractogram, and files the sidecar, in this order. */
-static const gls_sink_kind *const kinds[] = {
-    &gls_density_kind, &gls_dec_kind,     &gls_connectome_kind, &gls_weights_kind,   &gls_profile_kind,
-    &gls_sample_kind,  &gls_segment_kind, &gls_seeds_kind,      &gls_fdt_paths_kind, &gls_waytotal_kind,
-};
+#define ENTRY(name) &gls_##name##_kind,
+static const gls_sink_kind *const kinds[] = {GLS_SINK_KINDS(ENTRY)};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
-_Static_assert(N_KINDS <= GLS_MAX_SINKS, "gls_run_sinks has a place for each kind");
 
 /* Goes over the wanted sinks whose kind has this function. */
 #define FOR_EACH(type, one, job, function)                                               \

@@ -12,13 +12,29 @@
 #include "track/engine/visited.h"
 #include "util/output_file.h"
 
-/* Each kind of result is one file of this folder and one row of the table in sink_table.c. All other code goes over the
- * rows. */
+/* Each kind of result is one file of this folder, with its gls_NAME_kind, and one row here. All other code goes over
+ * the rows. Columns reach the tractogram, and files the sidecar, in this order. */
+/* clang-format off */
+#define GLS_SINK_KINDS(ROW) \
+    ROW(density)    \
+    ROW(dec)        \
+    ROW(connectome) \
+    ROW(weights)    \
+    ROW(profile)    \
+    ROW(sample)     \
+    ROW(segment)    \
+    ROW(seeds)      \
+    ROW(fdt_paths)  \
+    ROW(waytotal)
+/* clang-format on */
 
 struct cJSON;
 struct gls_sink_kind;
 
-#define GLS_MAX_SINKS 16
+#define GLS_SINK_DECLARE(name) extern const struct gls_sink_kind gls_##name##_kind;
+GLS_SINK_KINDS(GLS_SINK_DECLARE)
+#define GLS_SINK_COUNT(name) +1
+#define GLS_MAX_SINKS (0 GLS_SINK_KINDS(GLS_SINK_COUNT))
 #define GLS_SINK_MAX_INPUTS 18 /* files of rules or labels, and images */
 #define GLS_SINK_MAX_IMAGES 16
 
@@ -69,9 +85,6 @@ typedef struct gls_sink_kind {
     uint64_t (*choice)(const gls_run_sink *sink);
     void (*finish)(gls_run_sink *sink);
 } gls_sink_kind;
-
-extern const gls_sink_kind gls_density_kind, gls_dec_kind, gls_connectome_kind, gls_weights_kind, gls_profile_kind,
-    gls_sample_kind, gls_segment_kind, gls_seeds_kind, gls_fdt_paths_kind, gls_waytotal_kind;
 
 /* --- For kinds. */
 

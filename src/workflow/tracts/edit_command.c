@@ -129,11 +129,33 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
+/* The regions of each role that edit has, in the order of the rows. */
+typedef struct role_regions {
+    gls_region_role role;
+    const gls_strings *texts;
+} role_regions;
+#define GLS_REGION_FILTER(...) +1
+enum {
+    N_ROLES = 0
+#include <glslines/regions.def>
+};
+
+static void list_regions(const gls_edit_cli *o, role_regions list[N_ROLES])
+{
+    const role_regions all[] = {
+#define GLS_REGION_FILTER(symbol, field, ...) {symbol, &o->field},
+#include <glslines/regions.def>
+    };
+    memcpy(list, all, sizeof all);
+}
+
 /* Whether there is a test that --inverse can invert. */
 static bool has_tests(const gls_edit_cli *o)
 {
-    const int named = o->include.n + o->exclude.n + o->ordered.n + o->include_ends.n + o->exclude_ends.n +
-                      o->both_ends.n + o->all.n + o->group.n + o->not_group.n + o->connect.n;
+    role_regions regions[N_ROLES];
+    int named = o->group.n + o->not_group.n + o->connect.n;
+    list_regions(o, regions);
+    for (int i = 0; i < N_ROLES; i++) named += regions[i].texts->n;
     return named > 0 || o->ids || o->min_points > 0 || o->min_length > 0 || isfinite(o->max_length) ||
            isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
 }
@@ -149,19 +171,14 @@ static double tract_sources_length_slack(const gls_tract_sources *s)
 static gls_status create_selection(edit *e)
 {
     const gls_edit_cli *o = e->o;
-    const gls_strings *const lists[GLS_SELECT_ROLES] = {[GLS_SELECT_INCLUDE] = &o->include,
-                                                        [GLS_SELECT_EXCLUDE] = &o->exclude,
-                                                        [GLS_SELECT_ORDERED] = &o->ordered,
-                                                        [GLS_SELECT_END] = &o->include_ends,
-                                                        [GLS_SELECT_EXCLUDE_ENDS] = &o->exclude_ends,
-                                                        [GLS_SELECT_BOTH_ENDS] = &o->both_ends,
-                                                        [GLS_SELECT_ALL] = &o->all};
+    role_regions regions[N_ROLES];
     gls_select_options options = gls_select_options_default();
-    e->region = calloc((size_t)GLS_SELECT_ROLES * GLS_MAX_STRINGS, sizeof *e->region);
+    list_regions(o, regions);
+    e->region = calloc((size_t)N_ROLES * GLS_MAX_STRINGS, sizeof *e->region);
     if (!e->region) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (int role = 0; role < GLS_SELECT_ROLES; role++)
-        for (int k = 0; k < lists[role]->n; k++)
-            e->region[options.n_regions++] = (gls_select_region){(gls_select_role)role, lists[role]->value[k]};
+    for (int i = 0; i < N_ROLES; i++)
+        for (int k = 0; k < regions[i].texts->n; k++)
+            e->region[options.n_regions++] = (gls_select_region){regions[i].role, regions[i].texts->value[k]};
     options.region = e->region;
     options.test = o->like ? GLS_ROI_TEST_VERTEX : (gls_roi_test)o->roi_test;
     options.either_way = o->either_way;
@@ -372,16 +389,17 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
     const gls_edit_cli *o = e->o;
     gls_tract_run *run = e->run;
-    const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
-                                          &o->exclude_ends, &o->both_ends, &o->all};
+    role_regions regions[N_ROLES];
     const char *const more[] = {
         run->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
         o->assignments,         gls_tract_orient_file(o->orient),   o->crop};
     gls_status status = GLS_OK;
     for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
     for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_run_reads(run, more[i]);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        for (int k = 0; k < regions[i]->n && !status; k++) status = gls_tract_run_reads(run, regions[i]->value[k]);
+    list_regions(o, regions);
+    for (int i = 0; i < N_ROLES; i++)
+        for (int k = 0; k < regions[i].texts->n && !status; k++)
+            status = gls_tract_run_reads(run, regions[i].texts->value[k]);
     return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/region_set.h"
+#include "tractogram/writers.h"
 #include "util/status.h"
 
 /* x, y or z. */
@@ -26,10 +27,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }
-    const char *dot = strrchr(text, '.');
-    bool is_track = dot && (strcmp(dot, ".tck") == 0 || strcmp(dot, ".trk") == 0 || strcmp(dot, ".trx") == 0 ||
-                            strcmp(dot, ".vtk") == 0);
-    if (!is_track) {
+    if (!gls_tractogram_is_name(text)) {
         gls_status status = gls_region_centre_of("orient", text, o->centre);
         o->orientation.centre = o->centre;
         return status;

@@ -1,5 +1,6 @@
 /* `glslines score` without a tractogram: tracks the built-in phantom with every model and direction getter, and scores.
  */
+#include "track/track_params.h"
 #include "workflow/method_scores.h"
 
 #include <cJSON.h>
@@ -23,7 +24,8 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
     /* a getter without a model is scored once */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
-        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) && dg != GLS_DG_SEEDTEST;
+        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
+               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
@@ -101,7 +103,8 @@ gls_status gls_tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
     gls_text text = {0};
     if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
-    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg - 1 == GLS_DG_BOOT)
+    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
+        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
     gls_method_scores *scores = calloc(1, sizeof *scores);
     gls_status status = scores ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");

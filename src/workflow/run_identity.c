@@ -1,5 +1,7 @@
-/* --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
+/* The identity of a run of tracking: the parameters and contents on which streamlines depend. By it runs know their
+ * earlier results: shards, the journal of --resume, and the outputs of --skip-existing. */
 #include <cJSON.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,62 @@
 #include "workflow/job.h"
 #include "workflow/run_params.h"
 #include "workflow/sidecar.h"
+
+#define MAX_HASHES 32
+
+/* --- The identity. */
+
+static uint64_t hash_image(const gls_image *image)
+{
+    return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
+}
+
+/* Hashes the contents that were read. Names of files may differ between machines. */
+static uint64_t hash_inputs(const gls_job_inputs *in)
+{
+    static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
+                                GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
+                                GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
+    const gls_gradients *g = in->series.gradients;
+    uint64_t part[MAX_HASHES] = {0};
+    size_t n = 0;
+    part[n++] = gls_hash(in->grid->dim, sizeof in->grid->dim);
+    part[n++] = gls_hash(in->grid->affine, sizeof in->grid->affine);
+    part[n++] = hash_image(in->series.dwi);
+    part[n++] = hash_image(in->mask);
+    part[n++] = hash_image(in->roi);
+    part[n++] = hash_image(in->stop_map);
+    part[n++] = hash_image(in->odf_image);
+    part[n++] = g ? gls_hash(g->bval, g->n * sizeof *g->bval) : 0;
+    part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
+    part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
+    part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
+    part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
+        part[n] = gls_input_file_identity(&in->file[texts[i]]);
+    }
+    return gls_hash(part, n * sizeof *part);
+}
+
+gls_status gls_job_identify(gls_job *job)
+{
+    gls_status status = gls_params_identity(&job->options, &job->params, &job->identity.parameters);
+    if (!status) job->identity.inputs = hash_inputs(&job->inputs);
+    job->shard.parameters = job->identity.parameters;
+    job->shard.inputs = job->identity.inputs;
+    return status;
+}
+
+gls_status gls_job_hash_others(gls_job *job)
+{
+    const gls_job_inputs *in = &job->inputs;
+    uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
+    gls_status status = gls_sinks_hash(job, &part[2]);
+    if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);
+    return status;
+}
+
+/* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 
 static const cJSON *at(const cJSON *object, const char *key)
 {
@@ -52,10 +110,8 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
 {
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
-    gls_params_keep_identity(own);
-    gls_params_keep_identity(found);
     own = gls_json_written(own);
-    const char *other = own && found ? gls_json_difference(own, found) : "parameters";
+    const char *other = own && found ? gls_params_difference(own, found) : "parameters";
     snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
     cJSON_Delete(found);
@@ -75,15 +131,6 @@ static const char *other_input(const gls_job *job, const cJSON *root)
             return file->role;
     }
     return NULL;
-}
-
-gls_status gls_job_hash_others(gls_job *job)
-{
-    const gls_job_inputs *in = &job->inputs;
-    uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
-    gls_status status = gls_sinks_hash(job, &part[2]);
-    if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);
-    return status;
 }
 
 static bool exists(const char *path)
@@ -188,4 +235,36 @@ gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
         text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_fail(GLS_ERR_MEMORY, "out of memory");
     free(text);
     return status;
+}
+
+/* --- The journal of --resume: opening it, and recording the outputs. */
+
+gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
+{
+    char identity[256], origin[256];
+    const gls_device_info *d = job->device;
+    if (!job->journal) return GLS_OK;
+    snprintf(identity, sizeof identity,
+             "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
+             " records=%zu version=%.100s",
+             job->identity.parameters, job->identity.inputs, job->shard.index, job->shard.count,
+             gls_seeds_count(job->inputs.seeds), sizeof(gls_outcome), gls_version());
+    snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
+    gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
+    if (!status && strcmp(gls_journal_origin(*journal), origin) != 0)
+        gls_log(GLS_LOG_WARNING, "%s: was begun on another device (%s): the rest may be rounded in another way",
+                job->journal, gls_journal_origin(*journal));
+    return status;
+}
+
+gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group)
+{
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    struct stat info;
+    size_t n = 0;
+    if (!journal) return GLS_OK;
+    for (size_t i = 0; i < group->n && n < GLS_JOURNAL_MAX_FILES; i++)
+        if (fstat(group->output[i].fd, &info) == 0)
+            file[n++] = (gls_journal_file){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    return gls_journal_complete(journal, file, n);
 }

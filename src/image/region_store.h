@@ -1,0 +1,128 @@
+/* Regions: how one is read, and where all lie, for tracking and for filters of streamlines. */
+#ifndef GLS_IMAGE_REGION_STORE_H
+#define GLS_IMAGE_REGION_STORE_H
+
+#include <glslines/regions.h>
+
+#include "util/maths.h"
+
+/* --- Single regions, from text or from images. */
+
+typedef struct gls_region_sphere {
+    double centre[3], radius; /* world mm */
+    uint32_t bits;
+} gls_region_sphere;
+
+/* A single region: voxels of a grid, or a sphere. */
+typedef struct gls_region_area {
+    uint8_t *inside; /* 1 for voxels of the region, one byte for each voxel of the grid; NULL: a sphere */
+    gls_grid grid;
+    uint64_t voxels; /* number of voxels in the region */
+    bool is_graded;  /* some values of the image lie between 0 and 1, so that it may not be a mask */
+    gls_region_sphere sphere;
+} gls_region_area;
+/* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a
+ * failure. */
+gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
+/* Makes a region of the voxels > 0 of an image. */
+gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
+/* Widens a region by mm: adds voxels whose centre is that near to the centre of one of its voxels; increases the radius
+ * of a sphere. */
+gls_status gls_region_area_widen(gls_region_area *area, double mm);
+/* For each voxel of the grid the squared distance, in mm, of its centre to that of the nearest voxel of the region;
+ * from malloc. Not for spheres. */
+gls_status gls_region_area_distances(const gls_region_area *area, double **square);
+/* Whether gls_region_area_widen() adds a voxel at this squared distance. */
+bool gls_region_is_within(double square, double mm);
+/* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
+void gls_region_area_centre(const gls_region_area *area, double centre[3]);
+/* Splits a region into its two largest blobs of voxels that share faces, edges or corners. Order: along the axis on
+ * which the blobs lie furthest apart, the left, posterior or inferior one first. GLS_ERR_INPUT: fewer than two blobs,
+ * or a sphere. */
+gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
+/* Frees the voxels of the region. */
+void gls_region_area_finish(gls_region_area *area);
+
+/* Index of the voxel nearest to p, in voxel coordinates. Returns false outside the grid. */
+bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel);
+/* Voxel coordinates of the voxel with this index. */
+void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
+
+/* Reads a region and returns its centre, world mm, like gls_region_area_centre(). */
+gls_status gls_region_centre_of(const char *option, const char *text, double centre[3]);
+
+/* A range of labels of an image. */
+typedef struct gls_label_range {
+    uint32_t first, last;
+} gls_label_range;
+#define GLS_REGION_MAX_RANGES 256
+
+/* The parts of a region's text. */
+typedef struct gls_region_text {
+    bool is_sphere;
+    double number[4];
+    char *path; /* path of an image; from malloc */
+    gls_label_range range[GLS_REGION_MAX_RANGES];
+    size_t n_ranges; /* 0: the region is all voxels > 0 */
+} gls_region_text;
+/* Splits the text of a region. GLS_ERR_ARGUMENT for an invalid text. option: for messages. */
+gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *parsed);
+
+/* --- All regions, by grid. */
+
+/* The regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
+typedef struct gls_region_place {
+    gls_grid grid;
+    double inverse[3][4];   /* world mm to voxels */
+    uint32_t *voxel;        /* NULL: a sphere */
+    double low[3], high[3]; /* box of voxels with regions; corners at whole numbers */
+    int low_voxel[3], high_voxel[3];
+    gls_region_sphere sphere;
+    uint32_t sphere_set; /* the set of the sphere's region */
+} gls_region_place;
+
+typedef struct gls_region_store {
+    double slack; /* corners of equal grids may differ by this much, mm; 0: equal grids have equal matrices */
+    size_t n_places, n_sets;
+    gls_region_place *place;
+    /* set s consists of set[first[s]] .. set[first[s + 1] - 1]; set 0 is empty; the list serves all places */
+    size_t *first;
+    uint32_t *set;
+} gls_region_store;
+
+/* GLS_ERR_MEMORY. Call gls_region_store_finish() even after a failure. */
+gls_status gls_region_store_init(gls_region_store *store, double slack);
+void gls_region_store_finish(gls_region_store *store);
+/* Whether two grids are equal, but for the slack of a store. */
+bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
+/* Number of the place of this grid; n_places: the store has none. */
+size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
+/* Adds an area as the region of this number, at *place. Returns false if memory runs out. */
+bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *place);
+/* Set of a point, world mm, among the regions of this place. */
+uint32_t gls_region_place_at(const gls_region_place *place, const float point[3]);
+
+static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, size_t region)
+{
+    for (size_t i = s->first[set]; i < s->first[set + 1]; i++)
+        if (s->set[i] == region) return true;
+    return false;
+}
+
+/* Set of the voxel whose indices are these whole numbers; 0 outside the box of voxels with regions. */
+static inline uint32_t gls_region_place_voxel(const gls_region_place *p, const double v[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= p->low[a] && v[a] < p->high[a])) return 0;
+    return p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]];
+}
+
+/* Coordinates of a point, world mm, in the grid of a place: voxel i reaches from i to i + 1. */
+static inline void gls_region_place_corner(const gls_region_place *p, const float point[3], double c[3])
+{
+    const double at[3] = {point[0], point[1], point[2]};
+    gls_affine_apply((const double(*)[4])p->inverse, at, c);
+    for (int a = 0; a < 3; a++) c[a] += 0.5;
+}
+
+#endif
