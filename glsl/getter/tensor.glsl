@@ -71,7 +71,19 @@ Corners corners_of(vec3 p)
     return c;
 }
 
-uint voxel_number(vec3 v) { return uint(v.x) + uint(GRID_NX) * (uint(v.y) + uint(GRID_NY) * uint(v.z)); }
+// Number of the voxel at corner k, whose bits say whether it lies at the high end of x, y and z.
+uint corner_voxel(Corners c, int k)
+{
+    vec3 v = mix(c.low, c.high, vec3((k & 1) != 0, (k & 2) != 0, (k & 4) != 0));
+    return uint(v.x) + uint(GRID_NX) * (uint(v.y) + uint(GRID_NY) * uint(v.z));
+}
+
+// Signs of a block of 128 volumes in a voxel: one bit each.
+uvec4 signs_of(uint voxel, int block, Draw draw)
+{
+    return philox(uvec4(voxel, DRAW_SIGNS ^ (uint(block) << 8), draw.seed_lo, draw.seed_hi),
+                  uvec2(params.key_lo, params.key_hi));
+}
 #endif
 
 Tensor tensor_at(vec3 p, Draw draw)
@@ -80,8 +92,10 @@ Tensor tensor_at(vec3 p, Draw draw)
     float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if TENSOR_BOOTSTRAP
     Corners c = corners_of(p);
+#if TENSOR_SIGNS_KEPT
     uvec4 signs[8];
     int drawn = -1; // the block of 128 volumes that signs are of
+#endif
 #endif
 #define TILES(i, n_tiles, first)                                                                                  \
     for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
@@ -94,21 +108,24 @@ Tensor tensor_at(vec3 p, Draw draw)
         }                                                                                                         \
     }
 #if TENSOR_BOOTSTRAP
+#if TENSOR_SIGNS_KEPT
+#define DRAW_BLOCK(block)                                                               \
+    if (drawn != (block)) {                                                             \
+        drawn = block;                                                                  \
+        for (int k = 0; k < 8; k++) signs[k] = signs_of(corner_voxel(c, k), block, draw); \
+    }
+#define SIGNS(k, block) signs[k]
+#else
+#define DRAW_BLOCK(block)
+#define SIGNS(k, block) signs_of(corner_voxel(c, k), block, draw)
+#endif
 #define ADD_RESIDUALS(i, t)                                                                                       \
-    if (drawn != quad / 32) {                                                                                     \
-        drawn = quad / 32;                                                                                        \
-        for (int k = 0; k < 8; k++) {                                                                             \
-            bvec3 high = bvec3((k & 1) != 0, (k & 2) != 0, (k & 4) != 0);                                         \
-            uint voxel = voxel_number(mix(c.low, c.high, vec3(high)));                                            \
-            signs[k] = philox(uvec4(voxel, DRAW_SIGNS ^ (uint(drawn) << 8), draw.seed_lo, draw.seed_hi),          \
-                              uvec2(params.key_lo, params.key_hi));                                               \
-        }                                                                                                         \
-    }                                                                                                             \
+    DRAW_BLOCK(quad / 32)                                                                                         \
     for (int k = 0; k < 8; k++) {                                                                                 \
         ivec3 high = ivec3(k & 1, k >> 1 & 1, k >> 2);                                                            \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
         vec4 r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                     \
-        uvec4 flip = (signs[k] >> uint(quad % 32)) << 31;                                                         \
+        uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
         s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
     }
 #else
