@@ -54,28 +54,30 @@ struct Tensor {
 #if TENSOR_BOOTSTRAP
 // The corners of the cell around a point, for the residuals.
 struct Corners {
-    vec3 low, high; // voxels
     vec3 f;
-    ivec3 texel, further;
+    ivec3 texel, further; // of the low corner, and to the high one
+    uint voxel;           // number of the low corner
 };
 
 Corners corners_of(vec3 p)
 {
     Corners c;
     vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
-    c.low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
-    c.f = q - c.low;
-    c.high = min(c.low + 1.0, GRID - 1.0);
-    c.texel = texel_of(c.low);
-    c.further = ivec3(c.high - c.low);
+    vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
+    c.f = q - low;
+    c.texel = texel_of(low);
+    c.further = ivec3(min(low + 1.0, GRID - 1.0) - low);
+    c.voxel = uint(low.x) + uint(GRID_NX) * (uint(low.y) + uint(GRID_NY) * uint(low.z));
     return c;
 }
 
-// Number of the voxel at corner k, whose bits say whether it lies at the high end of x, y and z.
+// Whether corner k lies at the high end of x, y and z.
+ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
+
 uint corner_voxel(Corners c, int k)
 {
-    vec3 v = mix(c.low, c.high, vec3((k & 1) != 0, (k & 2) != 0, (k & 4) != 0));
-    return uint(v.x) + uint(GRID_NX) * (uint(v.y) + uint(GRID_NY) * uint(v.z));
+    uvec3 away = uvec3(c.further * corner_high(k));
+    return c.voxel + away.x + uint(GRID_NX) * (away.y + uint(GRID_NY) * away.z);
 }
 
 // Signs of a block of 128 volumes in a voxel: one bit each.
@@ -122,7 +124,7 @@ Tensor tensor_at(vec3 p, Draw draw)
 #define ADD_RESIDUALS(i, t)                                                                                       \
     DRAW_BLOCK(quad / 32)                                                                                         \
     for (int k = 0; k < 8; k++) {                                                                                 \
-        ivec3 high = ivec3(k & 1, k >> 1 & 1, k >> 2);                                                            \
+        ivec3 high = corner_high(k);                                                                              \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
         vec4 r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                     \
         uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
