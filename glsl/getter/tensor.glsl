@@ -126,7 +126,9 @@ Tensor tensor_at(vec3 p, Draw draw)
     for (int k = 0; k < 8; k++) {                                                                                 \
         ivec3 high = corner_high(k);                                                                              \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
-        vec4 r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                     \
+        vec4 r = vec4(0.0);                                                                                       \
+        if (TENSOR_SIGNS_KEPT != 0 || k % 4 != 0 || ALWAYS) /* four corners are on their way at a time */         \
+            r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                      \
         uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
         s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
     }

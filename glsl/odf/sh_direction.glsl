@@ -12,10 +12,9 @@ vec3 tiles_at;
 
 void take_coefficients(vec3 p) { tiles_at = volume_base(p); }
 
-// Six tiles are on their way at a time: Mesa puts the loads of a stretch without branches in front of it, so every sixth
-// has a branch, whose outcome (always yes) the compiler does not know.
+// Six tiles are on their way at a time.
 #define SH_TILE(i, t) \
-    if ((t) % 6 != 0 || params.n_items > 0u) tile = VOLUME_TILE(i, t, tiles_at);
+    if ((t) % 6 != 0 || ALWAYS) tile = VOLUME_TILE(i, t, tiles_at);
 #define CHANNEL(j) tile[(j) % 4]
 #else
 #define SH_TILE(i, t)
