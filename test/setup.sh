@@ -100,7 +100,9 @@ copy_licences() { # FOLDER LIBRARY...
     shift
     mkdir -p "$folder"
     for library in "$@"; do
-        package=$(dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2> /dev/null | sed -n 's/[:,].*//p' | head -n 1)
+        # the file itself, as packages have it with /usr in front or without: cross-compilers bring others of its name
+        file=$(readlink -f "$library")
+        package=$(dpkg-query -S "$file" "${file#/usr}" 2> /dev/null | sed -n 's/[:,].*//p' | head -n 1)
         cp "/usr/share/doc/${package:-$library}/copyright" "$folder/${package:-$(basename "$library")}" || { say "error: no licence of $library"; return 1; }
     done
 }

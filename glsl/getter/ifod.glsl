@@ -9,6 +9,7 @@
 #include "base/math.glsl"
 #include "base/model.glsl"
 #define OWN_PLACES IFOD_ARCS
+#define TILES_IN_TURN (IFOD_ARCS && IFOD_LOOPED)
 #include "odf/sh_direction.glsl"
 #include "getter/arc.glsl"
 

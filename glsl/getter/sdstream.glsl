@@ -2,6 +2,7 @@
 #include "base/packed.glsl"
 #include "base/model.glsl"
 #define OWN_PLACES 0
+#define TILES_IN_TURN 0
 #include "odf/sh_direction.glsl"
 
 void prepare_getter() {}
@@ -34,7 +35,8 @@ Slope slope_along(vec3 t)
         q = r;                                                                                                    \
     }
 #define SH_ZONAL(j) value += CHANNEL(j) * q.x; gradient.z += CHANNEL(j) * q.y; z2 += CHANNEL(j) * q.z;
-#define SH_PAIR(j, k) with_re += CHANNEL(j) * q; with_im += CHANNEL(k) * q;
+#define SH_COSINE(j) with_re += CHANNEL(j) * q;
+#define SH_SINE(j) with_im += CHANNEL(j) * q;
 #define SH_TURN                                                                                                   \
     re_2 = re_1, im_2 = im_1, re_1 = re, im_1 = im, order += 1.0;                                                 \
     re = re_1 * t.x - im_1 * t.y;                                                                                 \
@@ -56,7 +58,8 @@ Slope slope_along(vec3 t)
 #undef SH_FIRST_Z
 #undef SH_NEXT
 #undef SH_ZONAL
-#undef SH_PAIR
+#undef SH_COSINE
+#undef SH_SINE
 #undef SH_TURN
 #undef SH_ORDER_END
     return Slope(value, gradient, mat3(xx, xy, xz, xy, -xx, yz, xz, yz, z2));

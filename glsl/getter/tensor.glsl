@@ -54,24 +54,38 @@ struct Tensor {
 #if TENSOR_BOOTSTRAP
 // The corners of the cell around a point, for the residuals.
 struct Corners {
-    vec3 low, high; // voxels
     vec3 f;
-    ivec3 texel, further;
+    ivec3 texel, further; // of the low corner, and to the high one
+    uint voxel;           // number of the low corner
 };
 
 Corners corners_of(vec3 p)
 {
     Corners c;
     vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
-    c.low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
-    c.f = q - c.low;
-    c.high = min(c.low + 1.0, GRID - 1.0);
-    c.texel = texel_of(c.low);
-    c.further = ivec3(c.high - c.low);
+    vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
+    c.f = q - low;
+    c.texel = texel_of(low);
+    c.further = ivec3(min(low + 1.0, GRID - 1.0) - low);
+    c.voxel = uint(low.x) + uint(GRID_NX) * (uint(low.y) + uint(GRID_NY) * uint(low.z));
     return c;
 }
 
-uint voxel_number(vec3 v) { return uint(v.x) + uint(GRID_NX) * (uint(v.y) + uint(GRID_NY) * uint(v.z)); }
+// Whether corner k lies at the high end of x, y and z.
+ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
+
+uint corner_voxel(Corners c, int k)
+{
+    uvec3 away = uvec3(c.further * corner_high(k));
+    return c.voxel + away.x + uint(GRID_NX) * (away.y + uint(GRID_NY) * away.z);
+}
+
+// Signs of a block of 128 volumes in a voxel: one bit each.
+uvec4 signs_of(uint voxel, int block, Draw draw)
+{
+    return philox(uvec4(voxel, DRAW_SIGNS ^ (uint(block) << 8), draw.seed_lo, draw.seed_hi),
+                  uvec2(params.key_lo, params.key_hi));
+}
 #endif
 
 Tensor tensor_at(vec3 p, Draw draw)
@@ -80,8 +94,10 @@ Tensor tensor_at(vec3 p, Draw draw)
     float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if TENSOR_BOOTSTRAP
     Corners c = corners_of(p);
+#if TENSOR_SIGNS_KEPT
     uvec4 signs[8];
     int drawn = -1; // the block of 128 volumes that signs are of
+#endif
 #endif
 #define TILES(i, n_tiles, first)                                                                                  \
     for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
@@ -94,21 +110,26 @@ Tensor tensor_at(vec3 p, Draw draw)
         }                                                                                                         \
     }
 #if TENSOR_BOOTSTRAP
+#if TENSOR_SIGNS_KEPT
+#define DRAW_BLOCK(block)                                                               \
+    if (drawn != (block)) {                                                             \
+        drawn = block;                                                                  \
+        for (int k = 0; k < 8; k++) signs[k] = signs_of(corner_voxel(c, k), block, draw); \
+    }
+#define SIGNS(k, block) signs[k]
+#else
+#define DRAW_BLOCK(block)
+#define SIGNS(k, block) signs_of(corner_voxel(c, k), block, draw)
+#endif
 #define ADD_RESIDUALS(i, t)                                                                                       \
-    if (drawn != quad / 32) {                                                                                     \
-        drawn = quad / 32;                                                                                        \
-        for (int k = 0; k < 8; k++) {                                                                             \
-            bvec3 high = bvec3((k & 1) != 0, (k & 2) != 0, (k & 4) != 0);                                         \
-            uint voxel = voxel_number(mix(c.low, c.high, vec3(high)));                                            \
-            signs[k] = philox(uvec4(voxel, DRAW_SIGNS ^ (uint(drawn) << 8), draw.seed_lo, draw.seed_hi),          \
-                              uvec2(params.key_lo, params.key_hi));                                               \
-        }                                                                                                         \
-    }                                                                                                             \
+    DRAW_BLOCK(quad / 32)                                                                                         \
     for (int k = 0; k < 8; k++) {                                                                                 \
-        ivec3 high = ivec3(k & 1, k >> 1 & 1, k >> 2);                                                            \
+        ivec3 high = corner_high(k);                                                                              \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
-        vec4 r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                     \
-        uvec4 flip = (signs[k] >> uint(quad % 32)) << 31;                                                         \
+        vec4 r = vec4(0.0);                                                                                       \
+        if (TENSOR_SIGNS_KEPT != 0 || k % 4 != 0 || ALWAYS) /* four corners are on their way at a time */         \
+            r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                      \
+        uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
         s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
     }
 #else

@@ -5,6 +5,19 @@
 // before.
 //
 // OWN_PLACES: every lane has coefficients at a place of its own; otherwise all lanes of a streamline share one place.
+// TILES_IN_TURN: a tile is read when its turn comes. With all of them in registers a Radeon before RDNA keeps three waves
+// instead of four. A CPU renderer, whose registers are memory anyway, reads all at first.
+#if TILES_IN_TURN
+vec3 tiles_at;
+
+void take_coefficients(vec3 p) { tiles_at = volume_base(p); }
+
+// Six tiles are on their way at a time.
+#define SH_TILE(i, t) \
+    if ((t) % 6 != 0 || ALWAYS) tile = VOLUME_TILE(i, t, tiles_at);
+#define CHANNEL(j) tile[(j) % 4]
+#else
+#define SH_TILE(i, t)
 #if OWN_PLACES
 float channels[VOLUME_CHANNELS];
 #define CHANNEL(i) channels[i]
@@ -37,6 +50,7 @@ void take_coefficients(vec3 p)
     lane_sync();
 #endif
 }
+#endif
 
 // Whether there is a FOD at p: voxels in which it is 0 count as outside the image, as in MRtrix3.
 bool has_fod(vec3 p)
@@ -48,11 +62,15 @@ bool has_fod(vec3 p)
 float amplitude_along(vec3 t)
 {
     float zz = t.z * t.z, sum = 0.0, re = 1.0, im = 0.0, with_re, with_im, q, before;
+#if TILES_IN_TURN
+    vec4 tile = vec4(0.0);
+#endif
 #define SH_FIRST(k) q = k; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_FIRST_Z(k) q = (k) * t.z; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_NEXT(f, g, h) { float r = ((f) * zz + (g)) * q + (h) * before; before = q; q = r; }
 #define SH_ZONAL(j) sum += CHANNEL(j) * q;
-#define SH_PAIR(j, k) with_re += CHANNEL(j) * q; with_im += CHANNEL(k) * q;
+#define SH_COSINE(j) with_re += CHANNEL(j) * q;
+#define SH_SINE(j) with_im += CHANNEL(j) * q;
 #define SH_TURN { float r = re * t.x - im * t.y; im = re * t.y + im * t.x; re = r; }
 #define SH_ORDER_END sum += re * with_re + im * with_im;
 #include <sh_rows>
@@ -60,7 +78,8 @@ float amplitude_along(vec3 t)
 #undef SH_FIRST_Z
 #undef SH_NEXT
 #undef SH_ZONAL
-#undef SH_PAIR
+#undef SH_COSINE
+#undef SH_SINE
 #undef SH_TURN
 #undef SH_ORDER_END
     return sum;

@@ -1,5 +1,6 @@
 /* Every option of every command, from the program's own tables: a good value is taken and stands where it belongs, bad
- * ones end the program itself with exit code 2 and one line that names the option. Usage: every_option TOOL. */
+ * ones are refused in one line that names the option, the first of them by the program itself, with exit code 2. Usage:
+ * every_option TOOL. */
 #include <math.h>
 #include <setjmp.h>
 #include <spawn.h>
@@ -136,7 +137,8 @@ static int run(char *const *argv, char *text, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void try_bad(const cmd_command *command, const gls_option *option, const char *value)
+/* The program itself ends with exit code 2 and one line that names the option. */
+static void run_bad(const cmd_command *command, const gls_option *option, const char *value)
 {
     char text[4096], name[128];
     line l;
@@ -148,22 +150,38 @@ static void try_bad(const cmd_command *command, const gls_option *option, const 
         fail_msg("%s %s: exit code %d, '%s'", command->name, l.argv[2], code, text);
 }
 
+/* The parser, whose refusals the program prints as they are, names the option in one line. */
+static void parse_bad(const cmd_command *command, const gls_option *option, const char *value)
+{
+    static cmd_values values;
+    static cmd_arguments arguments;
+    char error[1024] = "", name[128];
+    line l;
+    memset(&values, 0, sizeof values);
+    command->set_defaults(values.bytes);
+    write_line(&l, command, option, value);
+    snprintf(name, sizeof name, "--%s", option->name);
+    if (cmd_options_parse(command, WORDS, l.argv, 2, &values, &arguments, error, sizeof error) ||
+        !strstr(error, name) || strchr(error, '\n'))
+        fail_msg("%s %s: '%s'", command->name, l.argv[2], error);
+}
+
 static void try_all_bad(const cmd_command *command, const gls_option *option)
 {
     const gls_range r = option->range;
     char text[64];
     const bool text_only = option->kind == GLS_KIND_STRING || option->kind == GLS_KIND_STRINGS;
-    try_bad(command, option, text_only ? "" : "no:such:value");
+    run_bad(command, option, text_only ? "" : "no:such:value");
     if (!gls_option_is_number(option)) return;
-    try_bad(command, option, "1e39"); /* single precision has no such number */
-    try_bad(command, option, "-1e39");
-    if (r.min == 0 && r.min_open) try_bad(command, option, "1e-60");
+    parse_bad(command, option, "1e39"); /* single precision has no such number */
+    parse_bad(command, option, "-1e39");
+    if (r.min == 0 && r.min_open) parse_bad(command, option, "1e-60");
     if (isfinite(r.min)) {
         snprintf(text, sizeof text, "%.9g", r.min_open ? r.min : r.min - 1);
-        try_bad(command, option, text);
+        parse_bad(command, option, text);
     } else if (isfinite(r.max)) {
         snprintf(text, sizeof text, "%.9g", r.max + 1);
-        try_bad(command, option, text);
+        parse_bad(command, option, text);
     }
 }
 

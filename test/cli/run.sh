@@ -17,21 +17,18 @@ run() {
     checks=$((checks + 1))
 }
 
-# fails CODE TEXT ARGUMENTS... : a failure as it has to be. TEXT stands in the message.
+# fails CODE TEXT ARGUMENTS... : a failure as it has to be: with -q the one line is all there is, but for warnings. TEXT stands in it. (Failures without -q: expect, in common.sh.)
 fails() {
     want=$1
     text=$2
     shift 2
-    run "$@"
+    run "$@" -q
     [ "$code" -eq "$want" ] || note "exit code $code, not $want: $*"
     [ "$(errors)" -eq 1 ] || note "$(errors) error lines, not 1: $*"
+    [ "$(grep -vc "^glslines: warning: " "$work/stderr")" -eq 1 ] || note "not one line with -q: $*"
     grep '^glslines: ' "$work/stderr" | grep -v '^glslines: warning: ' | grep -qF -e "$text" || note "the message does not name '$text': $*"
     [ -z "$(find "$work/out" -type f)" ] || note "files left behind: $(find "$work/out" -type f | tr '\n' ' '): $*"
     [ "$(find "$work/in" "$work/bad" -type f | sort | cksum)" = "$inputs" ] || note "files beside the inputs: $*"
-    rm -rf "$work/out" && mkdir "$work/out"
-    # with -q the one line is all there is, but for warnings
-    run "$@" -q
-    [ "$(grep -vc "^glslines: warning: " "$work/stderr")" -eq 1 ] || note "not one line with -q: $*"
     rm -rf "$work/out" && mkdir "$work/out"
 }
 

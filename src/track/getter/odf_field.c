@@ -15,6 +15,7 @@ typedef struct odf_fill {
     float scale;
     bool per_voxel;
     size_t n_channels;
+    const uint32_t *place; /* channel of each coefficient; NULL: its number */
 } odf_fill;
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");
@@ -41,6 +42,11 @@ static void coefficient_block(const void *user, size_t first, size_t count, floa
     size_t k = f->odf->parts->n_inputs;
     gls_odf_sh_block(f->odf, first, count, rows, scratch);
     for (size_t i = 0; i < k * GLS_FIELD_BLOCK; i++) rows[i] *= f->scale;
+    if (f->place) {
+        memcpy(scratch, rows, k * GLS_FIELD_BLOCK * sizeof *rows);
+        for (size_t j = 0; j < k; j++)
+            memcpy(rows + f->place[j] * GLS_FIELD_BLOCK, scratch + j * GLS_FIELD_BLOCK, GLS_FIELD_BLOCK * sizeof *rows);
+    }
     memset(rows + k * GLS_FIELD_BLOCK, 0, (f->n_channels - k) * GLS_FIELD_BLOCK * sizeof *rows);
 }
 
@@ -112,10 +118,10 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
 }
 
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
-                              size_t *failed)
+                              const uint32_t *place, size_t *failed)
 {
     const gls_odf_source *odf = input->odf;
-    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels};
+    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels, .place = place};
     float largest = largest_value(odf);
     if (largest <= 0) return fail_empty();
     /* an amplitude is the sum of k coefficients times basis functions, whose root mean square over the sphere is 1 /

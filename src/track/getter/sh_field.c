@@ -22,17 +22,42 @@ static double factor(int l, int m)
     return sqrt(((double)l * l - (double)m * m) / (4.0 * l * l - 1));
 }
 
-/* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
-static void append_order(gls_text *out, int order, int m, double first)
+/* Channels are numbered as the rows need them, so that a shader may read a tile when its turn comes. */
+static void place_coefficients(int order, uint32_t *place)
 {
+    uint32_t n = 0;
+    for (int m = 0; m <= order; m++)
+        for (int l = m + m % 2; l <= order; l += 2) {
+            int zonal = l * (l + 1) / 2;
+            place[zonal - m] = n++;
+            if (m > 0) place[zonal + m] = n++;
+        }
+}
+
+/* Rows that are written, and the next channel. */
+typedef struct sh_rows {
+    gls_text text;
+    uint32_t channel, tiles_per_texture;
+} sh_rows;
+
+static void append_channel(sh_rows *rows, const char *macro)
+{
+    uint32_t c = rows->channel++, tile = c / 4;
+    if (c % 4 == 0)
+        gls_text_printf(&rows->text, "SH_TILE(%u, %u)\n", tile / rows->tiles_per_texture,
+                        tile % rows->tiles_per_texture);
+    gls_text_printf(&rows->text, "%s(%u)\n", macro, c);
+}
+
+/* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
+static void append_order(sh_rows *rows, int order, int m, double first)
+{
+    gls_text *out = &rows->text;
     int l = m + m % 2;
     append_call(out, l == m ? "SH_FIRST" : "SH_FIRST_Z", &(double){l == m ? first : first * sqrt(2 * m + 3)}, 1);
     for (; l <= order; l += 2) {
-        int j = l * (l + 1) / 2;
-        if (m == 0)
-            gls_text_printf(out, "SH_ZONAL(%d)\n", j);
-        else
-            gls_text_printf(out, "SH_PAIR(%d, %d)\n", j - m, j + m);
+        append_channel(rows, m == 0 ? "SH_ZONAL" : "SH_COSINE");
+        if (m > 0) append_channel(rows, "SH_SINE");
         double a = factor(l + 1, m), b = l > 0 ? factor(l, m) : 0, f = 1 / (factor(l + 2, m) * a),
                c = l > m ? factor(l - 1, m) : 0;
         if (l + 2 <= order) append_call(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);
@@ -41,18 +66,18 @@ static void append_order(gls_text *out, int order, int m, double first)
 }
 
 /* Rows for the basis GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
-static char *rows_of(int order)
+static char *rows_of(int order, const gls_field_plan *field)
 {
-    gls_text out = {0};
+    sh_rows rows = {.tiles_per_texture = field->textures.tiles_per};
     double first = sqrt(0.25 / acos(-1.0));
     for (int m = 0; m <= order; m++) {
         if (m > 0) {
-            gls_text_puts(&out, "SH_TURN\n");
+            gls_text_puts(&rows.text, "SH_TURN\n");
             first *= -sqrt((2.0 * m + 1) / (2.0 * m)) * (m == 1 ? sqrt(2) : 1);
         }
-        append_order(&out, order, m, first);
+        append_order(&rows, order, m, first);
     }
-    return gls_text_take(&out);
+    return gls_text_take(&rows.text);
 }
 
 gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input)
@@ -68,8 +93,10 @@ gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_in
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed)
 {
+    uint32_t place[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2];
     (void)params;
-    return gls_odf_field_fill(models, n, input, true, failed);
+    place_coefficients(input->odf->order, place);
+    return gls_odf_field_fill(models, n, input, true, place, failed);
 }
 
 gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *model)
@@ -83,6 +110,7 @@ gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *m
                           request->limits, request->n_units, &model->field);
     if (status) return status;
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4, "coefficients in whole tiles");
-    gls_define_slot(d, "sh_rows", rows_of(odf->order), "polynomials of the basis functions, order by order");
+    gls_define_slot(d, "sh_rows", rows_of(odf->order, &model->field),
+                    "polynomials of the basis functions, order by order");
     return GLS_OK;
 }
