@@ -58,6 +58,12 @@ typedef struct option_row {
 static const option_row rows[] = {
     {"probtrackx2", "samples", "--bedpostx DIR, the folder that the samples lie in"},
     {"probtrackx2", "out", "--fdt-paths FILE and --waytotal FILE; -o none writes no tractogram"},
+    {"probtrackx2", "ompl", "--fdt-lengths FILE"},
+    {"probtrackx2", "pd", "--distance-correction"},
+    {"probtrackx2", "network", "--fdt-network LABELS:FILE, one image of all regions; seeds: --roi LABELS"},
+    {"probtrackx2", "omatrix1", "--fdt-matrix1 FILE"},
+    {"probtrackx2", "omatrix2", "--fdt-matrix2 MASK:FILE"},
+    {"probtrackx2", "omatrix3", "--fdt-matrix3 MASK:FILE"},
     {"probtrackx2", "nsamples", "--seeds-per-voxel N"},
     {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both halves together"},
     {"probtrackx2", "steplength", "--step-size Xmm"},

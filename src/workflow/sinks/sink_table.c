@@ -12,8 +12,10 @@
 
 /* One row for each kind. Columns reach the tractogram, and files the sidecar, in this order. */
 static const gls_sink_kind *const kinds[] = {
-    &gls_density_kind, &gls_dec_kind,     &gls_connectome_kind, &gls_weights_kind,   &gls_profile_kind,
-    &gls_sample_kind,  &gls_segment_kind, &gls_seeds_kind,      &gls_fdt_paths_kind, &gls_waytotal_kind,
+    &gls_density_kind,     &gls_dec_kind,          &gls_connectome_kind,  &gls_weights_kind,     &gls_profile_kind,
+    &gls_sample_kind,      &gls_segment_kind,      &gls_seeds_kind,       &gls_fdt_network_kind, &gls_fdt_paths_kind,
+    &gls_fdt_lengths_kind, &gls_waytotal_kind,     &gls_fdt_matrix1_kind, &gls_fdt_coords1_kind, &gls_fdt_matrix2_kind,
+    &gls_fdt_coords2_kind, &gls_fdt_columns2_kind, &gls_fdt_lookup2_kind, &gls_fdt_matrix3_kind, &gls_fdt_coords3_kind,
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 _Static_assert(N_KINDS <= GLS_MAX_SINKS, "gls_run_sinks has a place for each kind");

@@ -18,7 +18,7 @@
 struct cJSON;
 struct gls_sink_kind;
 
-#define GLS_MAX_SINKS 16
+#define GLS_MAX_SINKS 24
 #define GLS_SINK_MAX_INPUTS 18 /* files of rules or labels, and images */
 #define GLS_SINK_MAX_IMAGES 16
 
@@ -71,7 +71,9 @@ typedef struct gls_sink_kind {
 } gls_sink_kind;
 
 extern const gls_sink_kind gls_density_kind, gls_dec_kind, gls_connectome_kind, gls_weights_kind, gls_profile_kind,
-    gls_sample_kind, gls_segment_kind, gls_seeds_kind, gls_fdt_paths_kind, gls_waytotal_kind;
+    gls_sample_kind, gls_segment_kind, gls_seeds_kind, gls_waytotal_kind, gls_fdt_network_kind, gls_fdt_paths_kind,
+    gls_fdt_lengths_kind, gls_fdt_matrix1_kind, gls_fdt_matrix2_kind, gls_fdt_matrix3_kind, gls_fdt_coords1_kind,
+    gls_fdt_coords2_kind, gls_fdt_coords3_kind, gls_fdt_columns2_kind, gls_fdt_lookup2_kind;
 
 /* --- For kinds. */
 
