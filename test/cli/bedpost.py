@@ -79,6 +79,7 @@ def write():
     voxel("four.nii", *[(x, 3, 3) for x in FOUR])
     voxel("block.nii", *[(x, y, 3) for x in range(8, 17) for y in range(2, 5)])
     nifti("labels.nii", [voxels(lambda x, y, z: 7 if 8 <= x <= 16 else {5: 3, 18: 9}.get(x, 0))])
+    voxel("far.nii", (12, 1, 1))
     voxel("x18.nii", *[(18, y, z) for y in range(7) for z in range(7)])
     voxel("x5.nii", *[(5, y, z) for y in range(7) for z in range(7)])
 
@@ -105,6 +106,13 @@ def check(what, path):
         mean = sum(map(len, lines)) / len(lines)
         assert abs(mean - 32.3) < .5, mean
         assert slopes and all(abs(s + math.tan(.3)) < 2e-3 for s in slopes), slopes[:5]
+    elif what == "avoid":
+        # the half that goes up is gone, the other stays with its 22 points
+        assert len(lines) == 200 and all(len(line) == 22 and far(line) == (12, 1.5) for line in lines)
+    elif what == "waypoint":
+        # a first half that goes down is gone, a second one stays, because the first one has met the region
+        both = sum(len(line) == 40 for line in lines)
+        assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
     elif what == "crossing":
         # the first fibre starts; it is the only one within the angle, so that it goes on
         assert all(abs(abs(b[1] - a[1]) - .5 * math.sin(1.4)) < 2e-3 for line in lines for a, b in zip(line, line[1:]))

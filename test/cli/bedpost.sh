@@ -47,6 +47,19 @@ counted() {
     same row.tck float.tck
     expect 0 $track --bedpostx row --roi seed.nii --include x18.nii --include x5.nii -o include.tck
     same row.tck include.tck
+    # probtrackx2's rule of halves
+    counted row seed.nii avoid --region-rule halves --exclude x18.nii
+    counted row seed.nii waypoint --region-rule halves --include x18.nii
+    for rule in halves halves-any; do
+        expect 0 $track --bedpostx row --roi seed.nii --region-rule $rule --include x18.nii --include x5.nii -o $rule.tck
+        same row.tck $rule.tck
+    done
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-any --include x18.nii --include far.nii -o way_any.tck
+    same waypoint.tck way_any.tck
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
+    says "streamlines  0"
+    expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
+    says "--region-rule halves: not with --stop"
     expect 0 cite row.tck
     says "Behrens"
 
