@@ -72,6 +72,7 @@ static const option_row rows[] = {
     {"probtrackx2", "distthresh", "--min-length MM, of the whole streamline"},
     {"probtrackx2", "sampvox", "--seed-radius MM"},
     {"probtrackx2", "randfib", "--start-fibre first, any, by-f or all, for 0 to 3"},
+    {"probtrackx2", "loopcheck", "--loop-check"},
     {"probtrackx2", "waypoints", "--include IMAGE, once for each, with --region-rule halves (waycond OR: halves-any)"},
     {"probtrackx2", "avoid", "--exclude IMAGE; with --region-rule halves only the half that meets it is lost"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},

@@ -62,6 +62,10 @@ def streamlines(path):
     return lines
 
 
+def bend(x, y):
+    return .02 if x < 16 else math.pi / 3 if y < 3 else math.pi * 2 / 3
+
+
 def write():
     flat = math.pi / 2
     scene("row", [(flat, 1e-4, 1)])
@@ -69,11 +73,16 @@ def write():
     for sign in (1, -1):
         scene(f"oblique{sign}", [(flat, .3, 1)], sign)
     scene("crossing", [(flat, 1.4, .3), (flat, .2, .005), (flat, .05, .3)])
+    for sign in (1, -1):
+        # along x, where FSL counts it from the other side for a positive determinant, then back in turns of 60 degrees
+        scene(f"turn{sign}", [(flat, lambda x, y, z: bend(23 - x if sign > 0 else x, y), 1)], sign)
     scene("weak", [(flat, 1e-4, .3), (flat, .2, .005)])
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
     scene("large", [(flat, 1e-4, lambda *at: 1.5 if at == (12, 3, 3) else 1)])
     scene("many", [(flat, 1e-4, 1)], samples=50)
     voxel("seed.nii", (12, 3, 3))
+    for sign in (1, -1):
+        voxel(f"low{sign}.nii", (12, 2, 3), sign=sign)
     voxel("five.nii", (5, 3, 3))
     voxel("seed-1.nii", (12, 3, 3), sign=-1)
     voxel("four.nii", *[(x, 3, 3) for x in FOUR])
@@ -82,6 +91,34 @@ def write():
     voxel("far.nii", (12, 1, 1))
     voxel("x18.nii", *[(18, y, z) for y in range(7) for z in range(7)])
     voxel("x5.nii", *[(5, y, z) for y in range(7) for z in range(7)])
+
+
+def after_loops(line, start, sign):
+    """What the loop check leaves of the two halves of a line."""
+    left = []
+    for points, reverse in ((line[start:], None), (line[start::-1], line[start:start + 2])):
+        cube, kept, d = {}, [], None
+        for k, p in enumerate(points):
+            v = (23 - p[0] if sign > 0 else -p[0], p[1], p[2])
+            b = tuple(math.floor(x / 5 + .5) for x in v)
+            if k:
+                d = [y - x for x, y in zip(points[k - 1], p)]
+            if d and b in cube and sum(x * y for x, y in zip(d, cube[b])) < 0:
+                break
+            if d:
+                cube[b] = d
+            kept.append(p)
+        left.append(kept)
+    return left[1][:0:-1] + left[0]
+
+
+def check_loops(path, seeds, checked, sign):
+    starts = [int(line.split(",")[1]) for line in open(seeds) if line[0] != "#"]
+    lines, short = streamlines(path), streamlines(checked)
+    want = [after_loops(line, start, int(sign)) for line, start in zip(lines, starts)]
+    assert len(lines) == len(short) == 1000 and sum(a != b for a, b in zip(want, lines)) > 10
+    assert want == short, [(len(a), len(b)) for a, b in zip(want, short) if a != b][:9]
+    print("loops", sum(map(len, lines)), "points,", sum(map(len, short)), "left")
 
 
 def far(line):
@@ -241,6 +278,8 @@ if sys.argv[1] == "write":
     write()
 elif sys.argv[1] == "four":
     check_four()
+elif sys.argv[1] == "loops":
+    check_loops(*sys.argv[2:])
 elif sys.argv[1] == "matrices":
     check_matrices(*sys.argv[2:])
 elif sys.argv[1] == "map":
