@@ -11,17 +11,17 @@ N = SHAPE[0] * SHAPE[1] * SHAPE[2]
 FOUR = (6, 12, 13, 16)
 
 
-def nifti(path, volumes, shape=SHAPE, sign=1):
+def nifti(path, volumes, shape=SHAPE, sign=1, size=1):
     """Volumes are lists of values, x fastest. sign: of the determinant of the affine."""
     head = bytearray(352)
     struct.pack_into("<i", head, 0, 348)
     struct.pack_into("<8h", head, 40, 4, *shape, len(volumes), 1, 1, 1)
     struct.pack_into("<hh", head, 70, 16, 32)
-    struct.pack_into("<8f", head, 76, 1, 1, 1, 1, 1, 1, 1, 1)
+    struct.pack_into("<8f", head, 76, 1, size, size, size, 1, 1, 1, 1)
     struct.pack_into("<f", head, 108, 352)
     head[123] = 2
     struct.pack_into("<hh", head, 252, 0, 1)
-    struct.pack_into("<12f", head, 280, sign, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+    struct.pack_into("<12f", head, 280, sign * size, 0, 0, 0, 0, size, 0, 0, 0, 0, size, 0)
     head[344:348] = b"n+1\0"
     with open(path, "wb") as f:
         f.write(head)
@@ -274,8 +274,42 @@ def check_four():
         assert got == cells, (name, got)
 
 
+# TractSeg's TOM of a bundle along a quarter of a circle, voxels of 2 mm, x mirrored: its radius in voxels, and how thick it is
+ARC, THICK = 18, 2
+
+
+def write_tom():
+    shape = (26, 26, 5)
+    at = [(i % 26, i // 26 % 26, i // 676) for i in range(26 * 26 * 5)]
+    inside = [x > 0 and y > 0 and abs(math.hypot(x, y) - ARC) <= THICK and 1 <= z <= 3 for x, y, z in at]
+    # the tangent in scanner axes: minus x of the image is x of the scanner
+    volumes = [[v / math.hypot(x, y) if i else math.nan for i, (x, y, z) in zip(inside, at) for v in [(y, x, 0)[a]]] for a in range(3)]
+    write = lambda name, v: nifti(name, v, shape, -1, 2)
+    write("tom.nii", volumes)
+    write("tom_mask.nii", [[float(i) for i in inside]])
+    write("tom_b.nii", [[float(i and y <= 2) for i, (x, y, z) in zip(inside, at)]])
+    write("tom_e.nii", [[float(i and x <= 2) for i, (x, y, z) in zip(inside, at)]])
+
+
+def check_arc(path):
+    lines = streamlines(path)
+    assert len(lines) == 200
+    for line in lines:
+        ends = sorted((line[0], line[-1]))
+        assert ends[0][1] < 5 and -5 < ends[1][0], ends
+        assert all(abs(math.hypot(p[0], p[1]) - 2 * ARC) < 2 * THICK + 2 for p in line)
+        length = sum(math.dist(a, b) for a, b in zip(line, line[1:]))
+        # inner and outer arc, without what is missing at either end
+        assert 40 < length < math.pi * (ARC + THICK + 1), length
+    print("arc", len(lines), "streamlines")
+
+
 if sys.argv[1] == "write":
     write()
+elif sys.argv[1] == "tom":
+    write_tom()
+elif sys.argv[1] == "arc":
+    check_arc(sys.argv[2])
 elif sys.argv[1] == "four":
     check_four()
 elif sys.argv[1] == "loops":
