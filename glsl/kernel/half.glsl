@@ -2,8 +2,8 @@
 // are stored.
 #include <guide>
 
-#if TAKES_BACK
-#define POOL_ACCESS restrict // points of half-streamlines that are taken back are read again
+#if TAKES_BACK || LOOP_CHECK
+#define POOL_ACCESS restrict // points are read again
 #else
 #define POOL_ACCESS writeonly
 #endif
@@ -81,6 +81,10 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 #include "kernel/backtrack.glsl"
 #endif
 
+#if LOOP_CHECK
+#include "kernel/loop_check.glsl"
+#endif
+
 // Stores q as the next point of the half-streamline. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
@@ -148,6 +152,10 @@ uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 // or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
 {
+#if LOOP_CHECK
+    uint block = h.block;
+    vec3 before = h.p;
+#endif
     h.p = q;
 #if FRAMED
     // the getter has moved the frame already
@@ -161,6 +169,8 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 #endif
 #if TAKES_BACK
     if (stored) note_arrival(h);
+#elif LOOP_CHECK
+    if (stored && h.n_points % POOL_BLOCK == 1u) loop_note_block(h, block, before);
 #endif
     h.draw.step++;
     return !stored ? HALF_LOST : h.n_points >= params.max_steps ? GLS_END_MAX_LENGTH : GUIDE_GO_ON;
@@ -219,6 +229,10 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         end = end_of_outcome(outcome, memory);
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
+#if LOOP_CHECK
+    else if (loop_closes(h, q, next))
+        end = GLS_END_LOOP;
+#endif
     else
         end = guide_point(q, stored, number + 1u, h.draw, memory);
     bool moves = end == GUIDE_GO_ON || end_keeps_point(end);

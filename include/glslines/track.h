@@ -96,6 +96,14 @@ typedef enum gls_start_fibre {
 } gls_start_fibre;
 #define GLS_START_FIBRE_CHOICES "first|any|by-f|all"
 
+/* What include and exclude regions keep and reject. */
+typedef enum gls_region_rule {
+    GLS_REGION_RULE_STREAMLINE, /* a streamline */
+    GLS_REGION_RULE_HALVES,     /* each half of it, as probtrackx2: all include regions must be met */
+    GLS_REGION_RULE_HALVES_ANY  /* the same, but any include region will do */
+} gls_region_rule;
+#define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any"
+
 /* What is interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
     GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
@@ -121,12 +129,14 @@ typedef enum gls_odf_interpolation {
  *   pft_front have of steps, each rounded up, is 64 at most.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
+ * - region_rule: halves and halves-any not with tissue nor stop_at_all.
  * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
  * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.
  */
 /* clang-format on */
 #define GLS_CHOICE_dg gls_direction_getter
 #define GLS_CHOICE_start_fibre gls_start_fibre
+#define GLS_CHOICE_region_rule gls_region_rule
 #define GLS_CHOICE_boot_retry gls_boot_retry
 #define GLS_CHOICE_boot_start gls_boot_start
 #define GLS_CHOICE_odf_interpolation gls_odf_interpolation

@@ -1,4 +1,4 @@
-"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE | map WHAT MAP WAYTOTAL."""
+"""Scenes of samples as bedpostX writes them, and what is counted in their streamlines: bedpost.py write FOLDER SCENE | check WHAT FILE | map WHAT MAP WAYTOTAL | matrices FOLDER TCK SEEDS LENGTHS."""
 import math
 import os
 import struct
@@ -8,17 +8,20 @@ SHAPE = (24, 7, 7)
 N = SHAPE[0] * SHAPE[1] * SHAPE[2]
 
 
-def nifti(path, volumes, shape=SHAPE, sign=1):
+FOUR = (6, 12, 13, 16)
+
+
+def nifti(path, volumes, shape=SHAPE, sign=1, size=1):
     """Volumes are lists of values, x fastest. sign: of the determinant of the affine."""
     head = bytearray(352)
     struct.pack_into("<i", head, 0, 348)
     struct.pack_into("<8h", head, 40, 4, *shape, len(volumes), 1, 1, 1)
     struct.pack_into("<hh", head, 70, 16, 32)
-    struct.pack_into("<8f", head, 76, 1, 1, 1, 1, 1, 1, 1, 1)
+    struct.pack_into("<8f", head, 76, 1, size, size, size, 1, 1, 1, 1)
     struct.pack_into("<f", head, 108, 352)
     head[123] = 2
     struct.pack_into("<hh", head, 252, 0, 1)
-    struct.pack_into("<12f", head, 280, sign, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+    struct.pack_into("<12f", head, 280, sign * size, 0, 0, 0, 0, size, 0, 0, 0, 0, size, 0)
     head[344:348] = b"n+1\0"
     with open(path, "wb") as f:
         f.write(head)
@@ -59,6 +62,10 @@ def streamlines(path):
     return lines
 
 
+def bend(x, y):
+    return .02 if x < 16 else math.pi / 3 if y < 3 else math.pi * 2 / 3
+
+
 def write():
     flat = math.pi / 2
     scene("row", [(flat, 1e-4, 1)])
@@ -66,14 +73,52 @@ def write():
     for sign in (1, -1):
         scene(f"oblique{sign}", [(flat, .3, 1)], sign)
     scene("crossing", [(flat, 1.4, .3), (flat, .2, .005), (flat, .05, .3)])
+    for sign in (1, -1):
+        # along x, where FSL counts it from the other side for a positive determinant, then back in turns of 60 degrees
+        scene(f"turn{sign}", [(flat, lambda x, y, z: bend(23 - x if sign > 0 else x, y), 1)], sign)
     scene("weak", [(flat, 1e-4, .3), (flat, .2, .005)])
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
     scene("large", [(flat, 1e-4, lambda *at: 1.5 if at == (12, 3, 3) else 1)])
     scene("many", [(flat, 1e-4, 1)], samples=50)
     voxel("seed.nii", (12, 3, 3))
+    for sign in (1, -1):
+        voxel(f"low{sign}.nii", (12, 2, 3), sign=sign)
+    voxel("five.nii", (5, 3, 3))
     voxel("seed-1.nii", (12, 3, 3), sign=-1)
+    voxel("four.nii", *[(x, 3, 3) for x in FOUR])
+    voxel("block.nii", *[(x, y, 3) for x in range(8, 17) for y in range(2, 5)])
+    nifti("labels.nii", [voxels(lambda x, y, z: 7 if 8 <= x <= 16 else {5: 3, 18: 9}.get(x, 0))])
+    voxel("far.nii", (12, 1, 1))
     voxel("x18.nii", *[(18, y, z) for y in range(7) for z in range(7)])
     voxel("x5.nii", *[(5, y, z) for y in range(7) for z in range(7)])
+
+
+def after_loops(line, start, sign):
+    """What the loop check leaves of the two halves of a line."""
+    left = []
+    for points, reverse in ((line[start:], None), (line[start::-1], line[start:start + 2])):
+        cube, kept, d = {}, [], None
+        for k, p in enumerate(points):
+            v = (23 - p[0] if sign > 0 else -p[0], p[1], p[2])
+            b = tuple(math.floor(x / 5 + .5) for x in v)
+            if k:
+                d = [y - x for x, y in zip(points[k - 1], p)]
+            if d and b in cube and sum(x * y for x, y in zip(d, cube[b])) < 0:
+                break
+            if d:
+                cube[b] = d
+            kept.append(p)
+        left.append(kept)
+    return left[1][:0:-1] + left[0]
+
+
+def check_loops(path, seeds, checked, sign):
+    starts = [int(line.split(",")[1]) for line in open(seeds) if line[0] != "#"]
+    lines, short = streamlines(path), streamlines(checked)
+    want = [after_loops(line, start, int(sign)) for line, start in zip(lines, starts)]
+    assert len(lines) == len(short) == 1000 and sum(a != b for a, b in zip(want, lines)) > 10
+    assert want == short, [(len(a), len(b)) for a, b in zip(want, short) if a != b][:9]
+    print("loops", sum(map(len, lines)), "points,", sum(map(len, short)), "left")
 
 
 def far(line):
@@ -98,6 +143,13 @@ def check(what, path):
         mean = sum(map(len, lines)) / len(lines)
         assert abs(mean - 32.3) < .5, mean
         assert slopes and all(abs(s + math.tan(.3)) < 2e-3 for s in slopes), slopes[:5]
+    elif what == "avoid":
+        # the half that goes up is gone, the other stays with its 22 points
+        assert len(lines) == 200 and all(len(line) == 22 and far(line) == (12, 1.5) for line in lines)
+    elif what == "waypoint":
+        # a first half that goes down is gone, a second one stays, because the first one has met the region
+        both = sum(len(line) == 40 for line in lines)
+        assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
     elif what == "crossing":
         # the first fibre starts; it is the only one within the angle, so that it goes on
         assert all(abs(abs(b[1] - a[1]) - .5 * math.sin(1.4)) < 2e-3 for line in lines for a, b in zip(line, line[1:]))
@@ -113,18 +165,157 @@ def check(what, path):
     print(what, len(lines), "streamlines")
 
 
-def check_map(what, path, total):
+def volume(path):
     data = open(path, "rb").read()
-    assert struct.unpack_from("<h", data, 70) == (8,)  # int32
-    counts = struct.unpack_from("<%di" % N, data, int(struct.unpack_from("<f", data, 108)[0]))
+    kind = {8: "i", 16: "f", 768: "I"}[struct.unpack_from("<h", data, 70)[0]]
+    return kind, struct.unpack_from(f"<{N}{kind}", data, int(struct.unpack_from("<f", data, 108)[0]))
+
+
+def check_map(what, path, total):
+    kind, counts = volume(path)
     row = [counts[x + SHAPE[0] * (3 + SHAPE[1] * 3)] for x in range(SHAPE[0])]
-    assert sum(counts) == sum(row)
-    assert row == [0] * 24 if what == "still" else row[2:22] == [200] * 20, row
+    # upward a voxel is first met at its lower face, downward at its centre, because halves round upward
+    far = [12 - x if x <= 12 else x - 12.5 for x in range(2, 22)]
+    if what == "mean":
+        assert kind == "f" and row[2:22] == far, row
+    elif what == "corrected":
+        assert kind == "f" and row[2:22] == [200 * l for l in far], row
+    elif what == "still":
+        # either half has one point, the path two, both in the voxel of the seed
+        assert kind == "i" and row == [200 * (x == 12) for x in range(24)], row
+    else:
+        assert kind == "i" and row == [0] * 2 + [200] * 20 + [0] * 2, row
+    assert math.isclose(sum(counts), sum(row))
     assert open(total).read() == "200\n"
+
+
+def matrix(path):
+    """A sparse matrix: its values, and its size. Columns rise, and rows in each."""
+    rows = [line.split() for line in open(path)]
+    cells = [(int(c), int(r)) for r, c, _ in rows[:-1]]
+    assert cells == sorted(set(cells)) and rows[-1][2] == "0", path
+    return {(int(r), int(c)): float(v) for r, c, v in rows[:-1]}, tuple(map(int, rows[-1][:2]))
+
+
+def nearest(p):
+    at = [math.floor(x + .5 + 1e-5) for x in p]
+    return at[0] + SHAPE[0] * (at[1] + SHAPE[1] * at[2]) if all(0 <= a < n for a, n in zip(at, SHAPE)) else -1
+
+
+def tell(m, row, column, value):
+    m[row, column] = m.get((row, column), 0) + value
+
+
+def check_matrices(folder, tck, seeds, by_length):
+    """Counts the streamlines of a file again, by the rules, and compares all matrices."""
+    step, pd = .5, by_length == "yes"
+    number = {}  # of each voxel of a mask
+    for name in "block", "four":
+        inside = [v for v, x in enumerate(volume(name + ".nii")[1]) if x > 0]
+        number[name] = {v: i for i, v in enumerate(inside, 1)}
+    label = [{0: 0, 3: 1, 7: 2, 9: 3}[int(x)] for x in volume("labels.nii")[1]]
+    one, two, three, network, total = {}, {}, {}, [[0] * 3 for _ in range(3)], [0] * 3
+    starts = [int(line.split(",")[1]) for line in open(seeds) if line[0] != "#"]
+    for line, start in zip(streamlines(tck), starts):
+        halves = [[nearest(p) for p in line[start:]], [nearest(p) for p in line[start::-1]]]
+        seed, met1, met2, met3, met = halves[0][0], {}, set(), {}, {}
+        # in a network a half counts only where it meets another region
+        halves = [h if any(v >= 0 and label[v] not in (0, label[seed]) for v in h[1:]) else [] for h in halves]
+        for h, half in enumerate(halves):
+            lag, first = step, {}
+            for k, v in enumerate(half):
+                if v in number["four"] and v not in met2:
+                    met2.add(v)
+                    tell(two, number["block"][seed], number["four"][v], lag if pd else 1)
+                    lag += step
+                if k == 0:
+                    continue
+                if v in number["block"] and v != seed:
+                    length = (k - 1) * step if k > 1 else step if h else 1
+                    met1[v] = min(length, met1.get(v, length))
+                if v in number["four"]:
+                    length = -k * step if h else k * step
+                    met3[v] = min(length, met3.get(v, length))
+                if v >= 0 and label[v] not in (0, label[seed]):
+                    first.setdefault(label[v], k * step)
+            for r, length in first.items():
+                met.setdefault(r, []).append(length)
+        for v, length in met1.items():
+            tell(one, number["block"][seed], number["block"][v], length if pd else 1)
+        order = sorted(met3)
+        for i, v in enumerate(order):
+            for w in order[i + 1:]:
+                tell(three, number["four"][v], number["four"][w], abs(met3[v] - met3[w]) if pd else 1)
+        if label[seed]:
+            total[label[seed] - 1] += bool(met)
+            for r, lengths in met.items():
+                network[label[seed] - 1][r - 1] += sum(lengths) / len(lengths) if pd else 1
+    for name, want, size in ("1", one, ("block", "block")), ("2", two, ("block", "four")), ("3", three, ("four", "four")):
+        got, shape = matrix(f"{folder}/fdt_matrix{name}.dot")
+        want = {k: v for k, v in want.items() if v}
+        assert len(want) > 3 and got.keys() == want.keys() and shape == tuple(len(number[s]) for s in size), (name, shape)
+        assert all(math.isclose(v, want[k], rel_tol=1e-8) for k, v in got.items()), name
+    rows = [list(map(float, line.split())) for line in open(folder + "/fdt_network_matrix")]
+    assert all(math.isclose(a, b, rel_tol=1e-8) for r, s in zip(rows, network) for a, b in zip(r, s)), (rows, network)
+    assert sum(map(sum, rows)) > 0 and open(folder + "/waytotal").read() == "".join(f"{n}\n" for n in total), total
+    for name, mask in ("coords_for_fdt_matrix1", "block"), ("tract_space_coords_for_fdt_matrix2", "four"):
+        rows = [list(map(int, line.split())) for line in open(f"{folder}/{name}")]
+        assert [x + SHAPE[0] * (y + SHAPE[1] * z) for x, y, z, _, _ in rows] == list(number[mask])
+        assert [r[3:] for r in rows] == [[1, i] for i in range(len(rows))]
+    print(len(starts), "streamlines in matrices")
+
+
+def check_four():
+    """The matrices of four voxels of a row by hand: seeds at x = 12, lengths in place of counts, the first half upward."""
+    want = {"1": {(2, 1): 5.5, (2, 3): .5, (2, 4): 3.}, "2": {(1, 1): .5, (1, 2): .5, (1, 3): 1., (1, 4): 1.5},
+            "3": {(1, 2): 6., (1, 3): 7., (1, 4): 10., (2, 3): 1., (2, 4): 4., (3, 4): 3.}}
+    for name, cells in want.items():
+        got = {k: v / 200 for k, v in matrix(f"hand/fdt_matrix{name}.dot")[0].items() if name != "1" or k[0] == 2}
+        assert got == cells, (name, got)
+
+
+# TractSeg's TOM of a bundle along a quarter of a circle, voxels of 2 mm, x mirrored: its radius in voxels, and how thick it is
+ARC, THICK = 18, 2
+
+
+def write_tom():
+    shape = (26, 26, 5)
+    at = [(i % 26, i // 26 % 26, i // 676) for i in range(26 * 26 * 5)]
+    inside = [x > 0 and y > 0 and abs(math.hypot(x, y) - ARC) <= THICK and 1 <= z <= 3 for x, y, z in at]
+    # the tangent in scanner axes: minus x of the image is x of the scanner
+    volumes = [[v / math.hypot(x, y) if i else math.nan for i, (x, y, z) in zip(inside, at) for v in [(y, x, 0)[a]]] for a in range(3)]
+    write = lambda name, v: nifti(name, v, shape, -1, 2)
+    write("tom.nii", volumes)
+    write("tom_mask.nii", [[float(i) for i in inside]])
+    write("tom_b.nii", [[float(i and y <= 2) for i, (x, y, z) in zip(inside, at)]])
+    write("tom_e.nii", [[float(i and x <= 2) for i, (x, y, z) in zip(inside, at)]])
+
+
+def check_arc(path):
+    lines = streamlines(path)
+    assert len(lines) == 200
+    for line in lines:
+        ends = sorted((line[0], line[-1]))
+        assert ends[0][1] < 5 and -5 < ends[1][0], ends
+        assert all(abs(math.hypot(p[0], p[1]) - 2 * ARC) < 2 * THICK + 2 for p in line)
+        length = sum(math.dist(a, b) for a, b in zip(line, line[1:]))
+        # inner and outer arc, without what is missing at either end
+        assert 40 < length < math.pi * (ARC + THICK + 1), length
+    print("arc", len(lines), "streamlines")
 
 
 if sys.argv[1] == "write":
     write()
+elif sys.argv[1] == "tom":
+    write_tom()
+elif sys.argv[1] == "arc":
+    check_arc(sys.argv[2])
+elif sys.argv[1] == "four":
+    check_four()
+elif sys.argv[1] == "loops":
+    check_loops(*sys.argv[2:])
+elif sys.argv[1] == "matrices":
+    check_matrices(*sys.argv[2:])
 elif sys.argv[1] == "map":
     check_map(*sys.argv[2:])
 else:

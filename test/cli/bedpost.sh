@@ -47,22 +47,29 @@ counted() {
     same row.tck float.tck
     expect 0 $track --bedpostx row --roi seed.nii --include x18.nii --include x5.nii -o include.tck
     same row.tck include.tck
+    # probtrackx2's rule of halves
+    counted row seed.nii avoid --region-rule halves --exclude x18.nii
+    counted row seed.nii waypoint --region-rule halves --include x18.nii
+    for rule in halves halves-any; do
+        expect 0 $track --bedpostx row --roi seed.nii --region-rule $rule --include x18.nii --include x5.nii -o $rule.tck
+        same row.tck $rule.tck
+    done
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-any --include x18.nii --include far.nii -o way_any.tck
+    same waypoint.tck way_any.tck
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
+    says "streamlines  0"
+    expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
+    says "--region-rule halves: not with --stop"
+    # the loop check leaves out what comes behind, and nothing else
+    for sign in 1 -1; do
+        expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o turn.tck --output-seeds turn.txt --force
+        expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o checked.tck --loop-check --force
+        python3 "$here/bedpost.py" loops turn.tck turn.txt checked.tck $sign || note "loops of the scene turn$sign"
+    done
+    expect 2 $track --peaks seed.nii --roi seed.nii --loop-check -o y.tck
+    says "--loop-check: only --dg bedpost has it"
     expect 0 cite row.tck
     says "Behrens"
-
-    # FSL's map and number: the row of the mask full, nothing elsewhere; a streamline of one point counts in the number alone
-    expect 0 $track --bedpostx row --roi seed.nii -o none --fdt-paths row_paths.nii --waytotal row_total
-    python3 "$here/bedpost.py" map row row_paths.nii row_total || note "the map of the row"
-    expect 0 $track --bedpostx row --roi seed.nii -o none --fdt-paths batch_paths.nii --chunk-size 37
-    same row_paths.nii batch_paths.nii
-    expect 0 $track --bedpostx still --roi seed.nii -o none --fdt-paths still_paths.nii --waytotal still_total
-    python3 "$here/bedpost.py" map still still_paths.nii still_total || note "the map of single points"
-    expect 2 $track --bedpostx row --roi seed.nii -o x.tck --fdt-paths x.nii --compress
-    says "--fdt-paths: not with --compress"
-    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --fdt-paths x.nii --shard 1/2
-    says "--fdt-paths: not with --shard"
-    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --waytotal x --shard 1/2
-    says "--waytotal: not with --shard"
 
     # faults of the folder
     expect 3 $track --bedpostx nowhere --roi seed.nii -o x.tck

@@ -94,6 +94,12 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     expect 0 $track --peaks peaks.nii.gz --max-angle 1 --min-length 90 -o steep.tck
     says "lower --cutoff; check --peaks-frame"
 
+    # TractSeg's TOM: one peak a voxel along an arc, the mask of the bundle, and both of its ends
+    python3 "$here/bedpost.py" tom || note "the TOM was not written"
+    expect 0 track --device llvmpipe --peaks tom.nii --mask tom_mask.nii --roi tom_mask.nii --include tom_b.nii --include tom_e.nii \
+        --min-length 40 --max-length 250 --select 200 -o tom.tck
+    python3 "$here/bedpost.py" arc tom.tck || note "streamlines along the TOM"
+
     for dg in fact eudx; do
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.chunks.tck --chunk-size 37 --sidecar none

@@ -28,11 +28,7 @@ track="track --device llvmpipe $series --nseeds 300"
 
     for dg in tensordet tensorprob nulldist1 nulldist2 seedtest; do
         expect 0 $track --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html
-        expect 0 $track --dg $dg -o $dg.chunks.tck --chunk-size 37 --sidecar none
-        same $dg.tck $dg.chunks.tck
-        for i in 1 2 3; do expect 0 $track --dg $dg --shard $i/3 -o $dg.part.trx; done
         expect 0 $track --dg $dg -o $dg.whole.trx
-        expect 0 merge $dg.part_shard-*.trx -o $dg.merged.trx
         expect 0 $track --dg $dg -o $dg.whole.trx --skip-existing
         says "nothing to do"
         expect 0 $track --dg $dg --dry-run
@@ -70,7 +66,6 @@ for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
     assert s["TractographyMethod"] == ("deterministic" if dg in ("tensordet", "seedtest") else "probabilistic")
     assert counts["streamlines"] > 200, counts
     assert counts["half_streamline_ends"]["stop_map"] == 0, counts
-    assert sidecar(dg + ".merged")["counts"] == sidecar(dg + ".whole")["counts"]
     assert sidecar(dg + ".some")["counts"]["streamlines"] == 20
     assert 0 < sidecar(dg + ".region")["counts"]["streamlines"] < counts["streamlines"]
     act = sidecar(dg + ".act")

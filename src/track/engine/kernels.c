@@ -16,6 +16,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "so is seed_cutoff, or cutoff");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
+    gls_define_int(d, "LOOP_CHECK", params->loop_check, "halves end where they turn back");
     gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
     gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "steps lead over places that the getter knows");
     gls_define_int(d, "OWN_START", plan->getter->own_start, "initial directions are no vertices");
@@ -24,6 +25,8 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "ANTIPODAL", sphere->antipodal, "a vertex stands for both senses");
     gls_define_int(d, "MAX_CANDIDATES", sphere->n < 384 ? (int64_t)(sphere->n + 2) / 3 : 128,
                    "local maxima are no neighbours: a third of the vertices at most");
+    gls_define_float(d, "LOOP_MIRROR", gls_grid_determinant(grid) > 0 ? grid->dim[0] - 1 : -1,
+                     "x that FSL counts from, where it mirrors x");
     for (int a = 0; a < 3; a++) {
         gls_define_float(d, axis[a], grid->dim[a], "voxels");
         gls_define_int(d, axis_n[a], grid->dim[a], "voxels");

@@ -239,6 +239,42 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
     cut(&half[0], last, GLS_END_ALL_INCLUDED);
 }
 
+/* --- Halves that are judged each by itself, as by probtrackx2. */
+
+typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
+
+/* Bits of the include regions that a half met behind the seed. */
+static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *half)
+{
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < plan->n_visits && tracked(half); i++) met |= (half->memory[plan->visits + i] > 0) << i;
+    return met;
+}
+
+/* The verdict on a half, and the regions that it adds to those met before. A half in an exclude region adds none. */
+static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
+{
+    const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
+    if (!tracked(half) || half->end == GLS_END_EXCLUDE) return REJECTED;
+    *met |= include_met(&guide->plan, half);
+    if (*met == all) return COUNTS;
+    if (*met == 0) return REJECTED;
+    return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
+}
+
+/* Removes the halves that do not count. The first one, which goes forward, may wait for the second. */
+static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
+{
+    uint32_t met = 0;
+    const half_verdict first = on_half(guide, &half[1], &met), second = on_half(guide, &half[0], &met);
+    const bool counts[2] = {second == COUNTS, first == COUNTS || (first == WAITS && second == COUNTS)};
+    for (int h = 0; h < 2; h++)
+        if (!counts[h]) half[h].parts = 0;
+    if (counts[0] || counts[1]) return GLS_VERDICT_KEPT;
+    return half[0].end == GLS_END_EXCLUDE || half[1].end == GLS_END_EXCLUDE ? GLS_VERDICT_EXCLUDED
+                                                                            : GLS_VERDICT_MISSED_INCLUDE;
+}
+
 gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met)
 {
     const gls_regions *r = guide->regions;
@@ -249,7 +285,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
-    gls_verdict verdict = verdict_on(r, *met);
+    gls_verdict verdict =
+        guide->params.region_rule != GLS_REGION_RULE_STREAMLINE ? judge_halves(guide, half) : verdict_on(r, *met);
     if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
     return half[1].memory[plan->order] == (uint32_t)__builtin_popcount(ordered) ? GLS_VERDICT_KEPT
                                                                                 : GLS_VERDICT_WRONG_ORDER;
@@ -269,7 +306,7 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
             if (visit > 0 && visit <= half[h].parts) seen |= 1u << ((uint32_t)first_bit(include) + i);
         }
     *met = (*met & ~include) | seen;
-    return seen == include;
+    return seen == include || guide->params.region_rule != GLS_REGION_RULE_STREAMLINE;
 }
 
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],

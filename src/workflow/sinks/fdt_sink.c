@@ -1,89 +1,130 @@
-/* track --fdt-paths and --waytotal: FSL's map of how many streamlines visit each voxel, and FSL's number of
- * streamlines.
- */
+/* track --fdt-paths, --fdt-lengths and --waytotal: FSL's maps of how many streamlines visit each voxel and of how far
+ * they have come there, and FSL's numbers of streamlines. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "image/formats.h"
-#include "tracts/sink_parts.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "workflow/job.h"
+#include "workflow/sinks/fdt.h"
 
-/* --- The map: voxels of the points of streamlines, each once. A streamline of one point is in no voxel. */
+/* --- Maps: voxels of the points of streamlines, each once a streamline. A path of one point, of a single half, is in
+ * no voxel. */
 
-typedef struct paths_state {
-    gls_density *map;
-    gls_sink inner; /* the sink of the map */
-} paths_state;
+typedef struct visit {
+    uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
+    uint64_t n;
+    double length; /* sum of the lengths from the seed to the first point */
+} visit;
 
-static gls_status take_paths(gls_run_sink *sink, gls_job *job)
+typedef struct map_state {
+    gls_fdt_grid grid;
+    const gls_fdt_rois *rois;
+    size_t n_voxels;
+    visit *voxel;
+    uint64_t line;
+    double step;
+} map_state;
+
+static gls_status take_map(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    if (!o->fdt_paths) return GLS_OK;
-    if (o->shard)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--fdt-paths: not with --shard: maps of shards are merged with --density only");
-    if (o->track.downsample > 1 || o->track.compress > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-paths: not with --%s: all points are counted",
-                        o->track.compress > 0 ? "compress" : "downsample");
-    gls_status status = gls_image_name_check(o->fdt_paths);
+    const char *path = sink->kind == &gls_fdt_paths_kind ? o->fdt_paths : o->fdt_lengths;
+    if (!path) return GLS_OK;
     sink->wanted = true;
-    return status ? status : gls_sink_writes(sink, job, o->fdt_paths);
+    gls_status status = gls_fdt_check(sink, job);
+    if (!status) status = gls_image_name_check(path);
+    return status ? status : gls_sink_writes(sink, job, path);
 }
 
-/* Passes on the streamlines of several points, as many as stand together at once. */
+/* Notes the voxels of a half that the streamline at hand has not visited yet. */
+static void follow(map_state *m, const gls_fdt_half *half)
+{
+    for (size_t k = 0; k < half->n; k++) {
+        const int64_t at = gls_fdt_voxel(&m->grid, gls_fdt_point(half, k));
+        if (at < 0 || m->voxel[at].last == m->line) continue;
+        m->voxel[at].last = m->line;
+        m->voxel[at].n++;
+        m->voxel[at].length += (double)k * m->step;
+    }
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
-    const gls_sink *inner = &((paths_state *)user)->inner;
-    gls_status status = GLS_OK;
-    for (size_t i = 0, from = 0; i <= s->n && !status; i++) {
-        const bool lone = i == s->n || s->offset[i + 1] - s->offset[i] < 2;
-        if (!lone) continue;
-        const gls_streamlines part = {.n = i - from, .offset = s->offset + from, .point = s->point};
-        if (part.n > 0) status = inner->append(inner->user, &part);
-        from = i + 1;
+    map_state *m = user;
+    for (size_t i = 0; i < s->n; i++) {
+        gls_fdt_half half[2];
+        m->line++;
+        if (!gls_fdt_halves(s, i, m->rois, half) || half[0].n + half[1].n < 2) continue;
+        for (int h = 0; h < 2; h++) follow(m, &half[h]);
     }
-    return status;
-}
-
-static gls_status open_paths(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                             gls_sink *own)
-{
-    paths_state *s = sink->state;
-    gls_density_options options = gls_density_options_default();
-    gls_grid plain = *job->inputs.grid;
-    (void)group, (void)tractogram;
-    plain.space = 0;
-    options.mapping = GLS_DENSITY_VERTEX;
-    gls_status status = gls_density_create(&plain, &options, &s->map);
-    if (status) return status;
-    s->inner = gls_density_sink(s->map);
-    *own = (gls_sink){.append = append, .user = s};
     return GLS_OK;
 }
 
-static gls_status write_paths(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                           gls_sink *own)
 {
-    return gls_density_write_grouped(((paths_state *)sink->state)->map, sink->output, job->run.force, group);
+    map_state *m = sink->state;
+    (void)group, (void)tractogram;
+    gls_fdt_grid_init(&m->grid, job->inputs.grid);
+    m->rois = gls_fdt_find_rois(job);
+    m->step = job->params.step_size;
+    m->n_voxels = gls_grid_voxels(job->inputs.grid);
+    m->voxel = calloc(m->n_voxels, sizeof *m->voxel);
+    if (!m->voxel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a map", sink->output);
+    *own = (gls_sink){.append = append, .user = m};
+    return GLS_OK;
 }
 
-static void finish_paths(gls_run_sink *sink)
+/* Writes whole numbers as int32 if they have room there. */
+static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
-    gls_density_destroy(((paths_state *)sink->state)->map);
+    const map_state *m = sink->state;
+    const bool counts = sink->kind == &gls_fdt_paths_kind && !job->options.distance_correction;
+    gls_grid plain = *job->inputs.grid;
+    gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
+    plain.space = 0;
+    for (size_t v = 0; v < m->n_voxels && counts; v++)
+        if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
+    void *data = calloc(m->n_voxels, gls_type_size(type));
+    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a map", sink->output);
+    for (size_t v = 0; v < m->n_voxels; v++) {
+        const visit *at = &m->voxel[v];
+        const double mean = at->n > 0 ? at->length / (double)at->n : 0;
+        if (type == GLS_TYPE_INT32)
+            ((int32_t *)data)[v] = (int32_t)at->n;
+        else if (type == GLS_TYPE_FLOAT64)
+            ((double *)data)[v] = (double)at->n;
+        else
+            ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
+    }
+    gls_status status = gls_nifti_write(sink->output, job->run.force, group, &plain, "density", 1, type, data);
+    free(data);
+    return status;
 }
 
-const gls_sink_kind gls_fdt_paths_kind = {.role = "fdt_paths",
-                                          .size = sizeof(paths_state),
-                                          .take = take_paths,
-                                          .open = open_paths,
-                                          .write = write_paths,
-                                          .finish = finish_paths};
+static void finish_map(gls_run_sink *sink)
+{
+    free(((map_state *)sink->state)->voxel);
+}
 
-/* --- The number of streamlines. */
+#define MAP_KIND(name)                                                  \
+    const gls_sink_kind gls_##name##_kind = {.role = #name,             \
+                                             .size = sizeof(map_state), \
+                                             .take = take_map,          \
+                                             .open = open_map,          \
+                                             .write = write_map,        \
+                                             .finish = finish_map}
+MAP_KIND(fdt_paths);
+MAP_KIND(fdt_lengths);
+
+/* --- The numbers of streamlines: one, or with a network one for each of its regions. */
 
 typedef struct total_state {
-    gls_output output;
-    uint64_t n;
+    const gls_fdt_rois *rois;
+    size_t n;
+    uint64_t *count;
 } total_state;
 
 static gls_status take_total(gls_run_sink *sink, gls_job *job)
@@ -91,14 +132,18 @@ static gls_status take_total(gls_run_sink *sink, gls_job *job)
     if (!job->options.waytotal) return GLS_OK;
     if (job->options.shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--waytotal: not with --shard: merge the shards, and 'glslines info' counts");
-    ((total_state *)sink->state)->output = GLS_OUTPUT_NONE;
     sink->wanted = true;
     return gls_sink_writes(sink, job, job->options.waytotal);
 }
 
 static gls_status count(void *user, const gls_streamlines *s)
 {
-    ((total_state *)user)->n += s->n;
+    total_state *t = user;
+    if (!t->rois) t->count[0] += s->n;
+    for (size_t i = 0; t->rois && i < s->n; i++) {
+        gls_fdt_half half[2];
+        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_roi_at(t->rois, *half[0].seed) - 1]++;
+    }
     return GLS_OK;
 }
 
@@ -106,32 +151,35 @@ static gls_status open_total(gls_run_sink *sink, gls_job *job, gls_output_group 
                              gls_sink *own)
 {
     total_state *t = sink->state;
-    (void)tractogram;
-    gls_status status = gls_output_create(sink->output, job->run.force, &t->output);
-    t->output.group = group;
+    (void)group, (void)tractogram;
+    t->rois = gls_fdt_find_rois(job);
+    t->n = t->rois ? t->rois->n : 1;
+    t->count = calloc(t->n, sizeof *t->count);
+    if (!t->count) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
     *own = (gls_sink){.append = count, .user = t};
-    return status;
+    return GLS_OK;
 }
 
 static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
-    (void)sink, (void)tracked;
-    return false;
+    (void)tracked;
+    return ((const total_state *)sink->state)->rois != NULL;
 }
 
 static gls_status write_total(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
-    total_state *t = sink->state;
-    char text[32];
-    (void)job, (void)group;
-    const int length = snprintf(text, sizeof text, "%" PRIu64 "\n", t->n);
-    gls_status status = gls_output_write(&t->output, text, (size_t)length);
-    return status ? status : gls_output_commit(&t->output);
+    const total_state *t = sink->state;
+    gls_text text = {0};
+    for (size_t i = 0; i < t->n; i++) gls_text_printf(&text, "%" PRIu64 "\n", t->count[i]);
+    gls_status status = text.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
+                                    : gls_file_write(sink->output, job->run.force, group, text.data, text.length);
+    gls_text_finish(&text);
+    return status;
 }
 
 static void finish_total(gls_run_sink *sink)
 {
-    gls_output_discard(&((total_state *)sink->state)->output);
+    free(((total_state *)sink->state)->count);
 }
 
 const gls_sink_kind gls_waytotal_kind = {.role = "waytotal",

@@ -16,16 +16,26 @@
  * the rows. Columns reach the tractogram, and files the sidecar, in this order. */
 /* clang-format off */
 #define GLS_SINK_KINDS(ROW) \
-    ROW(density)    \
-    ROW(dec)        \
-    ROW(connectome) \
-    ROW(weights)    \
-    ROW(profile)    \
-    ROW(sample)     \
-    ROW(segment)    \
-    ROW(seeds)      \
-    ROW(fdt_paths)  \
-    ROW(waytotal)
+    ROW(density)      \
+    ROW(dec)          \
+    ROW(connectome)   \
+    ROW(weights)      \
+    ROW(profile)      \
+    ROW(sample)       \
+    ROW(segment)      \
+    ROW(seeds)        \
+    ROW(fdt_network)  \
+    ROW(fdt_paths)    \
+    ROW(fdt_lengths)  \
+    ROW(waytotal)     \
+    ROW(fdt_matrix1)  \
+    ROW(fdt_coords1)  \
+    ROW(fdt_matrix2)  \
+    ROW(fdt_coords2)  \
+    ROW(fdt_columns2) \
+    ROW(fdt_lookup2)  \
+    ROW(fdt_matrix3)  \
+    ROW(fdt_coords3)
 /* clang-format on */
 
 struct cJSON;

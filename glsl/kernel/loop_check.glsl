@@ -1,0 +1,54 @@
+// Ends half-streamlines that come back to a cube of five voxels against the direction that they last had there, as
+// FSL's probtrackx2. The points of the half are read again from the pool whenever it enters a cube; the seed has no
+// direction.
+
+// Notes which block came before one that has got its first point, and the place before this point.
+void loop_note_block(Half h, uint previous, vec3 before)
+{
+    if (LANE != 0) return;
+    uint record = block_record(h.block);
+    state[record + BLOCK_PREVIOUS] = previous;
+    for (int a = 0; a < 3; a++) state[record + BLOCK_BEFORE + uint(a)] = floatBitsToUint(before[a]);
+}
+
+ivec3 loop_cube(vec3 p)
+{
+    if (LOOP_MIRROR >= 0.0) p.x = LOOP_MIRROR - p.x;
+    return ivec3(floor(p * 0.2 + 0.5));
+}
+
+vec3 loop_point(uint block, uint k)
+{
+    uint at = (block * POOL_BLOCK + k) * 3u;
+    return vec3(uintBitsToFloat(pool[at]), uintBitsToFloat(pool[at + 1u]), uintBitsToFloat(pool[at + 2u]));
+}
+
+vec3 loop_before(uint block)
+{
+    uint at = block_record(block) + BLOCK_BEFORE;
+    return vec3(uintBitsToFloat(state[at]), uintBitsToFloat(state[at + 1u]), uintBitsToFloat(state[at + 2u]));
+}
+
+// Whether a step along d, a direction in mm, to q closes a loop.
+bool loop_closes(Half h, vec3 q, vec3 d)
+{
+    ivec3 cube = loop_cube(q);
+    uint closes = 0u;
+    if (LANE == 0 && h.n_points > 0u && loop_cube(h.p) != cube) {
+        uint block = h.block, i = h.n_points;
+        vec3 p = h.p;
+        while (i > 0u) {
+            i--;
+            vec3 before = i % POOL_BLOCK == 0u ? loop_before(block) : loop_point(block, i % POOL_BLOCK - 1u);
+            if (loop_cube(p) == cube) {
+                vec3 mm = (p - before) / vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z);
+                closes = dot(mm, d) < 0.0 ? 1u : 0u;
+                i = 0u;
+            } else if (i % POOL_BLOCK == 0u && i > 0u) {
+                block = state[block_record(block) + BLOCK_PREVIOUS];
+            }
+            p = before;
+        }
+    }
+    return lane_lead(closes) != 0u;
+}

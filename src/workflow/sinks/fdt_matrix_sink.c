@@ -1,0 +1,374 @@
+/* track --fdt-matrix1, --fdt-matrix2 and --fdt-matrix3: probtrackx2's sparse matrices of the voxels that streamlines
+ * meet, and the files that say which voxel each row and column is. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/job.h"
+#include "workflow/sinks/fdt.h"
+
+/* --- Voxels of a mask, numbered from 0, x fastest; and sparse sums. */
+
+typedef struct locations {
+    gls_grid grid;
+    gls_fdt_grid at;
+    uint32_t *number; /* of each voxel, from 1; 0: not in the mask */
+    uint32_t n;
+} locations;
+
+static gls_status number_voxels(const gls_image *mask, const char *name, locations *l)
+{
+    const size_t n = gls_grid_voxels(&mask->grid);
+    l->grid = mask->grid;
+    gls_fdt_grid_init(&l->at, &mask->grid);
+    l->number = calloc(n, sizeof *l->number);
+    if (!l->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
+    for (size_t v = 0; v < n; v++)
+        if (mask->data[v] > 0) l->number[v] = ++l->n;
+    return l->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
+}
+
+/* Number of the location of a point, from 1; 0: none. */
+static uint32_t location_of(const locations *l, const float point[3])
+{
+    const int64_t voxel = gls_fdt_voxel(&l->at, point);
+    return voxel < 0 ? 0 : l->number[voxel];
+}
+
+typedef struct cell {
+    uint64_t key; /* column in the upper half, row in the lower, both from 1; 0: free */
+    double value;
+} cell;
+
+typedef struct sparse {
+    size_t n, slots; /* slots: a power of two */
+    cell *cell;
+} sparse;
+
+static cell *find(const sparse *m, uint64_t key)
+{
+    size_t at = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (m->slots - 1);
+    while (m->cell[at].key && m->cell[at].key != key) at = (at + 1) & (m->slots - 1);
+    return &m->cell[at];
+}
+
+static bool grow(sparse *m)
+{
+    sparse larger = {m->n, m->slots ? 2 * m->slots : 1024, NULL};
+    larger.cell = calloc(larger.slots, sizeof *larger.cell);
+    if (!larger.cell) return false;
+    for (size_t i = 0; i < m->slots; i++)
+        if (m->cell[i].key) *find(&larger, m->cell[i].key) = m->cell[i];
+    free(m->cell);
+    *m = larger;
+    return true;
+}
+
+static bool add(sparse *m, uint32_t row, uint32_t column, double value)
+{
+    if (2 * (m->n + 1) > m->slots && !grow(m)) return false;
+    cell *c = find(m, (uint64_t)column << 32 | row);
+    m->n += c->key == 0;
+    c->key = (uint64_t)column << 32 | row;
+    c->value += value;
+    return true;
+}
+
+/* --- The matrices. */
+
+typedef struct matrix_state {
+    locations seeds, target; /* target: of matrices 2 and 3 */
+    const gls_fdt_rois *rois;
+    sparse sum;
+    bool by_length;
+    double step;
+    /* Of the streamline at hand: the locations that it has met, and for each location whether it has, as the number of
+     * the streamline, and its length. */
+    uint32_t *met, n_met;
+    uint64_t *last, line;
+    double *length;
+} matrix_state;
+
+static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
+{
+    return kind == &gls_fdt_matrix1_kind   ? o->fdt_matrix1
+           : kind == &gls_fdt_matrix2_kind ? o->fdt_matrix2
+                                           : o->fdt_matrix3;
+}
+
+/* Notes a location with a length, of several the smallest. */
+static void note(matrix_state *t, uint32_t location, double length)
+{
+    if (t->last[location] != t->line) {
+        t->last[location] = t->line;
+        t->length[location] = length;
+        t->met[t->n_met++] = location;
+    } else if (length < t->length[location]) {
+        t->length[location] = length;
+    }
+}
+
+/* Matrix 1: of the seed, and each seed voxel that is met. The length is that of the point before; of the first point 1
+ * in the first half, a step in the second. */
+static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
+{
+    const uint32_t own = location_of(&t->seeds, *half[0].seed);
+    for (int h = 0; h < 2; h++)
+        for (size_t k = 1; k < half[h].n; k++) {
+            const uint32_t location = location_of(&t->seeds, gls_fdt_point(&half[h], k));
+            if (location > 0 && location != own)
+                note(t, location, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
+        }
+    bool added = true;
+    for (uint32_t i = 0; i < t->n_met && own > 0 && added; i++)
+        added = add(&t->sum, own, t->met[i], t->by_length ? t->length[t->met[i]] : 1);
+    return added;
+}
+
+/* Matrix 2: of the seed, and each voxel of the target. The length is a step for each voxel that this half has met. */
+static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
+{
+    const uint32_t own = location_of(&t->seeds, *half[0].seed);
+    bool added = true;
+    for (int h = 0; h < 2 && own > 0; h++) {
+        double length = t->step;
+        for (size_t k = 0; k < half[h].n && added; k++) {
+            const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
+            if (location == 0 || t->last[location] == t->line) continue;
+            note(t, location, length);
+            added = add(&t->sum, own, location, t->by_length ? length : 1);
+            length += t->step;
+        }
+    }
+    return added;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Matrix 3: each pair of voxels of the target that the streamline meets, the seed apart. Lengths of the second half are
+ * negative; of those in a voxel the smallest counts. */
+static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
+{
+    bool added = true;
+    for (int h = 0; h < 2; h++)
+        for (size_t k = 1; k < half[h].n; k++) {
+            const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
+            if (location > 0) note(t, location, (h == 0 ? 1 : -1) * (double)k * t->step);
+        }
+    qsort(t->met, t->n_met, sizeof *t->met, by_number);
+    for (uint32_t i = 0; i < t->n_met && added; i++)
+        for (uint32_t k = i + 1; k < t->n_met && added; k++) {
+            const double between = t->length[t->met[i]] - t->length[t->met[k]];
+            added = add(&t->sum, t->met[i], t->met[k], !t->by_length ? 1 : between < 0 ? -between : between);
+        }
+    return added;
+}
+
+static gls_status take_matrix(gls_run_sink *sink, gls_job *job)
+{
+    const char *text = text_of(sink->kind, &job->options), *colon = text ? gls_names_last(text, ':') : NULL;
+    const bool first = sink->kind == &gls_fdt_matrix1_kind;
+    if (!text) return GLS_OK;
+    sink->wanted = true;
+    gls_status status = gls_fdt_check(sink, job);
+    if (status || first) return status ? status : gls_sink_writes(sink, job, text);
+    if (!colon || colon == text || !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%.3s-%s: \"%s\": must be MASK:FILE, two names with a colon between them (\\: is a colon in "
+                        "a name)",
+                        sink->kind->role, sink->kind->role + 4, text);
+    status = gls_sink_reads(sink, text, (size_t)(colon - text));
+    return status ? status : gls_sink_writes(sink, job, colon + 1);
+}
+
+static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
+{
+    matrix_state *t = user;
+    for (size_t i = 0; i < s->n; i++) {
+        gls_fdt_half half[2];
+        t->line++;
+        t->n_met = 0;
+        if (gls_fdt_halves(s, i, t->rois, half) && !each(t, half))
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for a matrix of %zu values", t->sum.n);
+    }
+    return GLS_OK;
+}
+
+static gls_status append1(void *user, const gls_streamlines *s)
+{
+    return append(user, s, add_seeds);
+}
+
+static gls_status append2(void *user, const gls_streamlines *s)
+{
+    return append(user, s, add_targets);
+}
+
+static gls_status append3(void *user, const gls_streamlines *s)
+{
+    return append(user, s, add_pairs);
+}
+
+/* Numbers the voxels of rows and columns. */
+static gls_status number_all(gls_run_sink *sink, const gls_job *job)
+{
+    matrix_state *t = sink->state;
+    gls_image *target = NULL;
+    gls_status status = GLS_OK;
+    if (sink->kind != &gls_fdt_matrix3_kind) {
+        if (!job->inputs.roi)
+            return gls_fail(GLS_ERR_ARGUMENT, "--%.3s-%s: needs a seed mask: give --roi FILE", sink->kind->role,
+                            sink->kind->role + 4);
+        status = number_voxels(job->inputs.roi, "the seed mask", &t->seeds);
+    }
+    if (!status && sink->n_inputs > 0) status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &target);
+    if (!status && target) status = number_voxels(target, sink->input[0], &t->target);
+    gls_image_destroy(target);
+    return status;
+}
+
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
+                              gls_sink *own)
+{
+    matrix_state *t = sink->state;
+    (void)group, (void)tractogram;
+    gls_status status = number_all(sink, job);
+    if (status) return status;
+    const size_t n = (size_t)(t->target.n > 0 ? t->target.n : t->seeds.n) + 1;
+    t->rois = gls_fdt_find_rois(job);
+    t->by_length = job->options.distance_correction;
+    t->step = job->params.step_size;
+    t->met = calloc(n, sizeof *t->met);
+    t->last = calloc(n, sizeof *t->last);
+    t->length = calloc(n, sizeof *t->length);
+    if (!t->met || !t->last || !t->length) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
+    own->user = t;
+    own->append = sink->kind == &gls_fdt_matrix1_kind   ? append1
+                  : sink->kind == &gls_fdt_matrix2_kind ? append2
+                                                        : append3;
+    return GLS_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = ((const cell *)a)->key, y = ((const cell *)b)->key;
+    return (x > y) - (x < y);
+}
+
+static gls_status write_text(const gls_run_sink *sink, const gls_job *job, gls_output_group *group, gls_text *text)
+{
+    gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
+                                     : gls_file_write(sink->output, job->run.force, group, text->data, text->length);
+    gls_text_finish(text);
+    return status;
+}
+
+/* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+{
+    matrix_state *t = sink->state;
+    const bool third = sink->kind == &gls_fdt_matrix3_kind, first = sink->kind == &gls_fdt_matrix1_kind;
+    gls_text text = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < t->sum.slots; i++)
+        if (t->sum.cell[i].key) t->sum.cell[n++] = t->sum.cell[i];
+    if (n > 0) qsort(t->sum.cell, n, sizeof *t->sum.cell, by_key);
+    for (size_t i = 0; i < n; i++)
+        if (t->sum.cell[i].value != 0)
+            gls_text_printf(&text, "%u  %u  %.10g\n", (unsigned)t->sum.cell[i].key,
+                            (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
+    t->sum.n = t->sum.slots = 0;
+    gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
+    return write_text(sink, job, group, &text);
+}
+
+static void finish_matrix(gls_run_sink *sink)
+{
+    matrix_state *t = sink->state;
+    free(t->seeds.number);
+    free(t->target.number);
+    free(t->sum.cell);
+    free(t->met);
+    free(t->last);
+    free(t->length);
+}
+
+#define MATRIX_KIND(name)                                                  \
+    const gls_sink_kind gls_##name##_kind = {.role = #name,                \
+                                             .size = sizeof(matrix_state), \
+                                             .take = take_matrix,          \
+                                             .open = open_matrix,          \
+                                             .write = write_matrix,        \
+                                             .finish = finish_matrix}
+MATRIX_KIND(fdt_matrix1);
+MATRIX_KIND(fdt_matrix2);
+MATRIX_KIND(fdt_matrix3);
+
+/* --- Files beside a matrix, in its folder: the matrix's name without .dot behind a word. */
+
+static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
+{
+    return kind == &gls_fdt_coords1_kind   ? &gls_fdt_matrix1_kind
+           : kind == &gls_fdt_coords3_kind ? &gls_fdt_matrix3_kind
+                                           : &gls_fdt_matrix2_kind;
+}
+
+static gls_status take_beside(gls_run_sink *sink, gls_job *job)
+{
+    const bool lookup = sink->kind == &gls_fdt_lookup2_kind;
+    const char *word = lookup                                 ? "lookup_tractspace_"
+                       : sink->kind == &gls_fdt_columns2_kind ? "tract_space_coords_for_"
+                                                              : "coords_for_";
+    const gls_run_sink *matrix = gls_sink_find(job, matrix_of(sink->kind));
+    if (!matrix) return GLS_OK;
+    const char *slash = strrchr(matrix->output, '/'), *name = slash ? slash + 1 : matrix->output;
+    const size_t length = strlen(name), n = length > 4 && strcmp(name + length - 4, ".dot") == 0 ? length - 4 : length;
+    gls_text text = {0};
+    gls_text_append(&text, matrix->output, (size_t)(name - matrix->output));
+    gls_text_puts(&text, word);
+    gls_text_append(&text, name, n);
+    if (lookup) gls_text_puts(&text, ".nii.gz");
+    sink->wanted = true;
+    sink->output = gls_text_take(&text);
+    return sink->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+/* Writes x, y, z, 1 and the number from 0 of each voxel of the rows, or of the columns. */
+static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+{
+    const matrix_state *t = gls_sink_find(job, matrix_of(sink->kind))->state;
+    const bool rows = sink->kind == &gls_fdt_coords1_kind || sink->kind == &gls_fdt_coords2_kind;
+    const locations *l = rows ? &t->seeds : &t->target;
+    const int32_t *dim = l->grid.dim;
+    const size_t n = gls_grid_voxels(&l->grid);
+    gls_text text = {0};
+    for (size_t v = 0; v < n; v++)
+        if (l->number[v] > 0)
+            gls_text_printf(&text, "%zu  %zu  %zu  1  %u\n", v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
+                            v / ((size_t)dim[0] * (size_t)dim[1]), l->number[v] - 1);
+    return write_text(sink, job, group, &text);
+}
+
+/* Writes an image of the number of the column of each voxel, from 1. */
+static gls_status write_lookup(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+{
+    const matrix_state *t = gls_sink_find(job, &gls_fdt_matrix2_kind)->state;
+    return gls_nifti_write(sink->output, job->run.force, group, &t->target.grid, "columns", 1, GLS_TYPE_UINT32,
+                           t->target.number);
+}
+
+#define BESIDE_KIND(name, writer) \
+    const gls_sink_kind gls_##name##_kind = {.role = #name, .size = 1, .take = take_beside, .write = writer}
+BESIDE_KIND(fdt_coords1, write_coords);
+BESIDE_KIND(fdt_coords2, write_coords);
+BESIDE_KIND(fdt_coords3, write_coords);
+BESIDE_KIND(fdt_columns2, write_coords);
+BESIDE_KIND(fdt_lookup2, write_lookup);

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Tests of what holds for every direction getter: getters.sh TOOL WORK_DIR. Each is tracked in small batches, told to end by a signal and
+# resumed; and in two shards, which are merged. Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+expect 0 phantom data --shape 18 20 18 --voxel-size 3 --bvals 1000 --directions 20 -q
+python3 - "$tool" <<'END' || failures=$((failures + 1))
+import gzip, json, os, signal, struct, subprocess, sys, time
+
+tool = sys.argv[1]
+images = [f"data/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
+opdt, csd = "--model opdt --sphere small".split(), "--model csd --sh-order 4 --response-radius 0 --response-voxels 30".split()
+options = json.loads(subprocess.run([tool, "help", "--format", "json"], capture_output=True, check=True).stdout)
+names = next(o["choices"] for c in options["commands"] if c["name"] == "track" for o in c["options"] if o["name"] == "dg")
+assert len(names) >= 16, names
+# what a getter needs besides; a row without a getter of its name is another way to track with one
+needs = {name: opdt for name in names}
+needs.update({name: csd for name in ("ifod1", "ifod2", "sdstream")})
+needs.update({name: [] for name in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest")})
+needs["pft"] = opdt + "--dg prob --pft --act data/5tt.nii.gz --act-rule cmc".split()
+needs["halves"] = opdt + "--dg bedpost --region-rule halves --exclude 0,0,0,6 --loop-check".split()
+ended, faults = 0, []
+labels = bytearray(gzip.open("data/mask.nii.gz").read())
+first = int(struct.unpack_from("<f", labels, 108)[0])
+for i in range(first, len(labels)):
+    labels[i] = labels[i] and 1 + (i - first) % 18 // 9
+open("labels.nii", "wb").write(labels)
+
+
+def run(*words, ok=(0,)):
+    done = subprocess.run([tool, *words], capture_output=True, text=True)
+    if done.returncode not in ok:
+        faults.append(f"{' '.join(words)}: exit code {done.returncode}: {done.stderr[-300:]}")
+
+
+def same(name, *pair):
+    texts = [open(p, "rb").read() if os.path.exists(p) else str(i) for i, p in enumerate(pair)]
+    if texts[0] != texts[1]:
+        faults.append(f"{name}: {pair[0]} and {pair[1]} differ")
+
+
+def tell_to_end(words, journal):
+    """Ends a run by a signal once it has written to its journal; whether it was not over before."""
+    process = subprocess.Popen([tool, *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (os.path.exists(journal) and os.path.getsize(journal) > 2000):
+        time.sleep(.001)
+    process.send_signal(signal.SIGTERM)
+    return process.wait() == 143
+
+
+for name, how in needs.items():
+    words = ["track", "--device", "llvmpipe", *images, "--nseeds", "150", *how]
+    words += [] if "--dg" in how else ["--dg", name]
+    words += [] if name == "seedtest" else ["--min-length", "6"]
+    maps = lambda to: ["--density", f"{to}.nii", "--connectome", f"labels.nii:{to}.csv"]
+
+    whole = [*words, "--chunk-size", "7", "--resume", "-o", f"{name}.trx", *maps(name)]
+    if tell_to_end(whole, f"{name}.trx.resume"):
+        ended += 1
+        run(*whole)
+    run("density", f"{name}.trx", f"{name}_again.nii")
+    same(name, f"{name}.nii", f"{name}_again.nii")
+
+    # in batches as large as the shards
+    for part in ("1/2", "2/2"):
+        run(*words, "--shard", part, "-o", f"{name}_part.trx", *maps(name + "_part"))
+    for kind in ("trx", "nii", "csv"):
+        run("merge", f"{name}_part_shard-1of2.{kind}", f"{name}_part_shard-2of2.{kind}", "-o", f"{name}_merged.{kind}")
+        same(name, f"{name}.{kind}", f"{name}_merged.{kind}")
+
+    if not os.path.exists(f"{name}.json"):
+        continue
+    one, merged = (json.load(open(f"{n}.json"))["counts"] for n in (name, name + "_merged"))
+    if one != merged:
+        faults.append(f"{name}: other counts than those of the shards: {one} {merged}")
+    if one["directions"] != one["streamlines"] + sum(one["rejected"].values()):
+        faults.append(f"{name}: streamlines and rejected ones are not all: {one}")
+    if sum(one["half_streamline_ends"].values()) != 2 * one["directions"] or one["streamlines"] == 0:
+        faults.append(f"{name}: not two ends for each: {one}")
+
+print(f"{len(needs)} ways to track, {ended} told to end")
+if ended < len(needs) // 3:
+    faults.append("most runs were over before they were told to end")
+for fault in faults:
+    print("FAIL:", fault)
+sys.exit(len(faults) > 0)
+END
+finish "getters"
