@@ -65,6 +65,16 @@ static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, si
     return paint->colour;
 }
 
+/* Colour of the first group that a streamline is of. */
+static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *s, size_t line)
+{
+    for (size_t i = 0; i < paint->n_groups; i++) {
+        const gls_column *group = gls_column_find(s->group, s->n_groups, paint->group[i].name);
+        if (group && gls_column_value(group, line)) return paint->group[i].colour;
+    }
+    return gls_colour_rgb(70, 70, 70);
+}
+
 static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
 {
     if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);
@@ -156,6 +166,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         const float(*p)[3] = s->point + s->offset[line];
         if (n == 0) continue;
         uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
+        if (paint->colouring == GLS_COLOUR_GROUPS) one = colour_of_groups(paint, s, line);
         float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)line_length(p, n) : 0;
         for (size_t i = 0; i < n; i++) {
             size_t at = scene->n_points + i;

@@ -80,12 +80,19 @@ typedef enum gls_colouring {
     GLS_COLOUR_END,       /* direction between the two ends */
     GLS_COLOUR_LENGTH,
     GLS_COLOUR_BUNDLE, /* one colour for each file */
+    GLS_COLOUR_GROUPS, /* one colour for each group; of several that of the first by name */
     GLS_COLOUR_GROUP,
     GLS_COLOUR_DPS,
     GLS_COLOUR_DPV,
     GLS_COLOUR_MAP, /* values of an image */
     GLS_COLOUR_PLAIN
 } gls_colouring;
+
+typedef struct gls_named_colour {
+    char name[64];
+    uint32_t colour;
+    uint64_t total; /* of a group: number of its streamlines in the file */
+} gls_named_colour;
 
 struct gls_sampler;
 /* How to colour the streamlines of one file; borrowed while its sink is in use. */
@@ -94,6 +101,8 @@ typedef struct gls_paint {
     const char *name;                  /* of a group or column */
     uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
     const struct gls_sampler *sampler; /* for MAP */
+    const gls_named_colour *group;     /* for GROUPS */
+    size_t n_groups;
 } gls_paint;
 
 typedef struct gls_painting {
@@ -176,11 +185,6 @@ typedef struct gls_tile {
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
     double slab_mm;    /* thickness; 0: two voxels of the image, or 4 mm */
 } gls_tile;
-
-typedef struct gls_named_colour {
-    char name[64];
-    uint32_t colour;
-} gls_named_colour;
 
 typedef struct gls_render_plan {
     const gls_render_options *options;
