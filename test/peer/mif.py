@@ -122,7 +122,7 @@ check("same bytes from .mif as from NIfTI", filecmp.cmp(path("nifti.tck"), path(
 run(program, "track", path("dwi.mif"), "-", "-", *files[3:], "-o", path("own.tck"), *options)
 run(program, "track", files[0], path("dwi.b"), "-", *files[3:], "-o", path("b.tck"), *options)
 check("same bytes from the header's table as from .b", filecmp.cmp(path("own.tck"), path("b.tck"), shallow=False))
-run(program, "fit", path("dwi.mif"), "-", "-", files[3], path("fit"), "--force")
+run(program, "fit", path("dwi.mif"), "-", "-", files[3], path("fit"), "--model", "csd", "--force")
 check("fit of a .mif", os.path.exists(path("fit_sh.nii.gz")))
 run(program, "response", path("dwi.mif"), "-", "-", files[3], path("own"), "--algorithm", "tournier", "--force")
 run(program, "response", files[0], path("dwi.b"), "-", files[3], path("b"), "--algorithm", "tournier", "--force")
@@ -159,7 +159,7 @@ run("dwi2response", "fa", "-quiet", "-force", path("dwi.mif"), path("response.tx
 run("dwi2fod", "csd", "-quiet", "-force", path("dwi.mif"), path("response.txt"), path("fod.mif"), "-mask", files[3],
     "-lmax", "6")
 mrconvert(path("fod.mif"), path("fod.nii"), "-strides", "-1,2,3,4")
-run(program, "fit", *files[:4], path("fa"), "--force")
+run(program, "fit", *files[:4], path("fa"), "--model", "csd", "--force")
 for name in ("fod.mif", "fod.nii"):
     run(program, "track", "--sh", path(name), "--fa", path("fa_fa.nii.gz"), "--mask", files[3], "--roi", files[4],
         "-o", path(name + ".tck"), *options)
