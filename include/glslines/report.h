@@ -34,10 +34,10 @@ typedef struct gls_report_result {
     size_t warnings;      /* number of warnings of the run and of the report */
 } gls_report_result;
 
-/* input: a tractogram, or a sidecar of `glslines track`; each finds the other, and either may be missing. Pictures that
- * cannot be drawn are left out, and the report says why. *output (may be NULL) gets the name of the file, to be freed
- * with gls_free(). GLS_ERR_INPUT: a sidecar that is damaged or of another program; GLS_ERR_UNSUPPORTED: of a newer
- * version. */
+/* input: a tractogram, a connectome (.csv), or the sidecar of a run; each finds the others, which may be missing.
+ * Pictures that cannot be drawn are left out, and the report says why. *output (may be NULL) gets the name of the file,
+ * to be freed with gls_free(). GLS_ERR_INPUT: a sidecar that is damaged or of another program; GLS_ERR_UNSUPPORTED: of
+ * a newer version. */
 GLS_API gls_status gls_report_files(const char *input, const gls_report_options *options, char **output,
                                     gls_report_result *result);
 

@@ -33,7 +33,7 @@ typedef enum gls_model_kind {
     GLS_MODEL_CSA,
     GLS_MODEL_CSD,  /* deconvolution of one shell */
     GLS_MODEL_MSMT, /* of all shells, into white matter, grey matter and CSF; of one shell and b0 without grey matter */
-    GLS_MODEL_AUTO  /* GLS_MODEL_MSMT, where there is no b0 GLS_MODEL_CSD */
+    GLS_MODEL_AUTO  /* GLS_MODEL_MSMT; GLS_MODEL_CSD with one response, without b0, or with b-values on a grid */
 } gls_model_kind;
 
 /* Axes of spherical harmonics: 1 + gls_bvec_frame, or by the basis: scanner axes for the tournier07 bases, as MRtrix3
@@ -216,7 +216,7 @@ typedef struct gls_fit_options {
     size_t size;
     const char *dwi, *prefix;       /* needed */
     const char *bval, *bvec, *mask; /* as in gls_job_options */
-    gls_model_options model;        /* default GLS_MODEL_CSD */
+    gls_model_options model;        /* default GLS_MODEL_AUTO */
     bool force;
     int argc;
     char **argv;

@@ -54,12 +54,12 @@ static const char *const positionals[] = {
 };
 
 static const char *const examples[] = {
-    "Fibre orientation distributions of order 8 for MRtrix3:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
     "White matter, grey matter and CSF from all shells, normalised:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
+    "Fibre orientation distributions of one shell for MRtrix3:",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model csd",
     "Track them, with the stop map of the same fit:",
-    "glslines track --sh sub01_sh.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
+    "glslines track --sh sub01_wm.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
     "The OPDT for DIPY:",
     "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model opdt --sh-basis descoteaux07_legacy",
     NULL,
@@ -72,8 +72,9 @@ const cmd_command command_fit = {
     .description =
         "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
         "axes), PREFIX_sh.nii.gz (spherical "
-        "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. With msmt "
-        "in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and PREFIX_csf.nii.gz, their "
+        "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. With msmt, "
+        "the default of most series as for track, in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and "
+        "PREFIX_csf.nii.gz, their "
         "responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). "
         "PREFIX_mask.nii.gz where the mask is made. The defaults of basis and axes are those of MRtrix3.",
     .positionals = positionals,

@@ -34,7 +34,7 @@ static int run_report(const cmd_command *command, void *values, const cmd_argume
     char *output = NULL, size[32];
     (void)command;
     if (arguments->n_positionals != 1)
-        return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram or its sidecar, got %d arguments",
+        return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram, a connectome or a sidecar, got %d arguments",
                          arguments->n_positionals);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
@@ -51,7 +51,7 @@ static int run_report(const cmd_command *command, void *values, const cmd_argume
 
 static const char *const positionals[] = {
     "INPUT",
-    "Tractogram (TRX, TRK, TCK, VTK) or sidecar of 'glslines track' (.json); each finds the other.",
+    "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); each finds the others.",
     NULL,
 };
 

@@ -53,13 +53,17 @@ static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t 
 static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool asked, int sh_order)
 {
     char text[1024], reason[128] = "as asked";
-    size_t n_weighted = 0;
-    for (size_t i = 0; i < n; i++) n_weighted += !shell[i].is_b0;
+    size_t n_weighted = 0, volumes = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_weighted += !shell[i].is_b0;
+        volumes += shell[i].n;
+    }
+    const bool all_could = !asked && n * n <= volumes; /* they are shells, not a grid of b-values */
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
     if (n_weighted > 1)
         gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %.6g s/mm2 (%s) of: %s%s", shell[chosen].bval, reason, text,
-                asked ? "" : "; multi-tissue deconvolution (msmt) would use all of them");
+                all_could ? "; multi-tissue deconvolution (msmt) would use all of them" : "");
     if (shell[chosen].bval < MIN_BVAL)
         gls_log(GLS_LOG_WARNING,
                 "CSD on a shell of b = %.6g s/mm2: below %g the signal hardly depends on the direction of fibres",

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/status.h"
@@ -61,6 +62,11 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
 {
     measure *m = user;
     m->source->candidates += s->n;
+    for (size_t i = 0; i < m->source->n_groups; i++) {
+        const gls_column *group = gls_column_find(s->group, s->n_groups, m->source->group[i].name);
+        for (size_t line = 0; line < s->n && group; line++)
+            m->source->group[i].total += gls_column_value(group, line) != 0;
+    }
     for (uint64_t p = 0; p < s->offset[s->n]; p++) {
         for (int a = 0; a < 3; a++) {
             double v = s->point[p][a];
@@ -69,6 +75,24 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
         }
         *m->empty = false;
     }
+    return GLS_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const gls_named_colour *)a)->name, ((const gls_named_colour *)b)->name);
+}
+
+/* Lists the groups of a file, sorted by name. */
+static gls_status list_groups(gls_source *source, const gls_tractogram_info *info)
+{
+    if (info->n_groups == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no groups", source->path);
+    source->group = calloc(info->n_groups, sizeof *source->group);
+    if (!source->group) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its groups", source->path);
+    source->n_groups = info->n_groups;
+    for (size_t i = 0; i < info->n_groups; i++)
+        snprintf(source->group[i].name, sizeof source->group[i].name, "%s", info->group[i].name);
+    qsort(source->group, source->n_groups, sizeof *source->group, by_name);
     return GLS_OK;
 }
 
@@ -121,6 +145,7 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
         source->has_grid = info->has_grid;
         source->grid = info->grid;
         status = check_names(source, plan, info);
+        if (!status && plan->colouring == GLS_COLOUR_GROUPS) status = list_groups(source, info);
     }
     if (!status) status = create_selection(plan->options, &source->valid, &chain);
     if (!status) status = pump(reader, &chain, plan->options);
@@ -140,7 +165,7 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
 {
     const gls_render_options *o = plan->options;
     gls_tractogram_reader *reader = NULL;
-    gls_paint paint = {plan->colouring, plan->name, plan->colour, sampler};
+    gls_paint paint = {plan->colouring, plan->name, plan->colour, sampler, source->group, source->n_groups};
     gls_painting painting = {scene, &paint};
     gls_sink chain = gls_scene_sink(&painting), filter;
     if (plan->colouring == GLS_COLOUR_BUNDLE || plan->colouring == GLS_COLOUR_GROUP) paint.colour = source->colour;
@@ -186,11 +211,19 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
+/* Colour of a bundle: the one that the user names, or that of its rank. */
+static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
+{
+    for (size_t k = plan->n_named; k-- > 0;)
+        if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;
+    return gls_colour_of_bundle(rank);
+}
+
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan)
 {
     for (size_t i = 0; i < n; i++) {
-        sources[i].colour = gls_colour_of_bundle(rank_of(sources, n, i));
-        for (size_t k = 0; k < plan->n_named; k++)
-            if (strcmp(plan->named[k].name, sources[i].name) == 0) sources[i].colour = plan->named[k].colour;
+        sources[i].colour = colour_of(plan, sources[i].name, rank_of(sources, n, i));
+        for (size_t k = 0; k < sources[i].n_groups; k++)
+            sources[i].group[k].colour = colour_of(plan, sources[i].group[k].name, k);
     }
 }

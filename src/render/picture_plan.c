@@ -191,6 +191,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                  {"end", GLS_COLOUR_END, false},
                  {"length", GLS_COLOUR_LENGTH, false},
                  {"bundle", GLS_COLOUR_BUNDLE, false},
+                 {"groups", GLS_COLOUR_GROUPS, false},
                  {"group:", GLS_COLOUR_GROUP, true},
                  {"dps:", GLS_COLOUR_DPS, true},
                  {"dpv:", GLS_COLOUR_DPV, true},
@@ -207,8 +208,8 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
     p->colouring = GLS_COLOUR_PLAIN;
     if (gls_colour_parse(text, &p->colour)) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,
-                    "--color: '%s' is none of direction, end, length, bundle, group:NAME, dps:NAME, dpv:NAME, "
-                    "map:FILE, #rrggbb",
+                    "--color: '%s' is none of direction, end, length, bundle, groups, group:NAME, dps:NAME, "
+                    "dpv:NAME, map:FILE, #rrggbb",
                     text);
 }
 

@@ -51,11 +51,14 @@ static gls_status read_sidecar(gls_report *r, const char *path)
     return status;
 }
 
-/* Tractogram that the sidecar names; NULL: none. */
-static const char *output_of(const gls_report *r)
+/* Tractogram that the sidecar names: its output, or the input of a connectome; NULL: none. */
+static const char *tractogram_of(const gls_report *r)
 {
     const char *output = gls_report_text(r, "output/path");
-    return output ? output : cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
+    if (!output) output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
+    if (!output || !gls_report_is_matrix(output)) return output;
+    const cJSON *input = cJSON_GetArrayItem(gls_report_get(r, "inputs"), 0);
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "path"));
 }
 
 /* Finds tractogram and sidecar from the file that the user named. */
@@ -64,11 +67,9 @@ static gls_status find_inputs(gls_report *r, const char *input)
     gls_status status = GLS_OK;
     if (gls_case_ends(input, ".json")) {
         status = read_sidecar(r, input);
-        const char *output = status ? NULL : output_of(r);
-        if (output) r->tractogram = gls_file_beside(r->sidecar_path, output);
     } else {
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
-        r->tractogram = gls_text_copy(input);
+        if (!gls_report_is_matrix(input)) r->tractogram = gls_text_copy(input);
         char *sidecar = gls_sidecar_find(input);
         /* a file of that name that is no sidecar must not prevent a report */
         if (sidecar && access(sidecar, R_OK) == 0 && read_sidecar(r, sidecar) != GLS_OK) {
@@ -78,6 +79,8 @@ static gls_status find_inputs(gls_report *r, const char *input)
         }
         free(sidecar);
     }
+    const char *output = status || r->tractogram ? NULL : tractogram_of(r);
+    if (output) r->tractogram = gls_file_beside(r->sidecar_path, output);
     const char *fa = r->options->image;
     size_t n = without_slashes(input), from = n;
     while (from > 0 && input[from - 1] != '/') from--;
@@ -177,7 +180,8 @@ static gls_status draw_pictures(gls_report *r)
     const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
         gls_log_mute_info(true); /* the device is logged once, not for each picture */
-        gls_status status = gls_report_draw(r);
+        gls_status status = gls_report_find_image(r);
+        if (!status) status = gls_report_draw(r);
         gls_log_mute_info(false);
         /* An image that the user named must be there. Without a device the rest of the report is of use. */
         const bool own_image = r->options->image && status == GLS_ERR_INPUT;
@@ -196,11 +200,13 @@ static void append_value(void *user, gls_text *out, const char *name)
     static const struct {
         const char *name;
         void (*put)(const gls_report *report, gls_text *out);
-    } sections[] = {
-        {"summary", gls_report_summary}, {"warnings", gls_report_warnings},     {"pictures", gls_report_pictures},
-        {"view", gls_report_view},       {"lengths", gls_report_lengths},       {"ends", gls_report_ends},
-        {"density", gls_report_density}, {"gradients", gls_report_gradients},   {"parameters", gls_report_parameters},
-        {"time", gls_report_time},       {"provenance", gls_report_provenance}, {"methods", gls_report_methods}};
+    } sections[] = {{"summary", gls_report_summary},     {"warnings", gls_report_warnings},
+                    {"pictures", gls_report_pictures},   {"view", gls_report_view},
+                    {"lengths", gls_report_lengths},     {"ends", gls_report_ends},
+                    {"density", gls_report_density},     {"connectome", gls_report_connectome},
+                    {"gradients", gls_report_gradients}, {"parameters", gls_report_parameters},
+                    {"time", gls_report_time},           {"provenance", gls_report_provenance},
+                    {"methods", gls_report_methods}};
     const gls_report *r = user;
     const char *part = gls_page_part(name);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
@@ -209,6 +215,8 @@ static void append_value(void *user, gls_text *out, const char *name)
     if (strcmp(name, "name") == 0) gls_html_puts(out, r->name);
     if (strcmp(name, "json") == 0) gls_html_json(out, r->sidecar ? r->sidecar_text : "null");
     if (strcmp(name, "columns") == 0) gls_report_columns(r, out);
+    if (strcmp(name, "slices") == 0 && gls_report_slices(r, out) != GLS_OK)
+        gls_log(GLS_LOG_WARNING, "the 3-D view has no slices: %s", gls_last_error());
     if (strcmp(name, "lines") == 0 && gls_report_lines(r, out) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
@@ -243,6 +251,8 @@ static void report_finish(gls_report *r)
     gls_density_destroy(r->density);
     gls_summary_destroy(r->summary);
     gls_scene_finish(&r->scene);
+    gls_image_destroy(r->image_read);
+    gls_report_matrix_finish(&r->matrix);
     cJSON_Delete(r->sidecar);
     for (int i = 0; i < GLS_N_PICTURES; i++) {
         free(r->picture[i].png);
@@ -273,6 +283,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     gls_status status = find_inputs(&r, input);
     if (!status) status = gls_run_writes(&r.run, path);
     if (!status) status = gls_run_writes(&r.run, r.options->versions);
+    if (!status) status = gls_report_find_matrix(&r, input);
     if (!status && r.tractogram)
         status = read_tractogram(&r);
     else if (!status)

@@ -31,7 +31,7 @@ static gls_status take(void *user, const void *data, size_t bytes)
     return text->failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a picture") : GLS_OK;
 }
 
-static gls_status encode(const gls_canvas *canvas, gls_report_picture *picture)
+gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture)
 {
     gls_text bytes = {0};
     gls_png png = {.width = canvas->width, .height = canvas->height, .take = take, .user = &bytes};
@@ -56,7 +56,7 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
     status = gls_studio_draw(&studio, 0, &canvas);
     if (!status) {
         char shown[32], total[32];
-        status = encode(&canvas, picture);
+        status = gls_report_encode(&canvas, picture);
         if (asprintf(
                 &picture->alt, "%s of %s streamlines, %s", gls_format_count(studio.result.shown, shown, sizeof shown),
                 gls_format_count(studio.result.total, total, sizeof total),
@@ -75,8 +75,12 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
 /* Removes points so that the lines stay within the tolerance. */
 static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *simple)
 {
-    const gls_streamlines lines = {
-        .n = scene->n_lines, .offset = scene->offset, .point = (const float(*)[3])scene->point};
+    gls_column values[GLS_MAX_POINT_COLUMNS];
+    gls_streamlines lines = {
+        .n = scene->n_lines, .offset = scene->offset, .point = (const float(*)[3])scene->point, .dpv = values};
+    for (size_t i = 0; i < scene->n_columns; i++)
+        if (scene->column[i].of == GLS_OF_POINTS)
+            values[lines.n_dpv++] = (gls_column){scene->column[i].name, GLS_TYPE_FLOAT32, 1, scene->column[i].value};
     const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
     gls_painting painting = {simple, &paint};
     gls_sink sink = gls_scene_sink(&painting), filter;
@@ -170,7 +174,7 @@ static gls_status draw_density(gls_report *r)
             paint(&canvas, flat, side, i * side * zoom, zoom, most);
             status = gls_tile_label(&canvas, &tile, i * side * zoom, 0, &plan);
         }
-        if (!status) status = encode(&canvas, picture);
+        if (!status) status = gls_report_encode(&canvas, picture);
         gls_canvas_finish(&canvas);
     }
     if (gls_asprintf(&picture->alt,
@@ -185,8 +189,8 @@ gls_status gls_report_draw(gls_report *r)
 {
     const gls_report_options *o = r->options;
     gls_render_options views = gls_render_options_default();
-    views.image = r->image;
-    views.image_data = r->options->image_data;
+    views.image = r->image; /* by its path, which messages name */
+    views.image_data = r->has_image ? r->behind : NULL;
     views.max_streamlines = o->max_streamlines;
     views.read = o->read;
     views.device = o->device;
@@ -198,6 +202,7 @@ gls_status gls_report_draw(gls_report *r)
     gls_render_options slabs = views;
     slabs.views = "slab";
     slabs.tile = "300x300";
+    slabs.image_data = r->behind;
     gls_status status = draw(r, &views, &r->picture[GLS_PICTURE_VIEWS], &r->scene);
     if (!status) status = simplify(&r->scene);
     if (!status) status = draw(r, &slabs, &r->picture[GLS_PICTURE_SLABS], NULL);

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "render/report_parts.h"
+#include "util/maths.h"
 #include "util/text.h"
 #include "util/json_text.h"
 #include "workflow/dataset.h"
@@ -69,28 +70,67 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     }
 }
 
+gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes)
+{
+    uLongf packed = compressBound((uLong)bytes);
+    uint8_t *small = malloc(packed);
+    const bool done = small && compress2(small, &packed, data, (uLong)bytes, 9) == Z_OK;
+    if (done) gls_html_base64(out, small, packed);
+    free(small);
+    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
+}
+
 gls_status gls_report_lines(const gls_report *report, gls_text *out)
 {
     const gls_scene *scene = &report->scene;
     if (report->options->no_view || scene->n_lines == 0) return GLS_OK;
     size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
-    uLongf packed = compressBound((uLong)bytes);
-    uint8_t *raw = malloc(bytes), *small = malloc(packed);
-    gls_status status = GLS_OK;
+    uint8_t *raw = malloc(bytes);
+    gls_status status = raw ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     for (size_t line = 0; line < scene->n_lines; line++)
         if (scene->offset[line + 1] - scene->offset[line] > 65535)
             status = gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of more than 65535 points");
-    if (!raw || !small) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     if (!status) {
         pack(scene, raw);
-        if (compress2(small, &packed, raw, (uLong)bytes, 9) == Z_OK)
-            gls_html_base64(out, small, packed);
-        else
-            status = gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
+        status = gls_html_packed(out, raw, bytes);
     }
     free(raw);
-    free(small);
     return status;
+}
+
+/* Appends a column of points: its 2nd and 98th percentile, and between them a byte for each point, packed; 0: none. */
+static void append_points(gls_text *json, const float *value, size_t n)
+{
+    float *sorted = malloc((n + 1) * sizeof *sorted);
+    uint8_t *byte = malloc(n + 1);
+    double range[2] = {0, 0};
+    size_t known = 0;
+    json->failed |= !sorted || !byte;
+    for (size_t i = 0; i < n && !json->failed; i++)
+        if (isfinite(value[i])) sorted[known++] = value[i];
+    if (known > 0) gls_quantiles_of_floats(sorted, known, (const double[]){0.02, 0.98}, 2, range);
+    for (size_t i = 0; i < n && !json->failed; i++) {
+        const double share = range[1] > range[0] ? (value[i] - range[0]) / (range[1] - range[0]) : 0.5;
+        byte[i] = isfinite(value[i]) ? (uint8_t)(1 + lround(254 * fmin(fmax(share, 0), 1))) : 0;
+    }
+    gls_text_printf(json, "\"of\":\"points\",\"low\":%.5g,\"high\":%.5g,\"values\":\"", range[0], range[1]);
+    if (!json->failed) json->failed |= gls_html_packed(json, byte, n) != GLS_OK;
+    gls_text_puts(json, "\"}");
+    free(sorted);
+    free(byte);
+}
+
+static void append_lines(gls_text *json, const gls_line_column *column, size_t n)
+{
+    gls_text_printf(json, "\"of\":\"%s\",\"values\":[", column->of == GLS_OF_GROUP ? "group" : "lines");
+    for (size_t line = 0; line < n; line++) {
+        gls_text_puts(json, line ? "," : "");
+        if (isfinite(column->value[line]))
+            gls_text_printf(json, "%.5g", (double)column->value[line]);
+        else
+            gls_text_puts(json, "null");
+    }
+    gls_text_puts(json, "]}");
 }
 
 void gls_report_columns(const gls_report *report, gls_text *out)
@@ -103,16 +143,11 @@ void gls_report_columns(const gls_report *report, gls_text *out)
         cJSON *name = cJSON_CreateString(column->name);
         char *quoted = name ? gls_json_print_line(name) : NULL;
         json.failed |= !quoted;
-        gls_text_printf(&json, "%s{\"name\":%s,\"group\":%s,\"values\":[", i ? "," : "", quoted ? quoted : "",
-                        column->is_group ? "true" : "false");
-        for (size_t line = 0; line < scene->n_lines; line++) {
-            gls_text_puts(&json, line ? "," : "");
-            if (isfinite(column->value[line]))
-                gls_text_printf(&json, "%.5g", (double)column->value[line]);
-            else
-                gls_text_puts(&json, "null");
-        }
-        gls_text_puts(&json, "]}");
+        gls_text_printf(&json, "%s{\"name\":%s,", i ? "," : "", quoted ? quoted : "");
+        if (column->of == GLS_OF_POINTS)
+            append_points(&json, column->value, scene->n_points);
+        else
+            append_lines(&json, column, scene->n_lines);
         cJSON_free(quoted);
         cJSON_Delete(name);
     }

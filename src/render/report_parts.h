@@ -9,6 +9,7 @@
 #include <glslines/report.h>
 #include <glslines/summary.h>
 
+#include "render/drawing.h"
 #include "render/scene.h"
 #include "util/text.h"
 #include "workflow/run.h"
@@ -46,6 +47,14 @@ typedef struct gls_report_picture {
 
 enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_N_PICTURES };
 
+/* A connectome: n rows and columns. All zero: none. */
+typedef struct gls_report_matrix {
+    char *path;
+    size_t n;
+    double *cell; /* row after row; NAN: no number */
+    char **name;  /* of each row */
+} gls_report_matrix;
+
 typedef struct gls_report {
     const gls_report_options *options;
     char *name;         /* name of the tractogram without folder and suffix */
@@ -55,6 +64,10 @@ typedef struct gls_report {
     cJSON *sidecar;          /* NULL: none */
     bool describes_tracking; /* the sidecar is that of a tracking run, not of another command */
     char *image;             /* background image; NULL: none */
+    const gls_image *behind; /* what stands behind the streamlines; NULL: nothing */
+    gls_image *image_read;   /* the same, where the report owns it */
+    bool has_image;          /* it is an image, not the density of the streamlines */
+    gls_report_matrix matrix;
     gls_run run;
     /* Of the tractogram, if there is one. */
     gls_summary *summary;
@@ -92,13 +105,29 @@ void gls_report_view(const gls_report *report, gls_text *out);
 void gls_report_lengths(const gls_report *report, gls_text *out);
 void gls_report_ends(const gls_report *report, gls_text *out);
 void gls_report_density(const gls_report *report, gls_text *out);
+void gls_report_connectome(const gls_report *report, gls_text *out);
 void gls_report_gradients(const gls_report *report, gls_text *out);
 void gls_report_parameters(const gls_report *report, gls_text *out);
 void gls_report_time(const gls_report *report, gls_text *out);
 void gls_report_provenance(const gls_report *report, gls_text *out);
 void gls_report_methods(const gls_report *report, gls_text *out);
-/* Appends the streamlines of the 3-D view, packed, in base64. */
+/* Makes a PNG file of a canvas. */
+gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
+void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
+/* Appends bytes, deflated, in base64. */
+gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
+/* Appends the streamlines of the 3-D view, packed. */
 gls_status gls_report_lines(const gls_report *report, gls_text *out);
+/* Finds what stands behind the streamlines: an image, or their density. GLS_ERR_INPUT: an image that cannot be read. */
+gls_status gls_report_find_image(gls_report *report);
+/* Appends this image on a grid along the axes of the world, packed. */
+gls_status gls_report_slices(const gls_report *report, gls_text *out);
+/* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
+ * matrix. */
+gls_status gls_report_find_matrix(gls_report *report, const char *input);
+/* Whether a file has the name of a matrix: .csv, .tsv or .txt. */
+bool gls_report_is_matrix(const char *path);
+void gls_report_matrix_finish(gls_report_matrix *matrix);
 /* Appends the columns and groups of these streamlines as a JSON array. */
 void gls_report_columns(const gls_report *report, gls_text *out);
 /* Histogram of lengths in bins of equal width from 0. Returns the number of bins, at most 40; 0 without streamlines. */

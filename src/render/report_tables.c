@@ -59,6 +59,28 @@ static void append_maker(const gls_report *r, gls_text *out)
     gls_text_puts(out, ".</p>\n");
 }
 
+/* Appends counts of the sidecar and of the objects in it, those of 0 left out: "read 4,126; failed by: length 520". */
+static void append_counts(const cJSON *counts, gls_text *out)
+{
+    const char *between = "";
+    char text[64];
+    for (const cJSON *item = gls_json_members(counts); item; item = item->next) {
+        const bool shown = cJSON_IsObject(item) || (cJSON_IsNumber(item) && item->valuedouble != 0);
+        if (!shown) continue;
+        gls_text_puts(out, between);
+        snprintf(text, sizeof text, "%s", item->string);
+        for (char *c = text; *c; c++)
+            if (*c == '_') *c = ' ';
+        gls_html_puts(out, text);
+        gls_text_puts(out, cJSON_IsObject(item) ? ": " : " ");
+        if (cJSON_IsObject(item))
+            append_counts(item, out);
+        else
+            gls_text_number(out, item->valuedouble);
+        between = "; ";
+    }
+}
+
 void gls_report_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);
@@ -74,7 +96,13 @@ void gls_report_summary(const gls_report *r, gls_text *out)
         gls_text_printf(out,
                         "<p class=\"verdict warn\" id=\"verdict\">%zu %s: see <a href=\"#warnings\">below</a>.</p>\n",
                         n, n == 1 ? "warning" : "warnings");
+    const cJSON *counts = r->describes_tracking ? NULL : gls_report_get(r, "counts");
     if (r->sidecar && !r->describes_tracking) append_maker(r, out);
+    if (gls_json_members(counts)) {
+        gls_text_puts(out, "<p>Its counts: ");
+        append_counts(counts, out);
+        gls_text_puts(out, ".</p>\n");
+    }
     if (!r->tractogram)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
     gls_text_puts(out, "<dl class=\"numbers\">\n");
@@ -119,7 +147,7 @@ void gls_report_warnings(const gls_report *r, gls_text *out)
                        "them.</p>\n");
 }
 
-static void append_picture(const gls_report_picture *p, const char *caption, gls_text *out)
+void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out)
 {
     gls_text_printf(out, "<figure><img width=\"%u\" height=\"%u\" alt=\"", p->width, p->height);
     gls_html_puts(out, p->alt ? p->alt : "");
@@ -136,56 +164,18 @@ void gls_report_pictures(const gls_report *r, gls_text *out)
         gls_text_puts(out, ".</p>\n");
         return;
     }
-    append_picture(&r->picture[GLS_PICTURE_VIEWS],
-                   "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
-                   "blue: up and down.",
-                   out);
-    append_picture(&r->picture[GLS_PICTURE_SLABS],
-                   r->image || r->options->image_data
-                       ? "Axial slices of the image with the streamlines near them; left is left."
-                       : "Streamlines near axial planes; left is left. No image was given to show behind them.",
-                   out);
-}
-
-void gls_report_view(const gls_report *r, gls_text *out)
-{
-    static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};
-    if (r->options->no_view || r->scene.n_lines == 0) {
-        gls_text_printf(out, "<p id=\"status\">%s</p>\n",
-                        r->options->no_view ? "The report was asked for without it."
-                                            : "There are no streamlines that could be shown.");
-        return;
-    }
-    gls_text_printf(out,
-                    "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
-                    "The pictures above show the same streamlines.</p>\n"
-                    "<div id=\"stage\" hidden data-total=\"%" PRIu64
-                    "\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
-                    "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
-                    "</canvas>",
-                    r->counted->streamlines, r->scene.n_lines);
-    for (const char *name = "LRPAIS"; *name; name++)
-        gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
-    gls_text_puts(out,
-                  "</div>\n<div id=\"controls\" hidden>\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
-    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
-        gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
-    gls_text_puts(out, "</div>\n<div class=\"controls\">");
-    for (int i = 0; i < 2; i++) {
-        const char *which = i ? "to" : "from";
-        gls_text_printf(out,
-                        "<label>length %s <input type=\"range\" id=\"length-%s\" min=\"0\" max=\"1\" value=\"%d\"> "
-                        "<output id=\"mm-%s\" for=\"length-%s\"></output></label>",
-                        which, which, i, which, which);
-    }
-    gls_text_puts(out,
-                  "<span id=\"shown\" role=\"status\"></span></div>\n<div class=\"controls\"><label>colour <select "
-                  "id=\"colour\"></select></label><span id=\"colours\" hidden><span id=\"colour-low\"></span><span "
-                  "id=\"colour-bar\"></span><span id=\"colour-high\"></span></span><button type=\"button\" "
-                  "id=\"save\">save picture</button></div>\n<fieldset id=\"groups\" class=\"controls\" hidden><legend>"
-                  "bundles</legend></fieldset>\n<p class=\"note\">Drag or use the arrow keys to "
-                  "turn, the wheel or + and - to zoom, Home to reset. Letters mark the sides of the body.</p>\n"
-                  "</div>\n");
+    gls_report_append_picture(
+        &r->picture[GLS_PICTURE_VIEWS],
+        "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
+        "blue: up and down.",
+        out);
+    gls_report_append_picture(
+        &r->picture[GLS_PICTURE_SLABS],
+        r->has_image ? "Axial slices of the image with the streamlines near them; left is left."
+        : r->behind  ? "Axial slices of the density of streamlines with the streamlines near them; left is "
+                       "left. --image shows an image instead."
+                     : "Streamlines near axial planes; left is left. No image was given to show behind them.",
+        out);
 }
 
 void gls_report_density(const gls_report *r, gls_text *out)
@@ -195,7 +185,7 @@ void gls_report_density(const gls_report *r, gls_text *out)
                       "<p>There is no map: it needs a tractogram, and a grid from it, its sidecar or an image.</p>\n");
         return;
     }
-    append_picture(
+    gls_report_append_picture(
         &r->picture[GLS_PICTURE_DENSITY],
         "The largest number of streamlines in a voxel along each line of sight: from above, from behind and from "
         "the left. Brighter is more, on a logarithmic scale.",

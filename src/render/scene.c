@@ -65,53 +65,86 @@ static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, si
     return paint->colour;
 }
 
+/* Colour of the first group that a streamline is of. */
+static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *s, size_t line)
+{
+    for (size_t i = 0; i < paint->n_groups; i++) {
+        const gls_column *group = gls_column_find(s->group, s->n_groups, paint->group[i].name);
+        if (group && gls_column_value(group, line)) return paint->group[i].colour;
+    }
+    return gls_colour_rgb(70, 70, 70);
+}
+
 static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
 {
     if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);
     return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
 }
 
-/* Chooses the columns that the scene keeps, from its first streamlines. */
-static gls_status choose_columns(gls_scene *scene, const gls_streamlines *s)
+/* Adds the columns of one number a row to the scene, at most `most`. */
+static void choose_columns(gls_scene *scene, const gls_column *columns, size_t n, gls_column_of of, size_t most)
 {
-    if (scene->column || scene->n_lines > 0 || s->n_dps + s->n_groups == 0) return GLS_OK;
-    if (!(scene->column = calloc(GLS_MAX_COLUMNS, sizeof *scene->column)))
-        return gls_fail(GLS_ERR_MEMORY, "out of memory for the columns of streamlines");
-    for (size_t i = 0; i < s->n_dps + s->n_groups && scene->n_columns < GLS_MAX_COLUMNS; i++) {
-        const gls_column *from = i < s->n_dps ? &s->dps[i] : &s->group[i - s->n_dps];
-        gls_line_column *to = &scene->column[scene->n_columns];
-        if (from->components != 1) continue;
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-        to->is_group = i >= s->n_dps;
-        scene->n_columns++;
+    for (size_t i = 0; i < n && scene->n_columns < most; i++) {
+        if (columns[i].components != 1) continue;
+        gls_line_column *to = &scene->column[scene->n_columns++];
+        snprintf(to->name, sizeof to->name, "%s", columns[i].name);
+        to->of = of;
     }
+}
+
+/* Chooses the columns that the scene keeps, from its first streamlines. */
+static gls_status create_columns(gls_scene *scene, const gls_streamlines *s)
+{
+    if (scene->column || scene->n_lines > 0 || s->n_dps + s->n_groups + s->n_dpv == 0) return GLS_OK;
+    if (!(scene->column = calloc(GLS_MAX_COLUMNS + GLS_MAX_POINT_COLUMNS, sizeof *scene->column)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the columns of streamlines");
+    choose_columns(scene, s->dps, s->n_dps, GLS_OF_LINES, GLS_MAX_COLUMNS);
+    choose_columns(scene, s->group, s->n_groups, GLS_OF_GROUP, GLS_MAX_COLUMNS);
+    choose_columns(scene, s->dpv, s->n_dpv, GLS_OF_POINTS, scene->n_columns + GLS_MAX_POINT_COLUMNS);
     return GLS_OK;
+}
+
+static const gls_column *find_column(const gls_streamlines *s, const gls_line_column *column)
+{
+    const gls_column *found = column->of == GLS_OF_GROUP    ? gls_column_find(s->group, s->n_groups, column->name)
+                              : column->of == GLS_OF_POINTS ? gls_column_find(s->dpv, s->n_dpv, column->name)
+                                                            : gls_column_find(s->dps, s->n_dps, column->name);
+    return found && found->components == 1 ? found : NULL;
 }
 
 /* Appends the values of a block's streamlines; NAN where it has no such column. */
 static gls_status keep_columns(gls_scene *scene, const gls_streamlines *s)
 {
-    gls_status status = choose_columns(scene, s);
+    gls_status status = create_columns(scene, s);
     for (size_t i = 0; i < scene->n_columns && !status; i++) {
         gls_line_column *to = &scene->column[i];
-        const gls_column *from = to->is_group ? gls_column_find(s->group, s->n_groups, to->name)
-                                              : gls_column_find(s->dps, s->n_dps, to->name);
-        float *value = realloc(to->value, (scene->n_lines + s->n + 1) * sizeof *value);
+        const gls_column *from = find_column(s, to);
+        const bool of_points = to->of == GLS_OF_POINTS;
+        const size_t rows = of_points ? s->offset[s->n] : s->n;
+        size_t at = of_points ? scene->n_points : scene->n_lines;
+        float *value = realloc(to->value, (at + rows + 1) * sizeof *value);
         if (!value) return gls_fail(GLS_ERR_MEMORY, "out of memory for the columns of streamlines");
         to->value = value;
-        for (size_t line = 0, at = scene->n_lines; line < s->n; line++)
-            if (s->offset[line + 1] > s->offset[line])
-                value[at++] = from && from->components == 1 ? (float)gls_column_value(from, line) : NAN;
+        for (size_t row = 0; row < rows; row++)
+            if (of_points || s->offset[row + 1] > s->offset[row])
+                value[at++] = from ? (float)gls_column_value(from, row) : NAN;
     }
     return status;
 }
 
 void gls_scene_move_columns(gls_scene *from, gls_scene *to)
 {
+    const gls_scene own = *to;
     to->column = from->column;
     to->n_columns = from->n_columns;
-    from->column = NULL;
-    from->n_columns = 0;
+    for (size_t i = 0, k = 0; i < to->n_columns && k < own.n_columns; i++) {
+        if (to->column[i].of != GLS_OF_POINTS) continue;
+        float *value = to->column[i].value;
+        to->column[i].value = own.column[k].value;
+        own.column[k++].value = value;
+    }
+    from->column = own.column;
+    from->n_columns = own.n_columns;
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
@@ -133,6 +166,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         const float(*p)[3] = s->point + s->offset[line];
         if (n == 0) continue;
         uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
+        if (paint->colouring == GLS_COLOUR_GROUPS) one = colour_of_groups(paint, s, line);
         float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)line_length(p, n) : 0;
         for (size_t i = 0; i < n; i++) {
             size_t at = scene->n_points + i;

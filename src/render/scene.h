@@ -46,13 +46,20 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
 /* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
 
-/* Columns of a scene: more are left out. */
+/* Columns of lines, and of points, that a scene keeps: more are left out. */
 #define GLS_MAX_COLUMNS 32
+#define GLS_MAX_POINT_COLUMNS 4
 
-/* A number for each line of a scene. */
+typedef enum gls_column_of {
+    GLS_OF_LINES,  /* a number for each line */
+    GLS_OF_GROUP,  /* 1 for its members, 0 for other lines */
+    GLS_OF_POINTS, /* a number for each point */
+} gls_column_of;
+
+/* A column of one number a line or a point. */
 typedef struct gls_line_column {
     char name[64];
-    bool is_group; /* 1 for members, 0 for others */
+    gls_column_of of;
     float *value;
 } gls_line_column;
 
@@ -63,7 +70,7 @@ typedef struct gls_scene {
     uint32_t *colour;  /* one for each point: red, green << 8, blue << 16 */
     float *value;      /* one for each point if colours come from a colour map, else NULL */
     size_t line_room, point_room;
-    gls_line_column *column; /* columns of one number a streamline, and groups, of the first file */
+    gls_line_column *column; /* of the first file: columns of lines and groups, then columns of points */
     size_t n_columns;
 } gls_scene;
 
@@ -73,12 +80,19 @@ typedef enum gls_colouring {
     GLS_COLOUR_END,       /* direction between the two ends */
     GLS_COLOUR_LENGTH,
     GLS_COLOUR_BUNDLE, /* one colour for each file */
+    GLS_COLOUR_GROUPS, /* one colour for each group; of several that of the first by name */
     GLS_COLOUR_GROUP,
     GLS_COLOUR_DPS,
     GLS_COLOUR_DPV,
     GLS_COLOUR_MAP, /* values of an image */
     GLS_COLOUR_PLAIN
 } gls_colouring;
+
+typedef struct gls_named_colour {
+    char name[64];
+    uint32_t colour;
+    uint64_t total; /* of a group: number of its streamlines in the file */
+} gls_named_colour;
 
 struct gls_sampler;
 /* How to colour the streamlines of one file; borrowed while its sink is in use. */
@@ -87,6 +101,8 @@ typedef struct gls_paint {
     const char *name;                  /* of a group or column */
     uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
     const struct gls_sampler *sampler; /* for MAP */
+    const gls_named_colour *group;     /* for GROUPS */
+    size_t n_groups;
 } gls_paint;
 
 typedef struct gls_painting {
@@ -98,7 +114,8 @@ gls_sink gls_scene_sink(gls_painting *painting);
 /* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
  * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
-/* Moves the columns of one scene to another that has the same lines. */
+/* Moves the columns of one scene to another that has the same lines. Columns of points, of which both have the same,
+ * stay. */
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
@@ -168,11 +185,6 @@ typedef struct gls_tile {
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
     double slab_mm;    /* thickness; 0: two voxels of the image, or 4 mm */
 } gls_tile;
-
-typedef struct gls_named_colour {
-    char name[64];
-    uint32_t colour;
-} gls_named_colour;
 
 typedef struct gls_render_plan {
     const gls_render_options *options;

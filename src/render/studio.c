@@ -153,6 +153,15 @@ static void format_bound(double v, char *text, size_t size)
     gls_snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
 }
 
+/* Adds a bundle with its number of streamlines. */
+static void add_bundle(gls_studio *s, const char *name, uint64_t total, uint32_t colour)
+{
+    char count[32], text[100];
+    snprintf(text, sizeof text, "%s %s", name, gls_format_count(total, count, sizeof count));
+    gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, text);
+    if (item) item->colour = colour;
+}
+
 static void add_colours(gls_studio *s)
 {
     static const char *const axes[3] = {"left-right", "back-front", "up-down"};
@@ -163,12 +172,11 @@ static void add_colours(gls_studio *s)
             const double v[3] = {a == 0, a == 1, a == 2};
             if (item) item->colour = gls_colour_of_direction(v);
         }
-    for (size_t i = 0; i < s->n_sources && p->colouring == GLS_COLOUR_BUNDLE; i++) {
-        char count[32], text[100];
-        snprintf(text, sizeof text, "%s %s", s->source[i].name,
-                 gls_format_count(s->source[i].total, count, sizeof count));
-        gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, text);
-        if (item) item->colour = s->source[i].colour;
+    for (size_t i = 0; i < s->n_sources; i++) {
+        const gls_source *from = &s->source[i];
+        if (p->colouring == GLS_COLOUR_BUNDLE) add_bundle(s, from->name, from->total, from->colour);
+        for (size_t k = 0; k < from->n_groups; k++)
+            add_bundle(s, from->group[k].name, from->group[k].total, from->group[k].colour);
     }
     if (p->colouring == GLS_COLOUR_GROUP) {
         gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, p->name);
@@ -383,6 +391,7 @@ void gls_studio_close(gls_studio *s)
     gls_glyphs_destroy(s->glyphs);
     gls_image_destroy(s->odf);
     gls_image_destroy(s->outline);
+    for (size_t i = 0; i < s->n_sources && s->source; i++) free(s->source[i].group);
     free(s->source);
     gls_render_plan_finish(&s->plan);
     memset(s, 0, sizeof *s);

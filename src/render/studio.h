@@ -59,7 +59,9 @@ typedef struct gls_source {
     uint64_t candidates;     /* number of these with the wanted lengths */
     uint32_t colour;
     bool has_grid;
-    gls_grid grid; /* of the file */
+    gls_grid grid;           /* of the file */
+    gls_named_colour *group; /* for GLS_COLOUR_GROUPS: groups of the file, by name */
+    size_t n_groups;
 } gls_source;
 
 /* Counts the streamlines of a file and widens *box by them. *empty: nothing is in the box yet. */

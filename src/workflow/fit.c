@@ -45,7 +45,7 @@ typedef struct fit_run {
 
 gls_fit_options gls_fit_options_default(void)
 {
-    return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_CSD)};
+    return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_AUTO)};
 }
 
 /* Whether the run writes an output. The tissues are known once the gradient table is read. */

@@ -94,13 +94,26 @@ static gls_status read_directions(gls_model *m, const char *name)
     return GLS_OK;
 }
 
-static void choose_kind(gls_model *m)
+/* Chooses the model by the data: all tissues, and where that cannot be, deconvolution of one shell. */
+static gls_status choose_kind(gls_model *m)
 {
     const gls_gradients *g = m->series->gradients;
-    bool given = m->options->response_wm;
-    m->kind = (g->n_b0 > 0 && g->n_b0 < g->n) || given ? GLS_MODEL_MSMT : GLS_MODEL_CSD;
-    gls_log(GLS_LOG_INFO, "model: %s (--model)",
-            m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
+    const bool given = m->options->response_wm, tissues = (g->n_b0 > 0 && g->n_b0 < g->n) || given;
+    size_t grid = 0;
+    m->kind = tissues && !m->options->response ? GLS_MODEL_MSMT : GLS_MODEL_CSD;
+    gls_status status =
+        m->kind == GLS_MODEL_MSMT && !given && m->options->shells.n == 0 ? gls_tissues_grid(g, &grid) : GLS_OK;
+    if (grid > 0) {
+        m->kind = GLS_MODEL_CSD;
+        gls_log(GLS_LOG_INFO,
+                "model: deconvolution of one shell, csd: the b-values lie on a grid of %zu, of which msmt could not "
+                "estimate responses (--model, --shells)",
+                grid);
+    } else {
+        gls_log(GLS_LOG_INFO, "model: %s (--model)",
+                m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
+    }
+    return status;
 }
 
 /* Unless an order is asked for, lowers the order to that of a response from a file or of several tissues, or to what
@@ -142,11 +155,11 @@ static gls_status read_response(gls_model *m, int order)
 gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
 {
     *m = (gls_model){.options = options, .series = series, .kind = options->model};
-    if (m->kind == GLS_MODEL_AUTO) choose_kind(m);
+    gls_status status = m->kind == GLS_MODEL_AUTO ? choose_kind(m) : GLS_OK;
     gls_model_options used = *options;
     used.model = m->kind;
     m->order = gls_model_order(&used);
-    gls_status status = gls_series_fail(series, choose_shell(m));
+    if (!status) status = gls_series_fail(series, choose_shell(m));
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));

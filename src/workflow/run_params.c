@@ -110,11 +110,10 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (qball && o->sh_order > 8)
         return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,
                         gls_model_name(o->model));
-    if (o->response && msmt)
+    if (o->response && o->model == GLS_MODEL_MSMT)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
-    if (o->response && o->model != GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
     if (o->csd_directions && qball)
         return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt have a constraint");
     if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt has it", only_msmt);

@@ -40,11 +40,28 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
     return GLS_OK;
 }
 
-/* GLS_ERR_INPUT if b-values are scattered, as in diffusion spectrum imaging. */
+/* Whether b-values are scattered, as in diffusion spectrum imaging. n: number of shells, b = 0 included. */
+static bool is_scattered(const gls_gradients *gradients, size_t n)
+{
+    const size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
+    return weighted > 0 && (shells == 0 || n * n > gradients->n);
+}
+
+gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    free(shell);
+    *shells = !status && is_scattered(gradients, n) ? n - (gradients->n_b0 > 0) : 0;
+    return status;
+}
+
+/* GLS_ERR_INPUT if b-values are scattered. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
-    if (weighted == 0 || (shells > 0 && n * n <= gradients->n)) return GLS_OK;
+    if (!is_scattered(gradients, n)) return GLS_OK;
     if (shells == 0)
         return gls_fail(
             GLS_ERR_INPUT,
@@ -54,7 +71,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n)
     return gls_fail(
         GLS_ERR_INPUT,
         "--model msmt: the b-values of the %zu weighted volumes are not shells (%zu shells of three volumes or "
-        "more were found): name those to use with --shells, or take --model opdt or csa",
+        "more were found): take --model csd, which uses one of them, or name those to use with --shells",
         weighted, shells);
 }
 

@@ -65,7 +65,7 @@ clean
 succeeds track $an --act "$t" -o act.tck
 grep -q "do not add up to 1" "$work/stderr" && note "a warning of sums where all are 1"
 # without a mask most of the grid has no tissue
-succeeds fit "$p/dwi.nii.gz" "$p/dwi.bval" "$p/dwi.bvec" "$p/mask.nii.gz" "$a/fit" --sh-order 4 -q
+succeeds fit "$p/dwi.nii.gz" "$p/dwi.bval" "$p/dwi.bvec" "$p/mask.nii.gz" "$a/fit" --model csd --sh-order 4 -q
 succeeds track --sh "$a/fit_sh.nii.gz" --dg ifod2 --act "$t" --seed-gmwmi auto --nseeds 10 --dry-run
 grep -q "are the images registered" "$work/stderr" && note "a warning of images that are not registered where no mask was given"
 cp "$work/out/act.tck" "$work/out/act.json" "$a"

@@ -75,7 +75,7 @@ cd tr || exit 1
 cp ../c/data/dwi.nii.gz DWI.NII.GZ
 gzip -dc ../c/data/mask.nii.gz > MASK.NII
 cp ../c/t.vtk T.VTK
-expect 0 fit DWI.NII.GZ ../c/data/dwi.bval ../c/data/dwi.bvec MASK.NII fit -q
+expect 0 fit DWI.NII.GZ ../c/data/dwi.bval ../c/data/dwi.bvec MASK.NII fit --model csd -q
 expect 0 convert T.VTK T.TRK --reference MASK.NII -q
 expect 0 density T.TRK D.NII.GZ --template MASK.NII -q
 cmp -s fit_fa.nii.gz ../c/fit_fa.nii.gz || note "FA of files with names in capitals"

@@ -38,7 +38,7 @@ for force in "" --force; do
     cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
     require test "$(find "$work/out" -type f | wc -l)" -eq 4
 done
-run fit "$dwi" "$bval" "$bvec" "$mask" a --force
+run fit "$dwi" "$bval" "$bvec" "$mask" a --model csd --force
 [ "$code" -eq 4 ] || note "the sidecar of another output, fit: exit code $code, not 4"
 grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "the output that has the sidecar is not named"
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"

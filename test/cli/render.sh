@@ -149,6 +149,20 @@ expect 0 convert bundle.tck weights.trx --reference left.nii --weights weights.t
 expect 0 render weights.trx -o weights.png --color dps:weights --range 0,20 --colormap inferno "$@"
 expect 0 render group.trx -o group.png --color group:some --views superior --no-labels --fit 100 --occlusion 0 "$@"
 is left where group.png 0 0 100 100
+# a colour for each group, by a table or by name; of two groups the first by name; the legend has them all
+python3 -c 'import struct, zipfile
+with zipfile.ZipFile("group.trx", "a") as b:
+    b.writestr("groups/other.uint32", struct.pack("<6I", *range(15, 21)))
+    b.writestr("groups/zone.uint32", struct.pack("<11I", *range(11)))'
+printf 'some #ff0000\nother #0000ff\nzone #00ff00\n' > groups.txt
+expect 0 render group.trx -o groups.png --color groups --colors groups.txt --views superior --style lines --no-labels --fit 100 --occlusion 0 "$@"
+is yes has groups.png 255 0 0
+is yes has groups.png 0 0 255
+is no has groups.png 0 255 0
+expect 0 render group.trx -o legend.png --color groups --colors groups.txt --views superior "$@"
+is yes has legend.png 0 255 0
+expect 3 render bundle.trx -o none.png --color groups "$@"
+says 'has no groups'
 expect 0 render bundle.trx -o slab.png --views superior,slab --slab sagittal:2:5 --image left.nii --planes 0,0,0 "$@"
 [ "$(python3 "$look" size slab.png | cut -d' ' -f1)" -eq 300 ] || note "slabs in a row"
 

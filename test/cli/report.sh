@@ -91,6 +91,21 @@ contains selected.html 'Made by glslines edit from t.trx'
 grep -q 'There is no sidecar' selected.html && note "a sidecar that is there is told to be missing"
 expect 3 cite selected.trx
 says 'describes no tracking'
+# a connectome finds its tractogram; tables that are none
+printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
+printf 'index\tlabel\tname\n1\t1\tone\n2\t2\ttwo<i>\n3\t3\tthree\n' > small_nodes.tsv
+expect 0 report small.csv -q
+check_page small.html 1
+contains small.html '<tr><th scope="row">one</th><td>two&lt;i&gt;</td><td class="number">3</td></tr>'
+contains small.html '2 of 3 pairs of different regions are joined'
+expect 0 connectome t.trx data/mask.nii.gz one.csv -q
+expect 3 report one.csv
+says 'no square matrix'
+for rows in '1,2\n3' '1,2\n3,4\n5,6' '1,b\n3,4' '1 2\n3 x'; do
+    printf "$rows\n" > bad.csv
+    expect 3 report bad.csv
+    says 'no square matrix'
+done
 # what was given, by getter; a tensor that was fitted; one definition of length
 for more in "--dg ifod2" "--dg ptt" "--dg ifod1 --compress" "--dg det --downsample 3" "--dg ifod2 --act data/5tt.nii.gz --crop-at-gmwmi"; do
     # shellcheck disable=SC2086

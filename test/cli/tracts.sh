@@ -475,7 +475,7 @@ python3 -c 'import json; print("0.5\n" * json.load(open("axes.json"))["counts"][
 expect 0 segment t.trx axes.tsv --table axes_weights.tsv --weights halves.txt
 awk -F '\t' 'NR > 1 && $3 != $2 / 2 {exit 1}' axes_weights.tsv || note "weights of bundles"
 expect 3 segment t.trx axes.tsv --table x.tsv --weights n.txt
-expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz f
+expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz f --model csd
 mv f_fa.nii.gz fa.nii.gz
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o prof.csv
 for batch in 100 100000; do

@@ -241,7 +241,7 @@ fails 2 --model track --sh "$dwi" --fa "$mask" --roi "$roi" --model csa
 fails 2 --mask track --mask "$mask"
 fails 2 --sh-basis track --sh-basis tournier07
 fails 2 "unknown value 'tournier08'" track --sh "$dwi" --fa "$mask" --roi "$roi" --sh-basis tournier08
-fails 2 --response track --dg prob --response "$i/dwi.bval"
+fails 2 --response track --model msmt --response "$i/dwi.bval"
 fails 2 --csd-directions track --model opdt --csd-directions small
 fails 2 --response-fa track --model csd --response-fa 0.5 --response-voxels 300
 fails 2 --response-radius track --model csd --response "$i/dwi.bval" --response-radius 3
@@ -261,7 +261,7 @@ fails 2 "--mask FILE" fit "$dwi" "$mask" f
 fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
 fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
-for words in "fit $dwi" "response $dwi --algorithm fa"; do
+for words in "fit $dwi --model csd" "response $dwi --algorithm fa"; do
     # shellcheck disable=SC2086
     succeeds $words by_option --mask "$mask"
     # shellcheck disable=SC2086

@@ -13,7 +13,7 @@ sys.exit(not ($2))" || note "$1"
 
 expect 0 phantom data --shape 18 20 18 --directions 30 -q
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz
-expect 0 fit "$@" fod --sh-order 6 -q
+expect 0 fit "$@" fod --model csd --sh-order 6 -q
 expect 0 track "$@" data/roi.nii.gz --sh fod_sh.nii.gz --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o t.tck
 sh=fod_sh.nii.gz
 # regions: eighths of the mask
@@ -66,7 +66,7 @@ expect 0 connectome t.tck labels.nii c1.csv --weights w.txt -q
 expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -q
 check "a connectome of a column" "max(abs(a - b) for a, b in zip(w('c1.csv'), w('c2.csv'))) < 1e-4 * max(w('c1.csv'))"
 # bases and axes of the harmonics
-expect 0 fit "$@" dipy --sh-order 6 --sh-basis descoteaux07 -q
+expect 0 fit "$@" dipy --model csd --sh-order 6 --sh-basis descoteaux07 -q
 expect 0 weights t.tck dipy_sh.nii.gz --sh-basis descoteaux07 -o w5.txt -q
 check "another basis" "sum(abs(a - b) for a, b in zip(w('w.txt'), w('w5.txt'))) < 0.01 * sum(w('w.txt'))"
 # units

@@ -41,7 +41,7 @@ def make_scene(name, seeds, *options):
     """A phantom, its FODs, a five-tissue image of another grid, streamlines and regions: NAME_*."""
     glslines("phantom", f"{name}_data", *options)
     series = [f"{name}_data/dwi.nii.gz", f"{name}_data/dwi.bval", f"{name}_data/dwi.bvec", f"{name}_data/mask.nii.gz"]
-    glslines("fit", *series, name, "--sh-order", 8)
+    glslines("fit", *series, name, "--model", "csd", "--sh-order", 8)
     glslines("track", "--preset", "gpustreamlines", *series, f"{name}_data/roi.nii.gz", "--sh", f"{name}_sh.nii.gz", "--dg", "prob", "--nseeds", seeds,
              "--step-size", "1mm", "--max-angle", 45, "--min-length", 10, "-o", f"{name}.tck")
     mrtrix("mrconvert", f"{name}_sh.nii.gz", f"{name}_sh.nii", "-strides", "1,2,3,4")

@@ -116,6 +116,64 @@ python3 "$here/variants.py" bundles.html "$axe" variants
 (cd variants && browse axe.html --dump-dom > ../dom.html)
 case $(title dom.html) in "axe 0 "*) ;; *) note "axe-core, bundles: $(title dom.html)" ;; esac
 
+# --- slices: grey behind the streamlines from the first; near x = 25 only those of the right; a column of points ---
+# grey PICTURE X Y W H: the share of pixels of the box that are grey and bright, in 1/10000
+grey() {
+    python3 - "$here/../cli" "$@" << 'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import picture
+x, y, w, h = (int(v) for v in sys.argv[3:])
+_, _, step, rows = picture.pixels(sys.argv[2])
+found = sum(min(rows[r][c * step : c * step + 3]) > 150 and max(rows[r][c * step : c * step + 3]) - min(rows[r][c * step : c * step + 3]) < 10
+            for r in range(y, y + h) for c in range(x, x + w))
+print(int(10000 * found / (w * h)))
+END
+}
+python3 -c '
+data = bytearray(open("grid.nii", "rb").read())
+import struct
+data[352:] = struct.pack("<8000f", *[1 + i % 20 for i in range(8000)])
+open("ramp.nii", "wb").write(data)'
+"$tool" sample sides.tck ramp.nii --to-dpv ramp --trx ramp.trx --reference grid.nii -q || note "sample --to-dpv"
+"$tool" report ramp.trx --image ramp.nii -o ramp.html --device llvmpipe -q || note "report ramp.trx"
+python3 "$here/variants.py" ramp.html "$axe" variants
+for name in view slices points; do (cd variants && browse $name.html --window-size=800,700 --screenshot=../$name.png); done
+[ "$(grey view.png 0 0 800 600)" -ge 1000 ] || note "slices: $(grey view.png 0 0 800 600) of 10000 pixels are bright"
+[ "$(grey slices.png 0 0 800 600)" -lt 500 ] || note "slices put out: $(grey slices.png 0 0 800 600) of 10000 pixels are bright"
+[ "$(share slices.png 0 0 390 600 1)" -lt 5 ] || note "near a slice: streamlines of the other side remain"
+[ "$(share slices.png 410 0 390 600 0)" -ge 20 ] || note "near a slice: $(share slices.png 410 0 390 600 0) of 10000 pixels are red"
+# the ramp runs from violet (x < 0) to green and yellow (x > 0)
+[ "$(share points.png 0 0 390 600 1)" -lt 20 ] || note "points: $(share points.png 0 0 390 600 1) green at the left"
+[ "$(share points.png 450 0 350 600 1)" -ge 20 ] || note "points: $(share points.png 450 0 350 600 1) green at the right"
+
+# --- a connectome: matrix, circle, names as text ---
+python3 -c '
+data = bytearray(open("grid.nii", "rb").read())
+import struct
+data[352:] = struct.pack("<8000f", *[1 + i // 5 % 4 + 4 * (i // 2000) for i in range(8000)])
+open("parcels.nii", "wb").write(data)
+open("names.txt", "w").write("".join("%d <b>region&%d %d 0 0 0\n" % (i, i, i) for i in range(1, 17)))'
+"$tool" connectome sides.tck parcels.nii joined.csv --lut names.txt -q 2> /dev/null || note "connectome"
+"$tool" report joined.csv --device llvmpipe -q || note "report joined.csv"
+python3 "$here/variants.py" joined.html "$axe" variants
+(cd variants && browse axe.html --dump-dom > ../dom.html)
+case $(title dom.html) in "axe 0 "*) ;; *) note "axe-core, connectome: $(title dom.html)" ;; esac
+python3 - joined.html << 'END' || note "connectome: the largest edge of the matrix is not the first of the page"
+import csv, re, sys
+rows = [[float(v) for v in row] for row in csv.reader(open("joined.csv"))]
+names = [row["name"] for row in csv.DictReader(open("joined_nodes.tsv"), delimiter="\t")]
+best = max((rows[a][b], -a, -b) for a in range(len(rows)) for b in range(a + 1, len(rows)))
+page = open(sys.argv[1]).read()
+first = re.search(r'The largest \d+ edges</caption>.*?<th scope="row">(.*?)</th><td>(.*?)</td><td class="number">(.*?)</td>', page, re.S).groups()
+safe = lambda text: text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+want = (safe(names[-best[1]]), safe(names[-best[2]]), "%g" % best[0])
+edges = sum(v != 0 for a, row in enumerate(rows) for v in row[a + 1 :])
+sys.exit(first != want or page.count('<path class="edge') != min(edges, 100) or "<b>region" in page.replace("\\u003cb", ""))
+END
+"$tool" edit phantom.trx long.trx --min-length 40 -q && "$tool" report long.trx --device llvmpipe -q || note "report long.trx"
+grep -q "<p>Its counts: read [1-9][0-9,]*; failed by: length [1-9]" long.html || note "counts of edit: $(grep -o '<p>Its counts[^/]*' long.html)"
+
 # --- hostile names ---
 python3 - << 'END'
 import json

@@ -3,6 +3,8 @@
     view.html       the 3-D view alone, at the top of the page
     axe.html        with axe-core, whose violations become the title
     columns.html    colour by the column weights, the first bundle off, the picture saved; the title says what came of it
+    slices.html     view.html without slices and with the streamlines near x = 0 alone
+    points.html     view.html coloured by the column "ramp" of points, without slices
     hostile.html    (of any report) whether the text of a name became an element"""
 
 import sys
@@ -16,8 +18,20 @@ def variant(name, addition):
     (folder / name).write_text(report[:end] + addition + report[end:])
 
 
-variant("view.html", "<style>header, main section:not(.screen), .screen > :not(#stage) { display: none } body { margin: 0; padding: 0 }"
+VIEW = ("<style>header, main section:not(.screen), .screen > :not(#stage) { display: none } body { margin: 0; padding: 0 }"
         " #stage { max-width: none } #stage canvas { width: 800px; height: 600px; max-height: none } #stage span { color: #fff }</style>")
+variant("view.html", VIEW)
+
+
+def after(script):
+    return "<script>setTimeout(() => { const get = (id) => document.getElementById(id); " + script + " }, 3000);</script>"
+
+
+variant("slices.html", VIEW + after("get('plane-y').click(); get('plane-z').click(); get('at-x').value = 25;"
+                                    " get('at-x').dispatchEvent(new Event('input')); get('near').click();"))
+variant("points.html", VIEW + after("for (const a of 'xyz') if (get('slices').hidden === false) get('plane-' + a).click();"
+                                    " const s = get('colour'); s.value = [...s.options].findIndex((o) => o.textContent === 'ramp');"
+                                    " s.dispatchEvent(new Event('change'));"))
 variant("columns.html", "<script>HTMLAnchorElement.prototype.click = function () { window.saved = this.download + ' ' + this.href.slice(0, 22); };"
         " setTimeout(() => { const select = document.getElementById('colour'), box = document.querySelectorAll('#groups input')[0];"
         " select.value = [...select.options].findIndex((o) => o.textContent === 'weights'); select.dispatchEvent(new Event('change'));"

@@ -21,6 +21,12 @@
   if (!gl) return fail("This browser has no WebGL 2.");
   show(true);
 
+  function unpack(text) {
+    const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+      .then((buffer) => new Uint8Array(buffer));
+  }
+
   // u32 lines, u32 points, f32 scale, f32 origin[3], u16 count[lines], then 16-bit differences of x, y and z
   function decode(bytes) {
     const view = new DataView(bytes.buffer), n = view.getUint32(0, true), points = view.getUint32(4, true);
@@ -49,8 +55,10 @@
   }
 
   const vertexText = `#version 300 es
-    in vec3 place; in vec3 tangent; in vec4 paint; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; out vec3 colour;
+    in vec3 place; in vec3 tangent; in vec4 paint; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom;
+    out vec3 colour; out vec3 where;
     void main() {
+      where = place;
       vec3 p = turn * (place - centre), t = normalize(turn * tangent + vec3(0.0, 0.0, 1e-6));
       gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
       vec3 direction = 0.16 + 0.84 * abs(normalize(tangent + vec3(1e-6)));
@@ -58,11 +66,32 @@
         * clamp(0.75 + 0.5 * p.z, 0.35, 1.0);
     }`;
   const fragmentText = `#version 300 es
-    precision mediump float; in vec3 colour; out vec4 pixel; void main() { pixel = vec4(colour, 1.0); }`;
+    precision highp float; in vec3 colour; in vec3 where; uniform vec3 low; uniform vec3 high; out vec4 pixel;
+    void main() {
+      bvec3 inside = bvec3(vec3(greaterThan(where, low)) * vec3(lessThan(where, high)));
+      if (!any(inside)) discard;
+      pixel = vec4(colour, 1.0);
+    }`;
 
-  function build() {
+  // A slice: a square of the image's box, in which 0 is nothing and 1 to 255 are grey.
+  const sliceText = `#version 300 es
+    in vec3 corner; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; uniform vec3 first; uniform vec3 size; out vec3 at;
+    void main() {
+      vec3 p = turn * (first + corner * size - centre);
+      gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
+      at = corner;
+    }`;
+  const greyText = `#version 300 es
+    precision highp float; precision highp sampler3D; in vec3 at; uniform sampler3D image; out vec4 pixel;
+    void main() {
+      float v = texture(image, at).r * 255.0;
+      if (v < 0.5) discard;
+      pixel = vec4(vec3((v - 1.0) / 254.0), 1.0);
+    }`;
+
+  function build(vertex, fragment) {
     const program = gl.createProgram();
-    for (const [kind, text] of [[gl.VERTEX_SHADER, vertexText], [gl.FRAGMENT_SHADER, fragmentText]]) {
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
       const shader = gl.createShader(kind);
       gl.shaderSource(shader, text);
       gl.compileShader(shader);
@@ -77,8 +106,24 @@
     posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
 
-  function start(lines) {
-    const program = build();
+  // u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3], values: a texture, and its box on the axes of the lines
+  function readSlices(bytes, lines) {
+    const view = new DataView(bytes.buffer), dim = [0, 4, 8].map((at) => view.getUint32(at, true));
+    const voxel = view.getFloat32(12, true), low = [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2);
+    gl.bindTexture(gl.TEXTURE_3D, gl.createTexture());
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8, ...dim, 0, gl.RED, gl.UNSIGNED_BYTE, bytes.subarray(28));
+    for (const [key, value] of [[gl.TEXTURE_MIN_FILTER, gl.NEAREST], [gl.TEXTURE_MAG_FILTER, gl.NEAREST],
+      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_R, gl.CLAMP_TO_EDGE]])
+      gl.texParameteri(gl.TEXTURE_3D, key, value);
+    const extent = dim.map((n) => n * voxel), program = build(sliceText, greyText);
+    return program && { program, low, extent, buffer: gl.createBuffer(), near: false,
+      first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
+      plane: extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 })) };
+  }
+
+  function start(lines, slices) {
+    const program = build(vertexText, fragmentText);
     if (!program) return fail("The shaders of the view do not compile here.");
     const state = { rows: stands.superior, zoom: 1, from: 0, to: Infinity, count: 0, asked: false };
     const low = [65535, 65535, 65535], high = [0, 0, 0];
@@ -106,9 +151,8 @@
     gl.enableVertexAttribArray(paintAt);
     gl.vertexAttribPointer(paintAt, 4, gl.UNSIGNED_BYTE, true, 4, 0);
 
-    const columns = JSON.parse(document.getElementById("glslines-columns").textContent);
-    const numbers = [{ name: "length, mm", values: lines.length }, ...columns.filter((c) => !c.group)];
-    const groups = columns.filter((c) => c.group).map((c) => ({ name: c.name, values: c.values, shown: true }));
+    const numbers = [{ name: "length, mm", values: lines.length }, ...columns.filter((c) => c.of !== "group")];
+    const groups = columns.filter((c) => c.of === "group").map((c) => ({ name: c.name, values: c.values, shown: true }));
     const others = { name: "others", values: Array.from(lines.length, (_, i) => groups.some((g) => g.values[i]) ? 0 : 1), shown: true };
     if (groups.length) groups.push(others);
 
@@ -122,16 +166,23 @@
       const legend = document.getElementById("colours");
       legend.hidden = !column;
       paint.fill(0);
-      if (column) {
+      if (column && column.of === "points")
+        for (let p = 0; p < lines.points; p++) {
+          const v = column.bytes[p];
+          paint.set([...(v ? ramp((v - 1) / 254) : [144, 144, 144]).map(Math.round), 255], 4 * p);
+        }
+      else if (column) {
         const known = Array.from(column.values).filter((v) => v !== null).sort((a, b) => a - b);
-        const low = known[Math.floor(0.02 * (known.length - 1))] || 0, high = known[Math.floor(0.98 * (known.length - 1))] || 0;
+        column.low = known[Math.floor(0.02 * (known.length - 1))] || 0;
+        column.high = known[Math.floor(0.98 * (known.length - 1))] || 0;
+        const { low, high } = column;
         for (let i = 0; i < lines.n; i++) {
           const v = column.values[i], rgb = v === null ? [144, 144, 144] : ramp(high > low ? (v - low) / (high - low) : 0.5);
           for (let p = lines.first[i]; p < lines.first[i + 1]; p++) paint.set([...rgb.map(Math.round), 255], 4 * p);
         }
-        document.getElementById("colour-low").textContent = Number(low.toPrecision(3));
-        document.getElementById("colour-high").textContent = Number(high.toPrecision(3));
       }
+      for (const end of ["low", "high"])
+        if (column) document.getElementById("colour-" + end).textContent = Number(column[end].toPrecision(3));
       gl.bindBuffer(gl.ARRAY_BUFFER, paintBuffer);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, paint);
       ask();
@@ -154,6 +205,23 @@
       tick.addEventListener("change", () => { group.shown = tick.checked; choose(); });
       label.append(tick, group.name + " " + group.values.reduce((sum, v) => sum + (v ? 1 : 0), 0));
       box.append(label);
+    }
+
+    document.getElementById("slices").hidden = !slices;
+    if (slices) {
+      for (const [a, name] of ["x", "y", "z"].entries()) {
+        const plane = slices.plane[a], slider = document.getElementById("at-" + name), out = document.getElementById("mm-" + name);
+        const tick = document.getElementById("plane-" + name);
+        slider.min = Math.ceil(slices.low[a]);
+        slider.max = Math.floor(slices.low[a] + slices.extent[a]);
+        slider.value = plane.at;
+        const move = () => { plane.at = Number(slider.value); out.textContent = name + " = " + slider.value + " mm"; ask(); };
+        slider.addEventListener("input", move);
+        tick.addEventListener("change", () => { plane.shown = tick.checked; ask(); });
+        move();
+      }
+      const near = document.getElementById("near");
+      near.addEventListener("change", () => { slices.near = near.checked; ask(); });
     }
 
     document.getElementById("save").addEventListener("click", () => {
@@ -190,6 +258,38 @@
       });
     }
 
+    // What both programs need to know of the view. The box becomes at most 1 long in any direction.
+    function aim(program, zoom) {
+      const r = state.rows, at = (name) => gl.getUniformLocation(program, name);
+      gl.useProgram(program);
+      gl.uniform3fv(at("centre"), centre);
+      gl.uniformMatrix3fv(at("turn"), false, [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
+      gl.uniform2fv(at("zoom"), zoom);
+      return at;
+    }
+
+    function drawSlices(zoom) {
+      const at = aim(slices.program, zoom), corner = gl.getAttribLocation(slices.program, "corner");
+      gl.uniform3fv(at("first"), slices.first);
+      gl.uniform3fv(at("size"), slices.size);
+      gl.bindVertexArray(slices.array = slices.array || gl.createVertexArray());
+      gl.bindBuffer(gl.ARRAY_BUFFER, slices.buffer);
+      gl.enableVertexAttribArray(corner);
+      gl.vertexAttribPointer(corner, 3, gl.FLOAT, false, 0, 0);
+      slices.plane.forEach((plane, a) => {
+        if (!plane.shown) return;
+        const share = (plane.at - slices.low[a]) / slices.extent[a], [b, c] = [(a + 1) % 3, (a + 2) % 3];
+        const place = [[0, 0], [1, 0], [0, 1], [1, 1]].flatMap(([u, v]) => {
+          const p = [0, 0, 0];
+          [p[a], p[b], p[c]] = [share, u, v];
+          return p;
+        });
+        gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(place), gl.DYNAMIC_DRAW);
+        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+      });
+      gl.bindVertexArray(null);
+    }
+
     function draw() {
       state.asked = false;
       const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
@@ -197,12 +297,13 @@
       gl.viewport(0, 0, w, h);
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-      const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h], r = state.rows;
-      gl.uniform3fv(gl.getUniformLocation(program, "centre"), centre);
-      // columns of the matrix; the box becomes at most 1 long in any direction
-      gl.uniformMatrix3fv(gl.getUniformLocation(program, "turn"), false,
-        [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
-      gl.uniform2fv(gl.getUniformLocation(program, "zoom"), zoom);
+      const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h];
+      if (slices) drawSlices(zoom);
+      const at = aim(program, zoom), far = 1e6, near = slices && slices.near && slices.plane.some((p) => p.shown);
+      const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : !slices.plane[a].shown ? far
+        : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
+      gl.uniform3fv(at("low"), bound(-1));
+      gl.uniform3fv(at("high"), bound(1));
       gl.drawElements(gl.LINES, state.count, gl.UNSIGNED_INT, 0);
       label(zoom);
     }
@@ -254,8 +355,14 @@
       : "All " + words(total) + " streamlines.";
   }
 
-  const packed = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
-  new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
-    .then((buffer) => start(decode(new Uint8Array(buffer))))
+  const columns = JSON.parse(document.getElementById("glslines-columns").textContent);
+  const image = document.getElementById("glslines-slices").textContent.trim();
+  const byPoints = columns.filter((c) => c.of === "points");
+  Promise.all([unpack(data), image && unpack(image), ...byPoints.map((c) => unpack(c.values))])
+    .then(([bytes, values, ...ofPoints]) => {
+      ofPoints.forEach((array, i) => { byPoints[i].bytes = array; });
+      const lines = decode(bytes);
+      start(lines, values && readSlices(values, lines));
+    })
     .catch((error) => fail("The streamlines cannot be unpacked here (" + error.message + ")."));
 })();

@@ -1,0 +1,163 @@
+/* The connectome of a report: reads it with the names of its regions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/report_parts.h"
+#include "render/studio.h"
+#include "util/file.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+#define MAX_BYTES ((size_t)1 << 28)
+#define MAX_NODES 4096
+
+bool gls_report_is_matrix(const char *path)
+{
+    return gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv") || gls_case_ends(path, ".txt");
+}
+
+/* Separator of the fields of a table, from its first line. */
+static char separator_of(const char *text)
+{
+    const size_t line = strcspn(text, "\n");
+    return memchr(text, '\t', line) ? '\t' : memchr(text, ',', line) ? ',' : ' ';
+}
+
+static bool is_number(const char *field, double *value)
+{
+    const bool missing = strcmp(field, "n/a") == 0 || gls_case_compare(field, "nan") == 0;
+    *value = NAN;
+    return missing || gls_parse_double(field, value);
+}
+
+static gls_status no_matrix(const char *path)
+{
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is no square matrix of numbers, of two regions or more, as glslines connectome writes it",
+                    path);
+}
+
+static gls_status take_names(gls_report_matrix *m, char *const *field)
+{
+    if (!(m->name = calloc(m->n, sizeof *m->name))) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
+    for (size_t i = 0; i < m->n; i++) m->name[i] = gls_text_copy(field[i]);
+    return GLS_OK;
+}
+
+/* Reads rows of numbers, with or without a line of names before them. */
+static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *m)
+{
+    char *field[MAX_NODES];
+    double value;
+    gls_records records = gls_records_begin(text, separator_of(text));
+    m->n = gls_record_next(&records, field, MAX_NODES);
+    if (m->n > MAX_NODES) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than %d columns", path, MAX_NODES);
+    if (m->n < 2) return no_matrix(path);
+    if (!(m->cell = malloc(m->n * m->n * sizeof *m->cell)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
+    bool named = false;
+    for (size_t i = 0; i < m->n; i++) named |= !is_number(field[i], &value);
+    gls_status status = named ? take_names(m, field) : GLS_OK;
+    size_t row = 0, n = named ? gls_record_next(&records, field, MAX_NODES) : m->n;
+    for (; n > 0 && !status; n = gls_record_next(&records, field, MAX_NODES)) {
+        if (n == 1 && !*field[0]) continue;
+        if (n != m->n || row == m->n) return no_matrix(path);
+        for (size_t i = 0; i < n; i++)
+            if (!is_number(field[i], &m->cell[row * n + i])) return no_matrix(path);
+        row++;
+    }
+    return status || row == m->n ? status : no_matrix(path);
+}
+
+/* Names the rows of a matrix by the table of its regions. A table of another number of regions is not of this matrix.
+ */
+static gls_status parse_nodes(char *text, gls_report_matrix *m)
+{
+    char *field[64];
+    gls_records records = gls_records_begin(text, '\t');
+    size_t columns = gls_record_next(&records, field, 64), at = columns, n = 0, width;
+    if (columns == 0 || columns > 64) return GLS_OK;
+    for (size_t i = columns; i-- > 0;)
+        if (strcmp(field[i], "name") == 0 || (strcmp(field[i], "label") == 0 && at == columns)) at = i;
+    char **name = at < columns ? calloc(m->n + 1, sizeof *name) : NULL;
+    while (name && n <= m->n && (width = gls_record_next(&records, field, 64)) > at && width <= 64)
+        name[n++] = gls_text_copy(field[at]);
+    if (name && n + 1 == m->n) { /* --keep-unassigned: a first row for ends without a region */
+        memmove(name + 1, name, n++ * sizeof *name);
+        name[0] = gls_text_copy("unassigned");
+    }
+    if (name && n == m->n) {
+        m->name = name;
+        return GLS_OK;
+    }
+    for (size_t i = 0; name && i < n && i <= m->n; i++) free(name[i]);
+    free(name);
+    return GLS_OK;
+}
+
+static gls_status name_rows(gls_report *r, gls_report_matrix *m)
+{
+    const char *given = gls_report_text(r, "parameters/nodes"), *dot = strrchr(m->path, '.');
+    gls_text beside = {0};
+    gls_text_printf(&beside, "%.*s_nodes.tsv", (int)(dot - m->path), m->path);
+    char *own = gls_text_take(&beside), *text = NULL;
+    char *path = given ? gls_file_beside(r->sidecar_path, given) : own ? gls_file_beside(NULL, own) : NULL;
+    size_t bytes;
+    gls_status status = path && !m->name ? gls_file_read_text(path, MAX_BYTES, &text, &bytes) : GLS_OK;
+    if (!status && text) status = parse_nodes(text, m);
+    free(text);
+    free(path);
+    free(own);
+    return status;
+}
+
+static gls_status read_matrix(gls_report *r, char *path)
+{
+    gls_report_matrix *m = &r->matrix;
+    char *text = NULL;
+    size_t bytes;
+    m->path = path;
+    gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &bytes);
+    if (!status) status = parse_matrix(path, text, m);
+    free(text);
+    if (!status) status = name_rows(r, m);
+    return status ? status : gls_run_reads(&r->run, path);
+}
+
+/* Path of the connectome that the run of the sidecar wrote. From malloc; NULL: none, or it is gone. */
+static char *written_matrix(const gls_report *r)
+{
+    const char *output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
+    const char *option = gls_report_text(r, "parameters/connectome");
+    const char *colon = option ? gls_names_last(option, ':') : NULL;
+    if (output && gls_report_is_matrix(output) && gls_report_get(r, "parameters/stat_edge"))
+        return gls_file_beside(r->sidecar_path, output);
+    char *name = colon ? gls_names_copy(colon + 1, strlen(colon + 1)) : NULL;
+    char *path = name ? gls_file_beside(r->sidecar_path, name) : NULL;
+    free(name);
+    return path;
+}
+
+gls_status gls_report_find_matrix(gls_report *r, const char *input)
+{
+    const bool own = gls_report_is_matrix(input);
+    char *path = own ? gls_text_copy(input) : written_matrix(r);
+    if (!path) return own ? gls_fail(GLS_ERR_MEMORY, "out of memory") : GLS_OK;
+    gls_status status = read_matrix(r, path);
+    if (!status || own || status == GLS_ERR_MEMORY) return status;
+    gls_log(GLS_LOG_WARNING, "the report has no connectome: %s", gls_last_error());
+    gls_report_matrix_finish(&r->matrix);
+    return GLS_OK;
+}
+
+void gls_report_matrix_finish(gls_report_matrix *m)
+{
+    for (size_t i = 0; i < m->n && m->name; i++) free(m->name[i]);
+    free(m->name);
+    free(m->cell);
+    free(m->path);
+    *m = (gls_report_matrix){.n = 0};
+}
