@@ -174,6 +174,18 @@ static gls_status check_roi(gls_job_inputs *input)
     return GLS_OK;
 }
 
+/* Refuses a stop map that has no number in the mask: each streamline would end where it begins. */
+static gls_status check_stop_map(const gls_job_inputs *input)
+{
+    if (!input->stop_map) return GLS_OK;
+    for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
+        if (input->mask->data[i] > 0 && isfinite(input->stop_map->data[i])) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is NaN or infinite in every voxel of the mask: give a map that has numbers there, or leave "
+                    "out --fa",
+                    gls_job_inputs_name(input, GLS_FILE_FA));
+}
+
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
@@ -183,6 +195,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status)
         status =
             gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!status) status = check_stop_map(input);
     if (!status && input->roi) status = check_roi(input);
     if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
     if (status) return status;
