@@ -131,6 +131,8 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         status = gls_job_inputs_read_bedpostx(input, options);
     } else if (!status && odf->path) {
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        if (!status && options->sh) status = gls_fod_check(input->odf_image, odf->path);
+        if (!status) status = gls_image_require_values(input->odf_image, odf->path, "ODF");
         /* Reordering voxel axes does not change coefficients along the scanner axes. */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
                      !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
@@ -253,10 +255,8 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
-        status = gls_fod_check(input->odf_image, options->sh);
-        if (!status)
-            status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
-                                              input->sphere, &odf, &input->odf);
+        status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
+                                          input->sphere, &odf, &input->odf);
     } else if (options->odf) {
         status = source_of_amplitudes(input, options, &odf);
     } else {
