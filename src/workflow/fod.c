@@ -71,7 +71,7 @@ static double share_unlike(const gls_image *sh)
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }
 
-/* What the signs of an image tell. */
+/* Counts of voxels by the signs of their values. */
 typedef struct image_signs {
     uint64_t there;    /* voxels with a value that is a number and not 0 */
     uint64_t full;     /* those of them without a 0 */
