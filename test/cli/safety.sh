@@ -283,18 +283,15 @@ import gzip, struct, sys
 image = bytearray(gzip.open(sys.argv[1]).read())
 start = int(struct.unpack_from("<f", image, 108)[0])
 struct.pack_into("<2h", image, 70, 16, 32)
-volumes = struct.unpack_from("<h", image, 48)[0]
-for name, value in (("zero", 0.0), ("nan", float("nan")), ("negative", -1.0)):
-    n = (len(image) - start) // volumes # values of a volume of a byte each
-    body = struct.pack("<f", value) * n + struct.pack("<f", 0 * value) * n * (volumes - 1)
+for name, value in (("zero", 0.0), ("nan", float("nan"))):
+    body = struct.pack("<f", value) * (len(image) - start)
     gzip.open(f"{sys.argv[2]}/{name}.nii.gz", "wb", 1).write(image[:start] + body)
 PYTHON
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 for dg in prob det ptt; do
-    fails 3 "nowhere positive" track --sh "$b/negative.nii.gz" --fa "$mask" --roi "$roi" --dg $dg --nseeds 10
-done
-for name in zero nan; do
-    fails 3 "$name.nii.gz: has no ODF" track --sh "$b/$name.nii.gz" --fa "$mask" --roi "$roi" --dg prob --nseeds 10
+    for name in zero nan; do
+        fails 3 "$name.nii.gz: has no ODF" track --sh "$b/$name.nii.gz" --fa "$mask" --roi "$roi" --dg $dg --nseeds 10
+    done
 done
 
 # a vector that is no number is told where it does not matter, and refused where it does
