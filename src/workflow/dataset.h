@@ -29,7 +29,8 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
 /* Makes a folder and the folders above it if they do not exist. first becomes the first that was made, if it is empty
  * before; NULL: nobody asks. */
 gls_status gls_bids_make_folders(const char *path, char first[1536]);
-/* Removes the folders down to first, as gls_bids_make_folders() told it, of a path, as far as they are empty. */
+/* Removes a folder and those above it down to first, the one that gls_bids_make_folders() gave, as far as they are
+ * empty. */
 void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
