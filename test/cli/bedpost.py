@@ -70,6 +70,8 @@ def write():
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
     scene("large", [(flat, 1e-4, lambda *at: 1.5 if at == (12, 3, 3) else 1)])
     scene("many", [(flat, 1e-4, 1)], samples=50)
+    scene("degrees", [(90, 10, 1)])
+    scene("none", [(flat, 1e-4, 0)])
     voxel("seed.nii", (12, 3, 3))
     voxel("seed-1.nii", (12, 3, 3), sign=-1)
     voxel("x18.nii", *[(18, y, z) for y in range(7) for z in range(7)])
