@@ -138,6 +138,12 @@ gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], s
         gls_status status = gls_csd_directions_default(direction, n);
         if (status) return status;
     } else {
+        for (size_t i = 0; i < n_given; i++) {
+            const double *v = given[i], norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+            if (!(fabs(norm - 1) < 1e-3))
+                return gls_fail(GLS_ERR_ARGUMENT, "direction %zu of the constraint, %g %g %g, is no unit vector", i + 1,
+                                v[0], v[1], v[2]);
+        }
         double(*copy)[3] = malloc(n_given * sizeof *copy);
         if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n_given);
         memcpy(copy, given, n_given * sizeof *copy);

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/run_params.h"
+#include "workflow/weight_files.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 /* Half the width of lines, in pixels. */
@@ -61,6 +62,8 @@ static gls_status read_odf(gls_studio *s)
     const gls_model_options model = {.sh_basis = o->sh_basis, .sh_frame = o->sh_frame};
     if (!o->odf) return GLS_OK;
     gls_status status = gls_image_read(o->odf, GLS_IMAGE_ANY, &s->odf);
+    if (!status) status = gls_fod_check(s->odf, o->odf);
+    if (!status) status = gls_image_require_values(s->odf, o->odf, "ODF");
     return status ? status : gls_glyphs_create(s->odf, o->odf, o->sh_basis, gls_model_frame(&model), &s->glyphs);
 }
 

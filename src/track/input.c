@@ -1,4 +1,5 @@
 /* Checks the input of a tracker: what all direction getters need, then what the chosen one needs. */
+#include <math.h>
 #include <stdio.h>
 
 #include "image/region_set.h"
@@ -44,11 +45,20 @@ static gls_status check_filter(const gls_track_params *params, const gls_tissue 
     return GLS_OK;
 }
 
+static gls_status check_stop_map(const gls_image *map)
+{
+    for (size_t i = 0, n = gls_grid_voxels(&map->grid); i < n; i++)
+        if (isfinite(map->data[i])) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "the stop map is NaN or infinite everywhere, where every streamline ends");
+}
+
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)
 {
     GLS_REQUIRE(input->stop_map);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
     GLS_REQUIRE(!input->regions || input->regions->complete);
+    gls_status stop_map = check_stop_map(input->stop_map);
+    if (stop_map) return stop_map;
     if (input->regions) {
         gls_status status =
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");

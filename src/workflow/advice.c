@@ -14,6 +14,7 @@
 #define MAX_CUT 0.01
 #define MAX_LONG 0.05
 #define MAX_OUTSIDE 0.2
+#define MAX_UNKNOWN 0.01
 /* FA of a response below this value means that the response comes from crossings or grey matter. */
 #define MIN_RESPONSE_FA 0.6
 /* sqrt(3/2): maximum FA of a tensor, reached with eigenvalues of both signs. */
@@ -68,10 +69,33 @@ static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
             gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
 }
 
+/* Warns of a stop map that is no number where streamlines go: it counts as 0 there, and ends them. Outside the brain
+ * it may be NaN, as maps of MRtrix3 are. */
+static void advise_of_unknown(const gls_job_inputs *in, bool mask_given)
+{
+    const float *mask = in->mask->data, *roi = in->roi ? in->roi->data : mask;
+    uint64_t in_mask = 0, in_roi = 0, seeds = 0;
+    for (size_t i = 0, n = gls_grid_voxels(in->grid); i < n; i++) {
+        const bool inside = mask[i] > 0, seed = in->roi && inside && roi[i] > 0;
+        seeds += seed;
+        in_mask += inside && !isfinite(in->stop_map->data[i]);
+        in_roi += seed && !isfinite(in->stop_map->data[i]);
+    }
+    const bool of_seeds = (double)in_roi > MAX_UNKNOWN * (double)seeds;
+    if (!of_seeds && !(mask_given && (double)in_mask > MAX_OUTSIDE * (double)in->mask_voxels)) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: is NaN or infinite in %.3g %% of the voxels of the %s, where it counts as 0 and ends streamlines: "
+            "give a map that has numbers there, or leave out --fa",
+            gls_job_inputs_name(in, GLS_FILE_FA),
+            100 * (double)(of_seeds ? in_roi : in_mask) / (double)(of_seeds ? seeds : in->mask_voxels),
+            of_seeds ? "seed mask" : "mask");
+}
+
 void gls_advise_of_masks(const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
     if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
+    if (job->options.fa && in->stop_map) advise_of_unknown(in, job->options.mask != NULL);
     if (job->options.mask) advise_of_mask(in);
     if (job->options.roi && in->roi) advise_of_seed_mask(in);
 }

@@ -26,8 +26,12 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
 
 /* Writes FOLDER/NAME to path and returns path. Writes "" (no file has this name) if size is too small. */
 char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
-/* Makes a folder and the folders above it if they do not exist. */
-gls_status gls_bids_make_folders(const char *path);
+/* Makes a folder and the folders above it if they do not exist. first becomes the first that was made, if it is empty
+ * before; NULL: nobody asks. */
+gls_status gls_bids_make_folders(const char *path, char first[1536]);
+/* Removes a folder and those above it down to first, the one that gls_bids_make_folders() gave, as far as they are
+ * empty. */
+void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* What is wrong with an invalid label, and the remedy, for messages. */

@@ -149,17 +149,21 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
                         "%s: BIDS_DIR and OUT_DIR are one folder: what is derived needs a folder of its own, such as "
                         "%s/derivatives/glslines",
                         o->output, o->input);
-    gls_status status = gls_bids_make_folders(o->output);
-    snprintf(folder, sizeof folder, "%s/logs", o->output);
-    if (!status) status = gls_bids_make_folders(folder);
+    char logs[1536], first[2][1536] = {"", ""};
+    snprintf(logs, sizeof logs, "%s/logs", o->output);
     snprintf(folder, sizeof folder, "%s/code", o->output);
-    if (!status) status = gls_bids_make_folders(folder);
+    gls_status status = gls_bids_make_folders(logs, first[0]);
+    if (!status) status = gls_bids_make_folders(folder, first[1]);
     cJSON *root = description(o);
     char *text = gls_json_print(root);
     if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = write_text(o, "dataset_description.json", text);
     cJSON_free(text);
     cJSON_Delete(root);
+    if (status) {
+        gls_bids_remove_folders(folder, first[1]);
+        gls_bids_remove_folders(logs, first[0]);
+    }
     if (!status) status = add_version(o);
     if (!status) status = write_text(o, ".bidsignore", ignored);
     if (!status) status = write_text(o, "README.md", readme);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/formats.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -18,6 +19,7 @@ typedef struct subject {
     const char *directory;
     char label[128], session[128]; /* session "": none */
     bool overwrite;
+    gls_output_group group; /* all files of the subject, and those of the data set with the first one */
 } subject;
 
 /* Path of a file of a subject. Anatomical files lie beside the folders of sessions. */
@@ -29,27 +31,27 @@ static void name_file(const subject *s, const char *folder, const char *rest, ch
              session, folder, s->label, in_session ? "_ses-" : "", session, rest);
 }
 
-static gls_status write_text(const subject *s, const char *folder, const char *rest, gls_text *text)
+static gls_status write_text(subject *s, const char *folder, const char *rest, gls_text *text)
 {
     char path[1536], *all = gls_text_take(text);
     name_file(s, folder, rest, path);
-    gls_status status = all ? gls_file_write(path, s->overwrite, NULL, all, strlen(all))
+    gls_status status = all ? gls_file_write(path, s->overwrite, &s->group, all, strlen(all))
                             : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     free(all);
     return status;
 }
 
-static gls_status write_image(const subject *s, const char *folder, const char *rest, const gls_image *image,
+static gls_status write_image(subject *s, const char *folder, const char *rest, const gls_image *image,
                               gls_image_type type)
 {
     char path[1536];
     name_file(s, folder, rest, path);
     gls_status status = gls_output_check(path, s->overwrite, NULL, 0);
-    return status ? status : gls_image_write(path, image, type);
+    return status ? status : gls_image_write_grouped(path, s->overwrite, &s->group, image, type);
 }
 
 /* Writes the gradient table: FSL's two files, and MRtrix3's rows along the scanner axes. */
-static gls_status write_tables(const subject *s)
+static gls_status write_tables(subject *s)
 {
     const gls_gradients *g = s->phantom->gradients;
     const gls_grid *grid = &s->phantom->dwi->grid;
@@ -79,7 +81,7 @@ static gls_status write_tables(const subject *s)
 }
 
 /* Writes white matter on a finer grid over the same space, like a segmentation of a T1 image. */
-static gls_status write_white_matter(const subject *s)
+static gls_status write_white_matter(subject *s)
 {
     const gls_image *tissue = s->phantom->tissue;
     gls_grid grid = tissue->grid;
@@ -107,7 +109,7 @@ static gls_status write_white_matter(const subject *s)
     return status;
 }
 
-static gls_status write_sidecars(const subject *s)
+static gls_status write_sidecars(subject *s)
 {
     static const char *const what[][3] = {
         {"dwi", "desc-preproc_dwi.json",
@@ -127,25 +129,29 @@ static gls_status write_sidecars(const subject *s)
     return status;
 }
 
-/* Writes all files of a subject. */
-static gls_status write_subject(const subject *s)
+/* Writes all files of a subject, or none. */
+static gls_status write_subject(subject *s)
 {
-    char path[1536];
+    char path[2][1536], first[2][1536] = {"", ""};
     gls_status status = GLS_OK;
-    for (int i = 0; i < 2 && !status; i++) {
-        name_file(s, i ? "anat" : "dwi", "", path);
-        *strrchr(path, '/') = '\0';
-        status = gls_bids_make_folders(path);
+    for (int i = 0; i < 2; i++) {
+        name_file(s, i ? "anat" : "dwi", "", path[i]);
+        *strrchr(path[i], '/') = '\0';
+        if (!status) status = gls_bids_make_folders(path[i], first[i]);
     }
     if (!status) status = write_image(s, "dwi", "desc-preproc_dwi.nii.gz", s->phantom->dwi, GLS_IMAGE_INT16);
     if (!status) status = write_tables(s);
     if (!status) status = write_image(s, "dwi", "desc-brain_mask.nii.gz", s->phantom->mask, GLS_IMAGE_UINT8);
     if (!status) status = write_white_matter(s);
-    return status ? status : write_sidecars(s);
+    if (!status) status = write_sidecars(s);
+    if (!status) status = gls_output_group_commit(&s->group);
+    gls_output_group_discard(&s->group);
+    for (int i = 2; i-- > 0 && status;) gls_bids_remove_folders(path[i], first[i]);
+    return status;
 }
 
 /* Writes the files that describe the data set. */
-static gls_status describe(const char *directory, bool overwrite)
+static gls_status describe(subject *s, char first[1536])
 {
     static const char *const files[][2] = {
         /* The validator accepts tables only in raw data. */
@@ -159,10 +165,10 @@ static gls_status describe(const char *directory, bool overwrite)
          "trying out and testing\n`glslines bids`. Each subject has the same anatomy, with noise of its own. White "
          "matter stands on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
     char path[1536];
-    gls_status status = gls_bids_make_folders(directory);
+    gls_status status = gls_bids_make_folders(s->directory, first);
     for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, files[i][0]);
-        status = gls_file_write(path, overwrite, NULL, files[i][1], strlen(files[i][1]));
+        snprintf(path, sizeof path, "%s/%s", s->directory, files[i][0]);
+        status = gls_file_write(path, s->overwrite, &s->group, files[i][1], strlen(files[i][1]));
     }
     return status;
 }
@@ -200,7 +206,8 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
     gls_status status = GLS_OK;
     const char *rest = labels;
     for (*n = 0; *rest && !status;) status = next_label(&rest, &s);
-    if (!status) status = describe(directory, overwrite);
+    char first[1536] = "";
+    if (!status) status = describe(&s, first);
     for (rest = labels; *rest && !status; ++*n) {
         gls_phantom *phantom = NULL;
         status = next_label(&rest, &s);
@@ -210,5 +217,7 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
         if (!status) status = write_subject(&s);
         gls_phantom_destroy(phantom);
     }
+    gls_output_group_discard(&s.group);
+    if (status) gls_bids_remove_folders(directory, first);
     return status;
 }

@@ -411,8 +411,8 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
-    gls_status status = gls_bids_make_folders(p.stage.folder);
-    if (!status) status = gls_bids_make_folders(figures);
+    gls_status status = gls_bids_make_folders(p.stage.folder, NULL);
+    if (!status) status = gls_bids_make_folders(figures, NULL);
     if (!status) status = gls_dataset_lock(p.lock, false, &lock);
     if (status) return status;
     if (lock < 0) {

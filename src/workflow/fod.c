@@ -40,14 +40,15 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
     return largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
 }
 
-/* --- Is an image one of SH coefficients? */
+/* --- Is an image one of SH coefficients, or of peaks? */
 
 #define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
 
 /* In an ODF the first coefficient, which is the integral, is positive, or it and all others are small. The norm of the
  * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as for a single direction. Twice this is
- * accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
-double gls_fod_share_unlike(const gls_image *sh)
+ * accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. Gives the share of the voxels
+ * that are not 0 in which this does not hold. NAN: no such voxels. */
+static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
@@ -68,6 +69,31 @@ double gls_fod_share_unlike(const gls_image *sh)
     }
     unlike += turned[0] < turned[1] ? turned[0] : turned[1];
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
+}
+
+/* Counts of voxels by the signs of their values. */
+typedef struct image_signs {
+    uint64_t there;    /* voxels with a value that is a number and not 0 */
+    uint64_t full;     /* those of them without a 0 */
+    uint64_t positive; /* those of them in which all volumes are above 0 */
+} image_signs;
+
+static image_signs look_at_signs(const gls_image *image)
+{
+    const size_t voxels = gls_grid_voxels(&image->grid);
+    image_signs signs = {0};
+    for (size_t v = 0; v < voxels; v++) {
+        size_t other = 0, above = 0;
+        for (size_t k = 0; k < image->n_volumes; k++) {
+            const float x = image->data[k * voxels + v];
+            other += isfinite(x) && x != 0;
+            above += isfinite(x) && x > 0;
+        }
+        signs.there += other > 0;
+        signs.full += other == image->n_volumes;
+        signs.positive += above == image->n_volumes;
+    }
+    return signs;
 }
 
 /* Whether six volumes look like a tensor: three of them, the diagonal, are positive everywhere and of similar size. */
@@ -92,21 +118,72 @@ static bool looks_like_tensor(const gls_image *image)
     return diagonal == 3;
 }
 
+/* What an image without a negative value may be, in which SH coefficients or vectors have both signs. NULL: it has
+ * them. */
+static const char *without_signs(const gls_image *image, const image_signs *signs)
+{
+    if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;
+    return image->n_volumes == 3 ? "a colour map" : image->n_volumes == 6 ? NULL : "a series";
+}
+
 gls_status gls_fod_check(const gls_image *sh, const char *name)
 {
-    const double unlike = gls_fod_share_unlike(sh);
+    const double unlike = share_unlike(sh);
+    const image_signs signs = look_at_signs(sh);
+    if (sh->n_volumes == 1)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has one volume, as a map of FA or an isotropic tissue, and no directions: an image of SH "
+                        "coefficients has 6, 15, 28, 45 or more",
+                        name);
     if (unlike > MAX_UNLIKE)
         return gls_fail(
             GLS_ERR_INPUT,
             "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "
             "too small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
             name, 100 * unlike);
+    const char *other = without_signs(sh, &signs);
+    if (other)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be %s: none of its %zu volumes is ever negative; SH coefficients of FODs are asked for, which "
+                "'glslines fit' makes",
+                name, other, sh->n_volumes);
     if (looks_like_tensor(sh))
         gls_log(GLS_LOG_WARNING,
                 "%s: may be an image of tensors: three of its six volumes are positive everywhere; SH coefficients of "
                 "FODs are asked for, which 'glslines fit' makes",
                 name);
     return GLS_OK;
+}
+
+void gls_peaks_doubt(const gls_image *peaks, const char *name)
+{
+    const image_signs signs = look_at_signs(peaks);
+    const double unlike = share_unlike(peaks);
+    const char *other = without_signs(peaks, &signs);
+    if (looks_like_tensor(peaks))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be an image of tensors instead of two peaks a voxel: three of its six volumes are positive "
+                "everywhere; 'glslines peaks' makes peaks of FODs",
+                name);
+    else if (other)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be %s instead of peaks: none of its %zu volumes is ever negative, as if vectors pointed to "
+                "one side alone",
+                name, other, peaks->n_volumes);
+    else if (gls_sh_order(peaks->n_volumes) > 0 &&
+             (unlike < 0.02 || (unlike < MAX_UNLIKE && (double)signs.full > 0.9 * (double)signs.there)))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
+                "everywhere; --sh FILE reads them",
+                name, peaks->n_volumes);
+}
+
+gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(image->data[i]) && image->data[i] != 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: has no %s: all values are 0 or no numbers", name, what);
 }
 
 gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)

@@ -10,6 +10,7 @@
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "util/status.h"
+#include "workflow/weight_files.h"
 
 #define MAX_FIBRES 8
 #define SMALLEST                                                                                         \
@@ -102,6 +103,20 @@ static gls_status check_values(const gls_image *image, const gls_image *mask, co
     return GLS_OK;
 }
 
+/* Warns if most values inside the mask are beyond a whole turn in radians. */
+static void doubt_angles(const gls_image *image, const gls_image *mask, const char *path)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    size_t inside = 0, beyond = 0;
+    for (size_t i = 0; i < n * image->n_volumes; i++) {
+        inside += mask->data[i % n] > 0;
+        beyond += mask->data[i % n] > 0 && fabs((double)image->data[i]) > 2 * M_PI;
+    }
+    if (2 * beyond > inside)
+        gls_log(GLS_LOG_WARNING, "%s: may hold degrees: most angles are beyond 2 pi, and bedpostX writes radians",
+                path);
+}
+
 /* Stores one fibre of all samples as peaks: a vector along the voxel axes whose length is the fraction; 0 0 0 outside
  * the mask, and where an angle is exactly 0, which ends streamlines in FSL. */
 static void store_fibre(const samples *s, gls_image *const angle[3], const gls_image *mask, int fibre, gls_image *peaks)
@@ -132,6 +147,8 @@ static gls_status read_fibre(samples *s, const gls_image *mask, int fibre, gls_i
         char *path = name_of(s, what[a], fibre + 1);
         status = path ? read_file(s, mask, path, &image[a]) : gls_fail(GLS_ERR_MEMORY, "out of memory");
         if (!status) status = check_values(image[a], mask, path, a == 2);
+        if (!status && a < 2) doubt_angles(image[a], mask, path);
+        if (!status && a == 2 && fibre == 0) status = gls_image_require_values(image[a], path, "fraction of a fibre");
         free(path);
     }
     if (!status && !*peaks) status = gls_image_create(&mask->grid, 3 * s->n * (size_t)s->n_fibres, peaks);

@@ -59,12 +59,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     gls_image *image = NULL;
     gls_status status = check_name(path);
     if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
-    /* 6, 15 or 45 volumes may be peaks or SH coefficients. */
-    if (!status && gls_sh_order(image->n_volumes) > 0 && gls_fod_share_unlike(image) < 0.02)
-        gls_log(GLS_LOG_WARNING,
-                "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
-                "everywhere; --sh FILE reads them",
-                path, image->n_volumes);
+    if (!status) gls_peaks_doubt(image, path);
     /* Reordering voxel axes does not change vectors along the scanner axes. */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
     if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
@@ -95,20 +90,12 @@ static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
                     n_peaks);
 }
 
-static gls_status require_peak(const gls_image *peaks, const char *path)
-{
-    const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(peaks->data[i]) && peaks->data[i] != 0) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: has no peak: all values are 0 or no numbers", path);
-}
-
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
     gls_status status = GLS_OK;
     for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(inputs, o, i);
     if (!status) status = add_values(inputs, o);
-    if (!status) status = require_peak(inputs->odf_image, o->peaks.value[0]);
+    if (!status) status = gls_image_require_values(inputs->odf_image, o->peaks.value[0], "peak");
     if (!status)
         gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
                 o->peaks.n > 1 ? " and others" : "", inputs->odf_image->n_volumes / 3,

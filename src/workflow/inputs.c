@@ -63,9 +63,10 @@ static gls_status check_file(const char *path, const char *hint, uint64_t *bytes
 static gls_status check_folder(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0 || access(path, R_OK | X_OK) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    return S_ISDIR(info.st_mode) ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is not a folder", path);
+    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+        return gls_fail(GLS_ERR_INPUT, "%s: is a file, not a folder: give the folder that has it", path);
+    if (access(path, R_OK | X_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    return GLS_OK;
 }
 
 gls_status gls_input_file_check(gls_input_file *file)

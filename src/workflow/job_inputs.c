@@ -132,6 +132,8 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         status = gls_job_inputs_read_bedpostx(input, options);
     } else if (!status && odf->path) {
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        if (!status && options->sh) status = gls_fod_check(input->odf_image, odf->path);
+        if (!status) status = gls_image_require_values(input->odf_image, odf->path, "ODF");
         /* Reordering voxel axes does not change coefficients along the scanner axes. */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
                      !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
@@ -175,6 +177,18 @@ static gls_status check_roi(gls_job_inputs *input)
     return GLS_OK;
 }
 
+/* Refuses a stop map that has no number in the mask: each streamline would end where it begins. */
+static gls_status check_stop_map(const gls_job_inputs *input)
+{
+    if (!input->stop_map) return GLS_OK;
+    for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
+        if (input->mask->data[i] > 0 && isfinite(input->stop_map->data[i])) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is NaN or infinite in every voxel of the mask: give a map that has numbers there, or leave "
+                    "out --fa",
+                    gls_job_inputs_name(input, GLS_FILE_FA));
+}
+
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
@@ -184,6 +198,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status)
         status =
             gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!status) status = check_stop_map(input);
     if (!status && input->roi) status = check_roi(input);
     if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
     if (status) return status;
@@ -241,10 +256,8 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
-        status = gls_fod_check(input->odf_image, options->sh);
-        if (!status)
-            status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
-                                              input->sphere, &odf, &input->odf);
+        status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
+                                          input->sphere, &odf, &input->odf);
     } else if (options->odf) {
         status = source_of_amplitudes(input, options, &odf);
     } else {

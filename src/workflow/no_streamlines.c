@@ -118,10 +118,11 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     if (!look.dark) return;
     if (o->peaks.n > 0 || o->bedpostx)
-        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s is 0 there",
+        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s has 0 or no number there",
                 percent * (double)look.dark, o->bedpostx ? o->bedpostx : o->peaks.value[0]);
     else if (o->sh || o->odf)
-        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have an ODF that is nowhere positive: the file %s is 0 there",
+        gls_log(GLS_LOG_WARNING,
+                "    %.3g %% of seeds have an ODF that is nowhere positive: the file %s has 0 or no number there",
                 percent * (double)look.dark, o->sh ? o->sh : o->odf);
     else if (o->model.model == GLS_MODEL_OPDT)
         gls_log(GLS_LOG_WARNING,

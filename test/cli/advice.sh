@@ -45,6 +45,23 @@ for words in "--fa $work/fa.nii --fa-threshold 150" "--fa $work/mask255.nii"; do
     succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx $words
     ! grep -q "FA goes to 1" "$work/stderr" || note "a warning of units: $words"
 done
+# one that is no number ends streamlines: told where seeds or the mask have it, refused where the whole mask has it
+python3 - "$mask" "$roi" "$work" <<'PYTHON'
+import gzip, struct, sys
+mask, roi = (gzip.open(name).read() for name in sys.argv[1:3])
+head = bytearray(mask[:352])
+struct.pack_into("<2h", head, 70, 16, 32)  # float32
+nan, inf = float("nan"), float("inf")
+for name, values in (("nan_seeds", [nan if r else 0.5 for r in roi[352:]]), ("nan_most", [0.5 if r else nan for r in roi[352:]]),
+                     ("nan_around", [0.5 if m else nan for m in mask[352:]]), ("nan_mask", [inf if m and i % 2 else nan for i, m in enumerate(mask[352:])])):
+    open(f"{sys.argv[3]}/{name}.nii", "wb").write(head + struct.pack(f"<{len(values)}f", *values))
+PYTHON
+warns "nan_seeds.nii: is NaN or infinite in 100 % of the voxels of the seed mask" "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$work/nan_seeds.nii"
+warns " % of the voxels of the mask, where it counts as 0" "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$work/nan_most.nii"
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx --fa "$work/nan_around.nii"
+! grep -q NaN "$work/stderr" || note "a warning of a map that is NaN outside the mask"
+rm "$work"/out/*
+fails 3 "nan_mask.nii: is NaN or infinite in every voxel of the mask" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -o w.trx --fa "$work/nan_mask.nii"
 # sides that the two forms of a header swap are told in every command, without -v
 python3 - "$mask" "$work/flipped.nii" <<'PYTHON'
 import gzip, struct, sys

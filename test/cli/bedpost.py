@@ -80,6 +80,8 @@ def write():
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
     scene("large", [(flat, 1e-4, lambda *at: 1.5 if at == (12, 3, 3) else 1)])
     scene("many", [(flat, 1e-4, 1)], samples=50)
+    scene("degrees", [(90, 10, 1)])
+    scene("none", [(flat, 1e-4, 0)])
     voxel("seed.nii", (12, 3, 3))
     for sign in (1, -1):
         voxel(f"low{sign}.nii", (12, 2, 3), sign=sign)

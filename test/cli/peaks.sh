@@ -79,6 +79,40 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     says "low_sh.nii.gz: may hold SH coefficients instead of peaks"
     expect 0 $track --sh fod_tensor.nii.gz --dg ifod2 -o doubt.tck --force
     says "fod_tensor.nii.gz: may be an image of tensors"
+    expect 0 $track --peaks fod_tensor.nii.gz -o doubt.tck --force
+    says "fod_tensor.nii.gz: may be an image of tensors instead of two peaks"
+    # a series, a colour map, a map of one volume, and images without a value
+    python3 - << 'END'
+import gzip, struct
+
+def image(name, volumes, value):
+    head = bytearray(gzip.open("fod_fa.nii.gz").read()[:352])
+    n = struct.unpack_from("<3h", head, 42)
+    struct.pack_into("<2h", head, 40, 4, n[0])
+    struct.pack_into("<h", head, 48, volumes)
+    struct.pack_into("<2h", head, 70, 16, 32)
+    open(name, "wb").write(head + struct.pack("<f", value) * (n[0] * n[1] * n[2] * volumes))
+
+image("series.nii", 15, 100)
+image("colours.nii", 3, 0.5)
+image("nan.nii", 6, float("nan"))
+image("zero.nii", 6, 0)
+END
+    for words in "--sh series.nii --dg ifod2:may be a series: none of its 15 volumes is ever negative" \
+        "--peaks series.nii:may be a series instead of peaks" "--peaks colours.nii:may be a colour map instead of peaks"; do
+        expect 0 $track ${words%%:*} -o doubt.tck --force -q
+        says "${words#*:}"
+    done
+    for words in "$track --sh fod_fa.nii.gz --dg ifod2 -o x.tck" "render --odf fod_fa.nii.gz -o x.png"; do
+        expect 3 $words
+        says "fod_fa.nii.gz: has one volume, as a map of FA"
+    done
+    for name in nan zero; do
+        for words in "$track --sh $name.nii --dg ifod2 -o x.tck" "peaks $name.nii -o x.nii" "render --odf $name.nii -o x.png"; do
+            expect 3 $words
+            says "$name.nii: has no ODF: all values are 0 or no numbers"
+        done
+    done
     for model in csd opdt csa; do
         expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz true --model $model --force -q
         expect 0 peaks true_sh.nii.gz -o true.nii.gz --number 5 --force -q

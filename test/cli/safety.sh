@@ -290,7 +290,7 @@ PYTHON
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 for dg in prob det ptt; do
     for name in zero nan; do
-        fails 3 "nowhere positive" track --sh "$b/$name.nii.gz" --fa "$mask" --roi "$roi" --dg $dg --nseeds 10
+        fails 3 "$name.nii.gz: has no ODF" track --sh "$b/$name.nii.gz" --fa "$mask" --roi "$roi" --dg $dg --nseeds 10
     done
 done
 

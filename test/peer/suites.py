@@ -109,7 +109,7 @@ def table():
         out.append(f"| {name} | {len(of)} | {len(of) - len(differ)} | {len(differ)} | {here} |")
     out += ["", "Reasons of the differences:", ""]
     for i, reason in enumerate(reasons):
-        words, page = REASONS[reason]
+        words, page, _ = REASONS[reason]
         title = page.split("#")[0]
         out += textwrap.wrap(f"{i + 1}. {words} See [{title}]({title}.md{page[len(title):]}).", 118, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(out)
@@ -125,6 +125,14 @@ def manual(update):
         with open(path, "w") as file:
             file.write(new)
     return new == page or update
+
+
+def unsaid():
+    """Reasons that the pages which they name do not give."""
+    for reason, (_, page, said) in REASONS.items():
+        with open(os.path.join(DOC, page.split("#")[0] + ".md")) as file:
+            if said not in re.sub(r"\s+", " ", file.read()):
+                yield f"{reason}: src/doc/{page} has no words '{said}'"
 
 
 def main():
@@ -147,6 +155,8 @@ def main():
         sys.exit(f"{reason}: a reason of no row, or not among REASONS")
     if len({(row.peer, row.ours) for row in rows}) != len(rows):
         sys.exit("a row stands twice")
+    for text in unsaid():
+        sys.exit(text)
     if not manual(args.update):
         sys.exit(f"src/doc/accuracy.md has another table: {sys.argv[0]} GLSLINES WORK_DIR --update")
     if args.update:

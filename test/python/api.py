@@ -94,9 +94,39 @@ class Layout(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "nseeds"):
             glslines.Params(nseeds=3)
         for bad in ({"max_angle": 91}, {"step_size": "0.5m"}, {"dg": "best"}, {"max_directions_per_seed": 33},
-                    {"step_size": "-1mm"}, {"max_angle": float("nan")}):
-            with self.assertRaises(ValueError, msg=str(bad)):
+                    {"step_size": "-1mm"}, {"max_angle": float("nan")}, {"fa_threshold": float("nan")}, {"max_angle": "x"},
+                    {"max_angle": [30]}, {"compress": {}}, {"max_angle": True}, {"retries": True}, {"rk4": float("nan")},
+                    {"rk4": "no"}, {"rk4": np.ones(2)}, {"dg": np.ones(2)}, {"step_size": np.ones(2)}):
+            with self.assertRaisesRegex(ValueError, "^%s: .*[^:]$" % next(iter(bad))):
                 glslines.Params(**bad)
+        self.assertEqual(len(glslines.Params(max_angle="30", min_length="20mm", rk4=np.True_, seed_unidirectional=0).given), 4)
+
+    def test_bad_arguments(self):
+        """Numbers that are none, shapes, and places that contradict each other are refused, by the name of the argument."""
+        nan, p = float("nan"), phantom
+        fa = glslines.fit_tensor(p.dwi, p.gradients, p.mask)["fa"]
+        sh = glslines.QBall(p.gradients).fit(p.dwi, p.mask)
+        odf = glslines.ODF.from_sh(sh, affine=p.dwi.affine)
+        points = np.ones((4, 3))
+        for name, call in (
+                ("b0_threshold", lambda: glslines.Gradients([0, 1000], np.eye(3)[:2], frame="image", b0_threshold=nan)),
+                ("smooth", lambda: glslines.QBall(p.gradients, smooth=-1)), ("min_signal", lambda: glslines.QBall(p.gradients, min_signal=0)),
+                ("sh_order", lambda: glslines.QBall(p.gradients, sh_order=5)), ("gradients", lambda: glslines.QBall(None)),
+                ("sh_order", lambda: glslines.csd(p.dwi, p.gradients, sh_order=3)), ("shell", lambda: glslines.csd(p.dwi, p.gradients, shell=nan)),
+                ("response", lambda: glslines.csd(p.dwi, p.gradients, response=(1, 2))),
+                ("directions", lambda: glslines.csd(p.dwi, p.gradients, response=(.0017, .0003, 100), directions=np.zeros((50, 3)))),
+                ("stop_threshold", lambda: glslines.ODF.from_sh(sh, affine=p.dwi.affine, stop_map=fa, stop_threshold=nan)),
+                ("frame", lambda: glslines.ODF.from_sh(sh, frame=[], affine=p.dwi.affine)), ("n", lambda: glslines.Seeds.random(p.roi, 0)),
+                ("affine", lambda: glslines.fit_tensor(p.dwi, p.gradients, affine=2 * p.dwi.affine)),
+                ("affine", lambda: glslines.Seeds.random(p.roi, 5, affine=np.eye(4))),
+                ("affine", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa, affine=np.eye(4))),
+                ("the stop map", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa * np.float32(nan))),
+                ("points", lambda: glslines.Result.from_arrays(np.ones((6, 2)), [0, 2, 4])),
+                ("offsets", lambda: glslines.Result.from_arrays(points, [0, 2.5, 4])), ("offsets", lambda: glslines.Result.from_arrays(points, [])),
+                ("dps", lambda: glslines.Result.from_arrays(points, [0, 2, 4], {"a": np.ones(3)})),
+                ("dps", lambda: glslines.Result.from_arrays(points, [0, 2, 4], {3: np.ones(2)}))):
+            with self.assertRaisesRegex((ValueError, TypeError), "^%s" % name):
+                call()
 
 
 class Files(unittest.TestCase):

@@ -167,6 +167,28 @@ class Commands(unittest.TestCase):
         with self.assertRaisesRegex(glslines.InputError, "^[^ ]*none.trx: cannot open"):
             glslines.density(path("none.trx"))
 
+    def test_what_arguments_are(self):
+        """Arrays that do not say where they lie are refused; lists and arrays of numbers and of images go where they belong."""
+        s = self.scene
+        fa, image = glslines.load_image(s.fa), nib.load(s.fa)
+        for call in (lambda: glslines.sample(s.lines, fa[0]), lambda: glslines.connectome(s.lines, s.labels[0]),
+                     lambda: glslines.edit(s.lines, include=fa[0]), lambda: glslines.edit(s.lines, include=list(fa)),
+                     lambda: glslines.fit(nib.load(s.dwi).get_fdata()), lambda: glslines.fit(s.dwi, mask=fa[0])):
+            with self.assertRaisesRegex(TypeError, "an array alone does not say where it lies"):
+                call()
+        with self.assertRaisesRegex(ValueError, "masked array"):
+            glslines.sample(s.lines, (np.ma.masked_less(fa[0], 0.2), fa[1]))
+        for lines in ([np.ones((3, 2))], [np.ones(3)]):
+            with self.assertRaisesRegex(ValueError, r"points have the shape \(n, 3\)"):
+                glslines.stats(lines)
+        both = glslines.edit(s.lines, include=[image, fa])
+        self.assertEqual(len(both), len(glslines.edit(s.lines, include=s.fa)))
+        weights = np.arange(len(s.lines)) % 3 + 1.0
+        maps = [glslines.density(s.lines, weights=w, voxel_size=v)[0]
+                for w, v in ((weights, 3), (list(weights), np.float32(3)), (tuple(weights), np.full(3, 3.0)))]
+        self.assertTrue(all(np.array_equal(maps[0], m) for m in maps) and maps[0].sum() > 0)
+        glslines.density(s.lines, path("switch.nii"), force=np.True_)
+
     def test_progress_and_threads(self):
         s = self.scene
         told = []

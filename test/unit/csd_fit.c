@@ -215,6 +215,15 @@ static void errors(void **state)
     bad = options;
     bad.max_iterations = 0;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "max_iterations");
+    const double none[2][3] = {{0, 0, 1}, {0, 0, 0}}, nan[1][3] = {{0, NAN, 1}};
+    bad = options;
+    bad.direction = none;
+    bad.n_directions = 2;
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT,
+           "direction 2 of the constraint, 0 0 0, is no unit vector");
+    bad.direction = nan;
+    bad.n_directions = 1;
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "no unit vector");
     expect(gls_csd_fit(dwi, table, NULL, mask, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "different grids");
     expect(gls_csd_fit(mask, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT,
            "1 volumes, the gradient table 31");

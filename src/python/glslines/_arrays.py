@@ -26,6 +26,17 @@ def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
     return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
 
 
+def require_same_affine(affine, **images):
+    """One that is given has to be that of the images that have one: theirs would be taken, without a word."""
+    for name, image in images.items():
+        own = getattr(image, "affine", None)
+        if affine is None or own is None:
+            continue
+        given = np.asarray(affine, dtype=np.float64)
+        if given.shape not in ((4, 4), (3, 4)) or not np.allclose(given[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4):
+            raise ValueError("affine: is another than that of %s, which has its own: leave it out" % name)
+
+
 def is_placed(*images, affine=None):
     """Whether somebody told where they lie."""
     return affine is not None or any(getattr(image, "affine", None) is not None for image in images)
@@ -35,6 +46,8 @@ def values(image, name, ndim):
     """The values as float32 in Fortran order, x fastest."""
     data = getattr(image, "dataobj", image)
     array = np.asanyarray(data)
+    if np.ma.is_masked(array):
+        raise ValueError("%s: a masked array; the values behind its mask would count: give filled(0) of it" % name)
     if array.ndim == ndim - 1 and ndim == 4:
         array = array[..., np.newaxis]
     if array.ndim == ndim + 1 and array.shape[-1] == 1:

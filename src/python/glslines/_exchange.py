@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import _program
 from ._arrays import affine_of, load_image, save_image
 from .files import load
-from .tracking import Result
+from .tracking import Result, _points
 
 PathLike = Union[str, "os.PathLike[str]"]
 #: values (x, y, z) or (x, y, z, n), and the affine from voxels to world mm
@@ -130,7 +130,11 @@ class Folder:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
         path = self.name(name + ".nii")
-        array, affine = value if isinstance(value, tuple) else (value, affine_of(value))
+        pair = _is_pair(value)
+        if not pair and getattr(value, "affine", None) is None:
+            raise TypeError("%s: a file, an image of nibabel or a pair (array, affine) is needed, not %s: an array alone "
+                            "does not say where it lies" % (name.rstrip("0123456789"), type(value).__name__))
+        array, affine = value if pair else (value, affine_of(value))
         save_image(path, array, affine)
         return path
 
@@ -142,12 +146,27 @@ class Folder:
         return path
 
     def option(self, value: Any, name: str) -> Any:
-        """A value of an option, which is an image or a list of numbers only where the option takes a file."""
-        if isinstance(value, np.ndarray):
-            return self.numbers(value, name)
-        if hasattr(value, "dataobj") or (isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 2):
+        """A value of an option: images and tables of numbers become files where the option takes one."""
+        table = name.rstrip("0123456789") in _TABLES
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            return value.item()
+        if _is_pair(value) or hasattr(value, "dataobj"):
             return self.image(value, name)
+        if isinstance(value, (list, tuple)) and any(hasattr(v, "dataobj") or np.ndim(v) > 0 for v in value):
+            return [self.option(v, "%s%d" % (name, i)) for i, v in enumerate(value)]
+        if table and isinstance(value, (list, tuple, np.ndarray)) and not any(isinstance(v, (str, os.PathLike)) for v in value):
+            return self.numbers(value, name)
+        if isinstance(value, np.ndarray):
+            return self.image(value, name) if value.ndim > 1 else value.tolist()
         return value
+
+
+#: options that take a file of numbers
+_TABLES = ("weights", "response", "scale_file", "transform")
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 2
 
 
 def _safe(path: PathLike) -> str:
@@ -174,7 +193,7 @@ def result_of(tracks: Any) -> Result:
         shape, affine = tracks.header["DIMENSIONS"], tracks.header["VOXEL_TO_RASMM"]
     lines = getattr(tracks, "streamlines", tracks)
     if not hasattr(lines, "_data") or not hasattr(lines, "_offsets"):
-        arrays = [np.asarray(line, dtype=np.float32).reshape(-1, 3) for line in lines]
+        arrays = [_points(line) for line in lines]
         lengths = np.array([len(a) for a in arrays], dtype=np.int64)
         points = np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32)
     else:

@@ -7,6 +7,7 @@ import ctypes
 import ctypes.util
 import json
 import logging
+import math
 import os
 import threading
 import time
@@ -360,8 +361,8 @@ def made(function, *arguments, destroy):
 
 def one_of(words, word, name):
     """The value of the constant that a word stands for."""
-    if word not in words:
-        raise ValueError("%s: '%s' is none of %s" % (name, word, ", ".join(words)))
+    if not isinstance(word, str) or word not in words:
+        raise ValueError("%s: %r is none of %s" % (name, word, ", ".join(words)))
     return constants[words[word]]
 
 
@@ -385,15 +386,55 @@ def utf8(text):
     return _whole(text.encode(), text)
 
 
+def _is_switch(value):
+    """True or False, also numpy's: a number for Python, but hardly meant as one."""
+    return type(value).__name__ in ("bool", "bool_")
+
+
 def integer(value, name, low, high):
     """A whole number that a type of C holds: ctypes would take another one for it, without a word."""
     try:
-        number = int(value)
+        number = None if _is_switch(value) else int(value)
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None or (number != value and not isinstance(value, str)) or not low <= number <= high:
         raise ValueError("%s: %s is no whole number from %d to %d" % (name, value, low, high))
     return number
+
+
+def real(value, name, low=None, above=None):
+    """A number, which is not NaN: finite and from low on, or above a bound, where one is given. The text of a number is
+    taken, as the program takes it."""
+    try:
+        number = math.nan if _is_switch(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number):
+        raise ValueError("%s: %r is no number" % (name, value))
+    if low is not None and not low <= number < math.inf:
+        raise ValueError("%s: %r is not at least %g and finite" % (name, value, low))
+    if above is not None and not above < number < math.inf:
+        raise ValueError("%s: %r is not above %g and finite" % (name, value, above))
+    return number
+
+
+def even_order(value, name, most):
+    """An order of spherical harmonics."""
+    order = integer(value, name, 2, most)
+    if order % 2:
+        raise ValueError("%s: %d is odd: must be even, 2 to %d" % (name, order, most))
+    return order
+
+
+def switch(value, name):
+    """True or False. Other things have a truth value, too, but were hardly meant: an array, "no", NaN."""
+    try:
+        number = value if isinstance(value, bool) else int(value) if value == int(value) else None
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number not in (0, 1) or isinstance(value, str):
+        raise ValueError("%s: %r is neither True nor False" % (name, value))
+    return bool(number)
 
 
 # Calls that are at work in the library, on any thread, and calls of the program's functions by the library. Each is put

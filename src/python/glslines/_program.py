@@ -138,6 +138,8 @@ def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
     """Options as words of the command line. names: by parameter."""
     words: List[str] = []
     for parameter, value in options.items():
+        if type(value).__name__ in ("bool", "bool_"):  # of numpy, too
+            value = bool(value)
         if value is None or value is False:
             continue
         option = "--" + names[parameter]
@@ -146,7 +148,10 @@ def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
         elif isinstance(value, (list, tuple)) and any(isinstance(v, (str, os.PathLike)) for v in value):
             words += ["%s=%s" % (option, os.fspath(v) if isinstance(v, os.PathLike) else v) for v in value]
         elif isinstance(value, (list, tuple)):
-            words.append("%s=%s" % (option, ",".join("%.17g" % v for v in value)))
+            try:
+                words.append("%s=%s" % (option, ",".join("%.17g" % v for v in value)))
+            except TypeError:
+                raise TypeError("%s: neither numbers nor names of files: %r" % (parameter, value)) from None
         else:
             words.append("%s=%s" % (option, os.fspath(value) if isinstance(value, os.PathLike) else value))
     return words

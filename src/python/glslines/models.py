@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, is_placed, require_shape, taken
+from ._arrays import Image, affine_of, is_placed, require_same_affine, require_shape, taken
 from ._library import call, encode, made, one_of, structs
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -22,7 +22,7 @@ MODELS = {"opdt": "GLS_QBALL_OPDT", "csa": "GLS_QBALL_CSA"}
 
 def _gradients_options(frame, b0_threshold):
     options = call.gls_gradients_options_default()
-    options.b0_threshold = float(b0_threshold)
+    options.b0_threshold = _library.real(b0_threshold, "b0_threshold", low=0)
     options.frame = one_of(FRAMES, frame, "frame")
     return options
 
@@ -135,7 +135,13 @@ def _grid_of_axes(affine):
     return grid_of((1, 1, 1), affine)
 
 
+def _require_table(gradients):
+    if not isinstance(gradients, Gradients):
+        raise TypeError("gradients: Gradients are needed, not %s" % type(gradients).__name__)
+
+
 def _series(dwi, gradients, affine):
+    _require_table(gradients)
     series = Image(dwi, affine_of(dwi, default=affine), "dwi", 4)
     if series.shape[3] != len(gradients):
         raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(gradients)))
@@ -158,6 +164,7 @@ def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
                affine: Optional[ArrayLike] = None) -> Dict[str, NDArray[np.float32]]:
     """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
     axes) and evals (x, y, z, 3, descending)."""
+    require_same_affine(affine, dwi=dwi)
     affine = affine_of(dwi, default=affine)
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
@@ -176,17 +183,19 @@ class QBall(_library.Handle):
                  min_signal: float = 1.0, require_single_shell: bool = False) -> None:
         options = call.gls_qball_options_default()
         options.model = one_of(MODELS, model, "model")
-        options.sh_order = _library.integer(sh_order, "sh_order", 0, 64)
-        options.smooth = float(smooth)
-        options.min_signal = float(min_signal)
+        options.sh_order = _library.even_order(sh_order, "sh_order", 8)
+        options.smooth = _library.real(smooth, "smooth", low=0)
+        options.min_signal = _library.real(min_signal, "min_signal", above=0)
+        _require_table(gradients)
         self.gradients = copy.copy(gradients)  # whoever closes the other one takes nothing from this model
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
-                              bool(require_single_shell), destroy=call.gls_qball_destroy),
+                              _library.switch(require_single_shell, "require_single_shell"), destroy=call.gls_qball_destroy),
                          call.gls_qball_destroy, gradients)
         self.made_by = type(self), (self.gradients, model, sh_order, smooth, min_signal, require_single_shell)
 
     def fit(self, dwi: Any, mask: Any = None, affine: Optional[ArrayLike] = None) -> NDArray[np.float32]:
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
+        require_same_affine(affine, dwi=dwi)
         affine = affine_of(dwi, default=affine)
         series = _series(dwi, self.gradients, affine)
         inside = _mask(mask, series, affine)
@@ -205,12 +214,13 @@ def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, she
     (that of MRtrix3's dwi2response is one), None: estimated. rule: "dipy", or "mrtrix" for dwi2fod csd, see 'glslines
     help models'. directions: (n, 3) along the scanner axes, where ODFs must not be negative; None: the rule's.
     progress(done, total) may return False to stop."""
+    require_same_affine(affine, dwi=dwi)
     affine = affine_of(dwi, default=affine)
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     bval, chosen, volume = ctypes.c_double(), ctypes.c_void_p(), ctypes.c_void_p()
-    sh_order = _library.integer(sh_order, "sh_order", 0, 64)
-    call.gls_csd_choose_shell(gradients.pointer, float(shell), sh_order, ctypes.byref(bval))
+    sh_order = _library.even_order(sh_order, "sh_order", 12)
+    call.gls_csd_choose_shell(gradients.pointer, _library.real(shell, "shell", low=0), sh_order, ctypes.byref(bval))
     call.gls_gradients_select_shell(gradients.pointer, bval.value, ctypes.byref(chosen), ctypes.byref(volume))
     table = _library.Handle(chosen.value, call.gls_gradients_destroy)
     volumes = _library.Handle(volume.value, call.gls_free)
@@ -227,12 +237,18 @@ def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, she
         call.gls_response_estimate(series.pointer, table.pointer, volumes.pointer, ctypes.byref(how),
                                    ctypes.byref(found))
     else:
-        found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
+        three = np.ravel(response)
+        if len(three) != 3:
+            raise ValueError("response: l1, l2 and S0 are needed, or the name of a file, not %d values" % len(three))
+        found.evals[0], found.evals[1], found.s0 = (_library.real(v, "response") for v in three)
     if directions is not None:
         unit = np.array(directions, dtype=np.float64, order="C")
         if unit.ndim != 2 or unit.shape[1] != 3:
             raise ValueError("directions of the shape %s instead of (n, 3)" % (unit.shape,))
-        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        norms = np.linalg.norm(unit, axis=1, keepdims=True)
+        if not (np.isfinite(norms) & (norms > 0)).all():
+            raise ValueError("directions: one has no finite length above 0")
+        unit /= norms
         options.direction, options.n_directions = unit.ctypes.data, len(unit)
     watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
     with _library.destroyed_if_raised(call.gls_image_destroy, out):
@@ -299,9 +315,10 @@ class ODF(_library.Handle):
                 affine: Optional[ArrayLike] = None, stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """sh: (x, y, z, k), even or full basis; frame: axes of the coefficients ("image", "fsl", "world"). ODFs are 0
         where stop_map is below stop_threshold."""
+        require_same_affine(affine, sh=sh)
         image = Image(sh, affine_of(sh, default=affine), "sh", 4)
         number = ctypes.c_int()
-        call.gls_sh_basis_parse(basis.encode(), ctypes.byref(number))
+        call.gls_sh_basis_parse(encode(basis), ctypes.byref(number))
         sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
@@ -313,6 +330,7 @@ class ODF(_library.Handle):
     def from_amplitudes(cls, odf: Any, sphere: Any, frame: str = "image", affine: Optional[ArrayLike] = None,
                         stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """odf: (x, y, z, n) values for the n directions of sphere, a DIPY sphere or an array (n, 3)."""
+        require_same_affine(affine, odf=odf)
         image = Image(odf, affine_of(odf, default=affine), "odf", 4)
         vertices = vertices_of(sphere)
         if len(vertices) != image.shape[3]:
@@ -334,7 +352,7 @@ def _odf_options(image, stop_map, stop_threshold):
     keep = _mask(stop_map, image, _affine(image), "stop_map")
     if keep is not None:
         options.stop_map = keep.pointer
-        options.stop_threshold = float(stop_threshold)
+        options.stop_threshold = _library.real(stop_threshold, "stop_threshold")
     return options, keep
 
 

@@ -36,8 +36,7 @@ def _out_of_range(name, value, row):
 
 def _check_range(name, value, row):
     low, high = row["min"], row["max"]
-    if value != value or (low is not None and (value <= low if row["min_open"] else value < low)) or (
-            high is not None and value > high):
+    if (low is not None and (value <= low if row["min_open"] else value < low)) or (high is not None and value > high):
         raise _out_of_range(name, value, row)
 
 
@@ -46,7 +45,13 @@ def _length(name, value):
     match = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(mm|vox|)\s*", value) if isinstance(value, str) else None
     if isinstance(value, str) and not match:
         raise ValueError("%s: '%s' is no length such as 0.5mm or 0.5vox" % (name, value))
-    return (float(match[1]), match[2] == "mm") if match else (float(value), False)
+    return (_library.real(match[1], name), match[2] == "mm") if match else (_library.real(value, name), False)
+
+
+def _without_unit(value, unit):
+    """20 of "20mm", as the program takes it."""
+    text = value.strip() if isinstance(value, str) else value
+    return text[:-len(unit)] if unit and isinstance(text, str) and text.endswith(unit) else value
 
 
 class Options:
@@ -78,7 +83,7 @@ class Options:
         kind = row["type"]
         if kind in _SCALARS:
             if kind == "DOUBLE":
-                number = float(value)
+                number = _library.real(_without_unit(value, row.get("unit")), name)
             else:
                 number = _library.integer(value, name, *((-2**31, 2**31 - 1) if kind == "INT" else (0, 2**64 - 1)))
             if kind != "SEED":
@@ -93,17 +98,18 @@ class Options:
             self._at(ctypes.c_double, row["offset"]).value = number
             self._at(ctypes.c_bool, row["mm_offset"]).value = is_mm
         elif kind == "FLAG":
-            self._at(ctypes.c_bool, row["offset"]).value = bool(value)
+            self._at(ctypes.c_bool, row["offset"]).value = _library.switch(value, name)
         elif kind == "CHOICE":
             words = row["choices"].split("|")
-            if value not in words:
+            if not isinstance(value, str) or value not in words:
                 raise ValueError("%s: '%s' is none of %s" % (name, value, ", ".join(words)))
             number = ctypes.c_bool if row["size"] == 1 else ctypes.c_int
             self._at(number, row["offset"]).value = words.index(value)
         elif kind == "STRING":
             self._at(ctypes.c_void_p, row["offset"]).value = self._text(value)
         elif kind == "NUMBERS":
-            self._set_list(name, _library.structs["gls_numbers"], row, value, float)
+            self._set_list(name, _library.structs["gls_numbers"], row, value,
+                           lambda entry: _library.real(entry, name))
         else:
             self._set_list(name, _library.structs["gls_strings"], row, value, self._text)
         self.given[name] = value
@@ -116,6 +122,7 @@ class Options:
         return ctypes.addressof(text)
 
     def _set_list(self, name, struct, row, value, convert):
+        value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
         entries = list(value) if isinstance(value, (list, tuple)) else [value]
         target = self._at(struct, row["offset"])
         if len(entries) > len(target.value):

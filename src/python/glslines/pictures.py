@@ -44,7 +44,7 @@ class _Options:
             raise TypeError("no option '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))
         words = _WORDS[self._name].get(name)
         kind = dict(self.struct._fields_)[name]
-        if words and value not in words:
+        if words and not (isinstance(value, str) and value in words):
             raise ValueError("%s: '%s' is none of %s" % (name, value, ", ".join(words)))
         if words:
             setattr(self.struct, name, words.index(value))
@@ -55,9 +55,9 @@ class _Options:
             self._keep.append(ctypes.create_string_buffer(encode(",".join(map(str, value)) if listed else value)))
             setattr(self.struct, name, ctypes.addressof(self._keep[-1]))
         elif kind is ctypes.c_bool:
-            setattr(self.struct, name, bool(value))
+            setattr(self.struct, name, _library.switch(value, name))
         elif kind is ctypes.c_double:
-            setattr(self.struct, name, float(value))
+            setattr(self.struct, name, _library.real(value, name))
         else:
             bits = 8 * ctypes.sizeof(kind)
             low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind(-1).value < 0 else (0, (1 << bits) - 1)
@@ -68,7 +68,7 @@ class _Options:
         if len(entries) > len(numbers.value):
             raise ValueError("%s: %d values, at most %d" % (name, len(entries), len(numbers.value)))
         for i, entry in enumerate(entries):
-            numbers.value[i] = entry
+            numbers.value[i] = _library.real(entry, name)
         numbers.n = len(entries)
 
 

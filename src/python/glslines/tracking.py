@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, is_placed, require_shape
+from ._arrays import Image, affine_of, grid_like, is_placed, require_same_affine, require_shape
 from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
@@ -41,13 +41,14 @@ class Seeds:
 
     @classmethod
     def _in(cls, method, function, roi, n, most, seed, mask, affine):
+        require_same_affine(affine, roi=roi)
         placed = is_placed(roi, affine=affine)
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine, "mask")
         if inside is not None:
             require_shape(inside.array, region.array, "mask", "roi")
-        n, seed = _library.integer(n, "n", 0, most), _library.integer(seed, "seed", 0, 2**64 - 1)
+        n, seed = _library.integer(n, "n", 1, most), _library.integer(seed, "seed", 0, 2**64 - 1)
         pointer = made(function, region.pointer, _pointer(inside), n, seed, destroy=call.gls_seeds_destroy)
         voxels = _voxels_of(region.array) if inside is None else _voxels_of(region.array) & _voxels_of(inside.array)
         made_by = _seeds_in, (getattr(cls, method), np.packbits(voxels), region.shape, affine if placed else None, n, seed)
@@ -284,8 +285,10 @@ class Result:
         -------
         Result
         """
-        points = np.ascontiguousarray(points, dtype=np.float32).reshape(-1, 3)
-        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        points = _points(points)
+        offsets = np.ascontiguousarray(_offsets(offsets, len(points)), dtype=np.int64)
+        for name, column in (dps or {}).items():
+            _require_rows(name, np.asarray(column), len(offsets) - 1)
         grid = grid_like(ref if ref is not None else ((1, 1, 1), np.eye(4)))
         stats = {"streamlines": len(offsets) - 1, "points": len(points)}
         return cls(points, offsets, dict(dps or {}), stats, grid)
@@ -397,16 +400,34 @@ class Writer:
         call.gls_sink_abort(ctypes.byref(call.gls_tractogram_writer_sink(writer)))
 
 
+def _points(points):
+    array = np.ascontiguousarray(points, dtype=np.float32)
+    if array.size == 0:
+        return array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError("points have the shape (n, 3), not %s" % (array.shape,))
+    return array
+
+
+def _offsets(offsets, n_points):
+    array = np.asarray(offsets)
+    if (array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or array[0] != 0 or
+            array[-1] != n_points or (array[1:] < array[:-1]).any()):
+        raise ValueError("offsets are whole numbers that rise from 0 to %d, the number of points" % n_points)
+    return array
+
+
+def _require_rows(name, column, n):
+    if not isinstance(name, str):
+        raise ValueError("dps: %r is no name of a column" % (name,))
+    if column.ndim not in (1, 2) or len(column) != n:
+        raise ValueError("dps %s: a row for each of %d streamlines is needed, the shape is %s" % (name, n, column.shape))
+
+
 def append(sink, points, offsets, dps):
     """Hands arrays to a sink."""
-    points = np.require(points, np.float32, "CA")
-    offsets = np.asarray(offsets)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError("points have the shape (n, 3), not %s" % (points.shape,))
-    if (offsets.ndim != 1 or len(offsets) == 0 or offsets.dtype.kind not in "iu" or offsets[0] != 0 or
-            offsets[-1] != len(points) or (offsets[1:] < offsets[:-1]).any()):
-        raise ValueError("offsets are whole numbers that rise from 0 to %d, the number of points" % len(points))
-    offsets = np.require(offsets, np.uint64, "CA")
+    points = np.require(_points(points), np.float32, "CA")
+    offsets = np.require(_offsets(offsets, len(points)), np.uint64, "CA")
     types = {np.dtype(_TYPES.get(name[9:].lower(), name[9:].lower())): value
              for name, value in constants.items() if name.startswith("GLS_TYPE_")}
     columns = (structs["gls_column"] * max(1, len(dps)))()
@@ -415,9 +436,7 @@ def append(sink, points, offsets, dps):
         values = np.require(values, requirements="CA")
         if values.dtype not in types:
             raise ValueError("dps %s: values of the type %s cannot be kept" % (name, values.dtype))
-        if values.ndim not in (1, 2) or len(values) != len(offsets) - 1:
-            raise ValueError("dps %s: a row for each of %d streamlines is needed, the shape is %s"
-                             % (name, len(offsets) - 1, values.shape))
+        _require_rows(name, values, len(offsets) - 1)
         text = ctypes.create_string_buffer(utf8(name))
         keep += [values, text]
         column.name = ctypes.addressof(text)
@@ -468,6 +487,9 @@ class Tracker(_library.OfProcess):
         self.params = Params(**given) if params is None or "dg" not in params.given else params
         self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
             odf.is_placed or is_placed(dwi, stop_map))
+        require_same_affine(affine, dwi=dwi, peaks=peaks, stop_map=stop_map)
+        if odf is not None and affine is not None and not np.allclose(np.asarray(affine)[:3], _affine(odf.image)[:3], atol=1e-4):
+            raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")
         affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
         self._stop_map = Image(stop_map, affine, "stop_map")
         self.grid = self._stop_map.grid

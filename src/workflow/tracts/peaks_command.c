@@ -35,6 +35,7 @@ static gls_status find(const gls_peaks_cli *o, const char *path, gls_image **pea
     char text[32];
     gls_status status = gls_image_read(path, GLS_IMAGE_4D, &sh);
     if (!status) status = gls_fod_check(sh, path);
+    if (!status) status = gls_image_require_values(sh, path, "ODF");
     if (!status)
         status =
             gls_peaks_of_sh(sh, path, model.sh_basis, gls_model_frame(&model), (size_t)o->number, o->threshold, peaks);
