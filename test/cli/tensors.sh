@@ -49,11 +49,29 @@ track="track --device llvmpipe $series --nseeds 300"
     says "tensordet"
 }
 python3 - <<'END' || failures=$((failures + 1))
+import array
 import json
+import math
+import re
 
 
 def sidecar(name):
     return json.load(open(name + ".json"))
+
+
+def mean_length(name):
+    """Mean length of the streamlines of a TCK file, by its points."""
+    raw = open(name, "rb").read()
+    values = array.array("f", raw[int(re.search(rb"file: \. (\d+)", raw)[1]):])
+    total, n, last = 0, 0, None
+    for i in range(0, len(values) - 2, 3):
+        point = values[i:i + 3]
+        if math.isinf(point[0]):
+            break
+        n += math.isnan(point[0])
+        total += math.dist(last, point) if last and not math.isnan(point[0]) else 0
+        last = None if math.isnan(point[0]) else point
+    return total / n
 
 
 for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
@@ -72,6 +90,8 @@ for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
     assert act["counts"]["streamlines"] > 0 and (act["parameters"]["cutoff"] == 0.05) == tensors, act["counts"]
 assert sidecar("seedtest")["counts"]["points"] == sidecar("seedtest")["counts"]["streamlines"] == 300
 assert abs(sidecar("rk4")["parameters"]["step_size_mm"] - 0.75) < 1e-9 and abs(sidecar("long")["parameters"]["step_size_mm"] - 1) < 1e-9
+for dg in "nulldist1", "nulldist2":  # the steps of nulldist2 are arcs
+    assert abs(sidecar(dg)["lengths"]["mean_mm"] - mean_length(dg + ".tck")) < 2e-3, (dg, sidecar(dg)["lengths"], mean_length(dg + ".tck"))
 assert abs(sidecar("rk4")["lengths"]["mean_mm"] - sidecar("tensordet")["lengths"]["mean_mm"]) < 2
 END
 finish "tensors"
