@@ -46,6 +46,15 @@ fails 2 "--model: not with --dg tensordet, which fits no model" track --phantom 
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.nii.gz
+# what the getter of ODFs needs, and the getter that does without
+fails 2 "take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs" track --sh "$b/sh15.nii.gz" --select 100
+fails 2 "msmt has --response-wm, --response-gm and --response-csf" track --phantom --model msmt --response r.txt
+# each heading stands once in a help
+for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\)  .*/\1/p'); do
+    checks=$((checks + 1))
+    twice=$("$tool" "$command" --help | grep -E '^[A-Z][A-Za-z0-9, -]*:$' | sort | uniq -d)
+    [ -z "$twice" ] || note "$command --help has the heading $twice twice"
+done
 # values that mean another option here
 bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000
 bridged "--nseeds N without --select" track --phantom --select 0

@@ -120,6 +120,8 @@ class Layout(unittest.TestCase):
                 ("affine", lambda: glslines.fit_tensor(p.dwi, p.gradients, affine=2 * p.dwi.affine)),
                 ("affine", lambda: glslines.Seeds.random(p.roi, 5, affine=np.eye(4))),
                 ("affine", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa, affine=np.eye(4))),
+                ("the series has no signal", lambda: glslines.Tracker("llvmpipe", stop_map=fa, dwi=np.zeros(p.dwi.shape), affine=p.affine,
+                                                                      qball=glslines.QBall(p.gradients))),
                 ("the stop map", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa * np.float32(nan))),
                 ("points", lambda: glslines.Result.from_arrays(np.ones((6, 2)), [0, 2, 4])),
                 ("offsets", lambda: glslines.Result.from_arrays(points, [0, 2.5, 4])), ("offsets", lambda: glslines.Result.from_arrays(points, [])),

@@ -166,6 +166,9 @@ class Functions(unittest.TestCase):
         for none in (None, scene.fa):
             with self.assertRaisesRegex(TypeError, "sc: a stopping criterion"):
                 list(glslines.dipy.probabilistic_tracking(scene.seeds, none, scene.affine, sh=scene.sh))
+        for affine, step, name in ((None, 0.2, "affine"), (scene.affine, None, "step_size"), (scene.affine, float("nan"), "step_size")):
+            with self.assertRaisesRegex(ValueError, "^" + name):
+                list(glslines.dipy.deterministic_tracking(scene.seeds, criterion, affine, sh=scene.sh, step_size=step))
         shape = scene.fa.shape
         for dirs, sizes in (((*shape, 5, 3), (*shape, 4)), ((*shape[1:], 5, 3), (*shape[1:], 5)), ((*shape, 3), shape)):
             pam = types.SimpleNamespace(peak_dirs=np.ones(dirs), peak_values=np.ones(sizes))

@@ -22,6 +22,7 @@ import numpy as np
 from dipy.tracking import stopping_criterion as _criteria  # type: ignore[attr-defined, import-not-found, unused-ignore]
 from numpy.typing import ArrayLike, NDArray
 
+from . import _library
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere
 from .params import Params
@@ -104,8 +105,10 @@ def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape
         raise NotImplementedError("seed_directions: streamlines begin along the largest direction of their seed")
     if not return_all:
         raise NotImplementedError("return_all=False: only return_all=True is here")
+    if affine is None:
+        raise ValueError("affine: from voxels to world mm, (4, 4), is needed")
     stop_map, threshold = _stop_map(sc, shape)
-    options = {name: "%.17gmm" % value if name in ("step_size", "probe_length", "probe_radius") else value
+    options = {name: "%.17gmm" % _library.real(value, name) if name in ("step_size", "probe_length", "probe_radius") else value
                for name, value in options.items()}
     params = Params(preset="dipy", dg=dg, fa_threshold=threshold, **options)
     with Tracker(device, params, stop_map=np.asarray(stop_map), affine=affine, **inputs) as tracker:

@@ -400,7 +400,7 @@ class Writer:
         call.gls_sink_abort(ctypes.byref(call.gls_tractogram_writer_sink(writer)))
 
 
-def _points(points):
+def _points(points: ArrayLike) -> NDArray[np.float32]:
     array = np.ascontiguousarray(points, dtype=np.float32)
     if array.size == 0:
         return array.reshape(0, 3)

@@ -242,16 +242,19 @@ static void boot_rows_scale(gls_text *out, const gls_qball *qball)
 /* The largest value of the volume is scaled to this: half floats end at 65504. */
 #define VOLUME_MAXIMUM 8192.0
 
+/* The factor by which signals are stored; 0 if none is above 0. */
 static double signal_scale(const gls_image *dwi)
 {
     size_t n = gls_grid_voxels(&dwi->grid) * dwi->n_volumes;
     float largest = 0;
-#pragma omp parallel for reduction(max : largest) schedule(static)
+    bool positive = false;
+#pragma omp parallel for reduction(max : largest) reduction(|| : positive) schedule(static)
     for (size_t i = 0; i < n; i++) {
         float x = fabsf(dwi->data[i]);
         if (isfinite(x) && x > largest) largest = x;
+        positive = positive || (isfinite(x) && dwi->data[i] > 0);
     }
-    return gls_field_scale(largest, VOLUME_MAXIMUM);
+    return positive ? gls_field_scale(largest, VOLUME_MAXIMUM) : 0;
 }
 
 /* Matrices for subgroups: neighbouring lanes read neighbouring measurements. */
@@ -338,6 +341,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     (void)params;
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     double scale = signal_scale(input->dwi);
+    if (!(scale > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
     for (size_t i = 0; i < n; i++) {
         field[i] = &models[i]->field;
         models[i]->min_signal = input->qball->options.min_signal * scale;
