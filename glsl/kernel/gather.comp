@@ -37,24 +37,33 @@ void write_point(uint first, uint k, uint last, vec3 p)
     point[at * 3u + 2u] = params.zx * p.x + params.zy * p.y + params.zz * p.z + params.zt;
 }
 
+// Copies the points of a half in a row of GATHER_RUN places of the pool, all of one block, from place `from` on.
+void copy_run(uint from)
+{
+    uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);
+    uint item = state[owner + BLOCK_HALF];
+    if (item >= 2u * params.n_lines) return;
+    uint k = state[owner + BLOCK_PART] * POOL_BLOCK + from % POOL_BLOCK, s = item / 2u;
+    uint first = lines[s].first, backward = lines[s].backward, forward = lines[s].forward;
+    bool is_forward = (item & 1u) == 1u;
+    if (first == NOT_PLACED) return;
+    uint until = min(k + uint(GATHER_RUN), is_forward ? forward : backward);
+    for (uint at = from * 3u; k < until; k++, at += 3u) {
+        vec3 p = vec3(pool[at], pool[at + 1u], pool[at + 2u]);
+        write_point(first, is_forward ? backward + 1u + k : backward - 1u - k, backward + forward, p);
+    }
+}
+
 void main()
 {
-    uint total = params.n_blocks * POOL_BLOCK + params.n_lines;
+    uint n_runs = params.n_blocks * (POOL_BLOCK / uint(GATHER_RUN)), total = n_runs + params.n_lines;
     for (uint i = gl_GlobalInvocationID.x; i < total; i += gl_NumWorkGroups.x * uint(GROUP_SIZE)) {
-        if (i >= params.n_blocks * POOL_BLOCK) {
-            Placed seed = lines[i - params.n_blocks * POOL_BLOCK];
-            if (seed.first != NOT_PLACED)
-                write_point(seed.first, seed.backward, seed.backward + seed.forward, vec3(seed.x, seed.y, seed.z));
+        if (i < n_runs) {
+            copy_run(i * uint(GATHER_RUN));
             continue;
         }
-        uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (i / POOL_BLOCK);
-        uint item = state[owner + BLOCK_HALF];
-        if (item >= 2u * params.n_lines) continue;
-        uint k = state[owner + BLOCK_PART] * POOL_BLOCK + i % POOL_BLOCK, s = item / 2u;
-        uint first = lines[s].first, backward = lines[s].backward, forward = lines[s].forward;
-        bool is_forward = (item & 1u) == 1u;
-        if (first == NOT_PLACED || k >= (is_forward ? forward : backward)) continue;
-        vec3 p = vec3(pool[i * 3u], pool[i * 3u + 1u], pool[i * 3u + 2u]);
-        write_point(first, is_forward ? backward + 1u + k : backward - 1u - k, backward + forward, p);
+        Placed seed = lines[i - n_runs];
+        if (seed.first != NOT_PLACED)
+            write_point(seed.first, seed.backward, seed.backward + seed.forward, vec3(seed.x, seed.y, seed.z));
     }
 }

@@ -92,4 +92,11 @@ gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_tim
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 
+/* Points of a block of the pool that an invocation packs: on a CPU the whole block, whose record it then reads once; on
+ * a GPU one, so that invocations side by side read and write side by side. */
+static inline uint32_t gls_gather_run(const gls_device_info *device)
+{
+    return device->software ? POOL_BLOCK : 1;
+}
+
 #endif

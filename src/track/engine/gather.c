@@ -34,7 +34,8 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
                       gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
-    uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
+    const uint32_t run = gls_gather_run(gls_device_kept_info(t->device));
+    uint64_t work = (uint64_t)u.n_blocks * (POOL_BLOCK / run) + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,

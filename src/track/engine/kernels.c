@@ -37,6 +37,7 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
     if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
+    gls_define_int(d, "GATHER_RUN", gls_gather_run(limits), "points that an invocation packs: side by side on a GPU");
     gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
     gls_define_file(d, "quads",
                     limits->max_storage_bindings > 4 ? "kernel/quads_whole.glsl" : "kernel/quads_words.glsl",
