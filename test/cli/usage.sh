@@ -266,6 +266,8 @@ fails 2 "here it is --algorithm dhollander" response dhollander "$dwi" wm.txt gm
 fails 2 "here it is --model msmt" fit msmt_csd "$dwi" f
 fails 2 "a tractogram is no input; --output names the one to write" track --sh "$dwi" tracks.tck
 fails 2 "here it is 'glslines render'" mrview "$dwi"
+fails 2 "here it is --preset qsirecon, behind --" bids a b participant --recon-spec x
+fails 2 "here it is 'glslines bids'" qsirecon a b participant
 fails 2 "--output: the argument OUT names it already" weights t.tck "$dwi" w.txt -o w.txt
 # FODs with an FA image are tracked without a seed region, as a series is
 fails 2 "or --fa FILE, where it is above 0.2" track --sh "$dwi" -o t.tck --dg ifod2
