@@ -40,6 +40,10 @@ for run in "track $two $work/dsi.bval $work/two/dwi.bvec --dry-run -o d.trx" "fi
 done
 [ -e "$work/out/d_sh.nii.gz" ] || note "fit of a grid wrote no FODs"
 clean
+# an option that csd alone has chooses it for fit
+succeeds fit "$two" d --csd-rule mrtrix --sh-order 4
+[ -e "$work/out/d_sh.nii.gz" ] || note "--csd-rule chose another model"
+clean
 fails 3 "take --model csd, which uses one of them" track "$two" "$work/dsi.bval" "$work/two/dwi.bvec" --model msmt --dry-run -o d.trx
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? $i : 20); print "" }' "$work/two/dwi.bval" > "$work/low.bval"
 succeeds track "$two" "$work/low.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
