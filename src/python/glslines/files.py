@@ -49,8 +49,8 @@ def _after(make, kind, *arguments, **options):
         _library.logger.warning("no %s: %s", kind, error)
 
 
-def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec: Optional[PathLike] = None,
-          mask: Optional[PathLike] = None, roi: Optional[PathLike] = None, out: Optional[PathLike] = None,
+def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
+          mask: Any = None, roi: Any = None, out: Optional[PathLike] = None,
           progress: Progress = None, picture: Optional[PathLike] = None, report: Optional[PathLike] = None,
           **options: Any) -> Dict[str, Any]:
     """`glslines track`: from files, images or arrays to a tractogram and its sidecar. Returns counts, times and the names of
@@ -71,7 +71,7 @@ def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec:
         given.set_path(member, folder.numbers(value, member) if value is not None else None)
     options = {name: folder.option(value, name) for name, value in options.items()}
     images = {name: folder.image(value, name) for name, value in (("mask", mask), ("roi", roi)) if value is not None}
-    paths = {**images, "output": out}
+    paths: Dict[str, Any] = {**images, "output": out}
     for name, value in paths.items():
         if value is not None:
             given.set(name, value)
