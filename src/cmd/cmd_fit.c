@@ -34,6 +34,8 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
+    static const char *const of_csd[] = {"csd-rule", "response", NULL};
+    if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
     int code = model_files_get(command, arguments, files);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;

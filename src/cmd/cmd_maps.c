@@ -217,7 +217,7 @@ const cmd_command command_peaks = {
 const cmd_command command_weights = {
     TRACT_COMMAND(weights, gls_tract_weigh, "Weights of streamlines by glslines", "takes TRACKS and SH", 2,
                   tract_shared_rows),
-    .synopsis = "TRACKS SH --output OUT [options]",
+    .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
     .description = "Fits the density of streamlines in each fixel to that of the fibre orientation distributions. "
                    "Options, defaults and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results "
@@ -229,9 +229,11 @@ const cmd_command command_weights = {
             "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
             "SH",
             "FODs as spherical harmonics of even order up to 16, NIfTI: those that were tracked.",
+            "OUT",
+            "What --output names; one of the two, or --in-place, is needed.",
             NULL,
         },
-    .max_positionals = 2,
+    .max_positionals = 3,
     .examples =
         (const char *const[]){
             "Weights for MRtrix3's -tck_weights_in:",

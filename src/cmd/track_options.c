@@ -42,6 +42,10 @@ int model_files_get(const cmd_command *command, const cmd_arguments *arguments, 
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
+    const char *method = n > 0 && access(file[0], F_OK) != 0 ? cmd_bridge_method(file[0]) : NULL;
+    if (method)
+        return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s", command->name, file[0],
+                         method);
     if (n != 2 && n != 4 && n != 5)
         return cmd_error(CMD_EXIT_USAGE,
                          "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
@@ -88,6 +92,11 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
         if (row->owner == GLS_OF_MODEL) for_fit[n_for_fit++] = row->name;
     const char *odf = gls_directions_option(o), *name;
     int n = arguments->n_positionals;
+    gls_tractogram_format format;
+    for (int i = 0; i < n; i++)
+        if (gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK)
+            return cmd_error(CMD_EXIT_USAGE, "track: %s: a tractogram is no input; --output names the one to write",
+                             arguments->positional[i]);
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
                          "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. Where DWI "

@@ -29,6 +29,10 @@ static const struct {
     {"tcksift", "weights"},
     {"tcksift2", "weights"},
     {"tckstats", "stats"},
+    {"mrview", "render"},
+    {"view", "render"},
+    {"dipy_horizon", "render"},
+    {"qsirecon", "bids"},
     {"dipy_track", "track"},
     {"dipy_fit_csd", "fit"},
     {"dipy_fit_csa", "fit"},
@@ -132,6 +136,9 @@ static const option_row rows[] = {
     {"tcksift2", "out_mu", "--mu FILE"},
     {"tcksift2", "out_coeffs", "--coeffs"},
     {"tcksift2", "linear", "--method linear"},
+    {"qsirecon", "recon-spec", "--preset qsirecon, behind --"},
+    {"qsirecon", "atlases", "--atlas NAME"},
+    {"qsirecon", "work-dir", "unneeded: no working folder is needed"},
     {"fod2fixel", "fmls_integral", "--fixel-integral X"},
     {"fod2fixel", "fmls_peak_value", "--fixel-peak X"},
     {"sh2peaks", "num", "--number N"},
@@ -277,6 +284,22 @@ const char *cmd_bridge_command(const char *program)
 {
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(programs[i].program, program) == 0) return programs[i].command;
+    return NULL;
+}
+
+const char *cmd_bridge_method(const char *word)
+{
+    static const char *const methods[][2] = {{"dhollander", "--algorithm dhollander"},
+                                             {"tournier", "--algorithm tournier"},
+                                             {"manual", "--algorithm manual"},
+                                             {"msmt_5tt", "--algorithm msmt_5tt"},
+                                             {"csd", "--model csd"},
+                                             {"msmt_csd", "--model msmt"},
+                                             {"msmt", "--model msmt"},
+                                             {"csa", "--model csa"},
+                                             {"opdt", "--model opdt"}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (gls_case_compare(methods[i][0], word) == 0) return methods[i][1];
     return NULL;
 }
 

@@ -109,6 +109,8 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 
 /* Name of the command of glslines that does the work of another program; NULL: none. */
 const char *cmd_bridge_command(const char *program);
+/* Option for a method that stands where a file is expected, as in "dwi2response dhollander"; NULL: none. */
+const char *cmd_bridge_method(const char *word);
 /* The counterpart of an option of another program, and the command that has it: the command in use, or another one if
  * the table in use has no counterpart. A text that begins with "unneeded: " is of a flag that can be left out; one with
  * "nothing: " is of an option without a counterpart. */

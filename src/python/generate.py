@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 # By command: the arguments of its function, what it gives (a key of _exchange.KINDS), and its type and description.
-SERIES = [("dwi", "ImageLike", None), ("bval", "Union[PathLike, ArrayLike, None]", "None"),
+SERIES = [("dwi", "ImageLike", None), ("bval", "Any", "None"),
           ("bvec", "Union[PathLike, ArrayLike, None]", "None")]
 ONE, SEVERAL = [("tracks", "TracksLike", None)], [("tracks", "Union[TracksLike, List[TracksLike]]", None)]
 OUT = [("out", "Optional[PathLike]", "None")]
@@ -42,9 +42,10 @@ COMMANDS = {
     "peaks": (SH + OUT, "image of option", "ImageData",
               "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
 }
+TRACK_OUT = "Tractogram to write. Default: tracks.trx in the working folder."
 ARGUMENTS = {
     "dwi": "Diffusion series, (x, y, z, n): a file, an image of nibabel, or (array, affine).",
-    "bval": "b-values in s/mm2, (n,), or their file. Default: beside the file dwi.",
+    "bval": "b-values in s/mm2, (n,), their file, or a GradientTable of DIPY. Default: beside the file dwi.",
     "bvec": "Gradient directions in FSL's axes, (n, 3) or (3, n), or their file. Default: beside the file dwi.",
     "tracks": "Tractogram: a file, a Result, or one of nibabel, DIPY or trx-python.",
     "out": "File, or prefix of files, to write. Default: none that stays.",
@@ -155,20 +156,23 @@ def params_class(rows):
 
 
 def track_function(command, job):
-    arguments = [("dwi", "Optional[PathLike]", "None"), ("bval", "Optional[PathLike]", "None"),
-                 ("bvec", "Optional[PathLike]", "None"), ("mask", "Optional[PathLike]", "None"),
-                 ("roi", "Optional[PathLike]", "None"), ("out", "Optional[PathLike]", "None")]
-    texts = dict(ARGUMENTS, dwi="Diffusion series, a file.", bval="File of b-values.", bvec="File of directions.",
-                 mask="File of the brain mask. Default: made.", roi="File of the seed mask. Default: made.")
-    ARGUMENTS.update(texts)
+    arguments = [("dwi", "Optional[ImageLike]", "None"), *SERIES[1:], ("mask", "Optional[ImageLike]", "None"),
+                 ("roi", "Optional[ImageLike]", "None"), ("out", "Optional[PathLike]", "None")]
+    texts = dict(ARGUMENTS)
+    ARGUMENTS.update(mask="Brain mask, a file, an image of nibabel, or (array, affine). Default: made.",
+                     roi="Seed mask, like mask. Default: made.", out=TRACK_OUT)
     taken = {a for a, _, _ in arguments}
     options = [o for o in command["options"] if o["name"].replace("-", "_") in job and
                parameter(o["name"]) not in taken | {"output"}]
-    return "\n".join([
+    text = "\n".join([
         signature("track", arguments, options, "Dict[str, Any]"),
         documentation(command["summary"], command["description"], arguments, options,
-                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them."), progress=True),
+                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them, and its files, output and "
+                       "sidecar."), progress=True),
         "    return _files.track(**_given(locals()))"])
+    ARGUMENTS.clear()
+    ARGUMENTS.update(texts)
+    return text
 
 
 def picture_function(command, called):

@@ -70,8 +70,12 @@ static gls_status check_inputs(const gls_job_options *o)
                         odf, gls_getter_name(o->track.dg),
                         o->sh ? ", or take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs and needs none"
                               : "");
-    if (odf && !o->dwi && !places)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs seeds: --roi FILE, --seeds FILE or --seed-sphere x,y,z,r", odf);
+    if (odf && !o->dwi && !places && !o->fa)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is "
+            "above 0.2",
+            odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");

@@ -38,8 +38,12 @@ for run in "track $two $work/dsi.bval $work/two/dwi.bvec --dry-run -o d.trx" "fi
     grep -hq 'model: deconvolution of one shell, csd: the b-values lie on a grid of 1[0-9]' "$work/stdout" "$work/stderr" || note "$run: the choice is not told"
     grep -hq 'would use all of them' "$work/stdout" "$work/stderr" && note "$run: msmt is advised for a grid"
 done
-[ -e d_sh.nii.gz ] || note "fit of a grid wrote no FODs"
-rm -f d_*.nii.gz d.json d_response.txt
+[ -e "$work/out/d_sh.nii.gz" ] || note "fit of a grid wrote no FODs"
+clean
+# an option that csd alone has chooses it for fit
+succeeds fit "$two" d --csd-rule mrtrix --sh-order 4
+[ -e "$work/out/d_sh.nii.gz" ] || note "--csd-rule chose another model"
+clean
 fails 3 "take --model csd, which uses one of them" track "$two" "$work/dsi.bval" "$work/two/dwi.bvec" --model msmt --dry-run -o d.trx
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? $i : 20); print "" }' "$work/two/dwi.bval" > "$work/low.bval"
 succeeds track "$two" "$work/low.bval" "$work/two/dwi.bvec" --dry-run -o d.trx

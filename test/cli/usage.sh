@@ -243,7 +243,7 @@ fails 2 --sh track --dg boot --sh "$dwi" --fa "$mask" --roi "$roi"
 fails 2 "--dg prob ends streamlines by a map of FA: add --fa FILE, or take --dg ifod2" track --sh "$dwi" --roi "$roi" --select 100
 fails 2 "add --fa FILE, or the series" track --odf "$dwi" --roi "$roi"
 fails 2 --fa track --sh "$dwi"
-fails 2 --roi track --sh "$dwi" --fa "$mask"
+fails 2 --roi track --sh "$dwi" --dg ifod2
 fails 2 --sh track --sh "$dwi" --odf "$dwi" --fa "$mask" --roi "$roi"
 fails 2 --sphere track --odf "$dwi" --fa "$mask" --roi "$roi"
 fails 2 --model track --sh "$dwi" --fa "$mask" --roi "$roi" --model csa
@@ -270,6 +270,16 @@ fails 2 "--mask FILE" fit "$dwi" "$mask" f
 fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
 fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
+# habits of other programs: a method where the series stands, the output as an argument, viewers
+fails 2 "here it is --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt
+fails 2 "here it is --model msmt" fit msmt_csd "$dwi" f
+fails 2 "a tractogram is no input; --output names the one to write" track --sh "$dwi" tracks.tck
+fails 2 "here it is 'glslines render'" mrview "$dwi"
+fails 2 "here it is --preset qsirecon, behind --" bids a b participant --recon-spec x
+fails 2 "here it is 'glslines bids'" qsirecon a b participant
+fails 2 "--output: the argument OUT names it already" weights t.tck "$dwi" w.txt -o w.txt
+# FODs with an FA image are tracked without a seed region, as a series is
+fails 2 "or --fa FILE, where it is above 0.2" track --sh "$dwi" -o t.tck --dg ifod2
 for words in "fit $dwi --model csd" "response $dwi --algorithm fa"; do
     # shellcheck disable=SC2086
     succeeds $words by_option --mask "$mask"

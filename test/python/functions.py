@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import types
 import unittest
 
 import nibabel as nib
@@ -210,6 +211,23 @@ class Commands(unittest.TestCase):
         stats = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("auto.trx"), nseeds=50, device="llvmpipe", force=True)
         self.assertGreater(stats["streamlines"], 0)
         self.assertEqual(glslines.info(path("auto.trx"))["tractograms"][0]["path"], path("auto.trx"))
+
+    def test_track_of_arrays(self):
+        """Images, arrays and a table of DIPY's kind in place of files: the same streamlines."""
+        s = self.scene
+        options = {"nseeds": 100, "model": "opdt", "device": "llvmpipe", "force": True}
+        files = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("files.trx"), **options)
+        image = nib.load(s.dwi)
+        bvals, bvecs = (np.loadtxt(s.dwi.replace("dwi.nii.gz", name)) for name in ("dwi.bval", "dwi.bvec"))
+        table = types.SimpleNamespace(bvals=bvals, bvecs=bvecs.T)
+        for dwi, tables in ((image, (bvals, bvecs)), ((image.get_fdata(dtype=np.float32), image.affine), (table,))):
+            made = glslines.track(dwi, *tables, mask=nib.load(s.mask), roi=glslines.load_image(s.roi), out=path("arrays.trx"), **options)
+            self.assertEqual(made["output"], path("arrays.trx"))
+            both = [glslines.load(name).points for name in (files["output"], made["output"])]
+            self.assertTrue(np.array_equal(*both))
+        self.assertEqual(sorted(glslines.fit(image, table, mask=s.mask, model="csd")), sorted(glslines.fit(s.dwi, mask=s.mask, model="csd")))
+        with self.assertRaisesRegex(TypeError, "None is no tractogram"):
+            glslines.density(None)
 
 
 if __name__ == "__main__":

@@ -206,9 +206,17 @@ def result_of(tracks: Any) -> Result:
     return Result.from_arrays(points, np.concatenate([[0], np.cumsum(lengths)]), dps=dps, ref=(shape, affine))
 
 
+def table(bval: Any, bvec: Any) -> Tuple[Any, Any]:
+    """b-values and vectors, also of a GradientTable of DIPY in place of the first."""
+    if bvec is None and hasattr(bval, "bvals") and hasattr(bval, "bvecs"):
+        return bval.bvals, bval.bvecs
+    return bval, bvec
+
+
 def series(folder: Folder, values: Dict[str, Any]) -> List[str]:
     """The arguments DWI BVAL BVEC; vectors of arrays are in FSL's axes, as those of files are."""
     dwi, bval, bvec = (values.pop(name) for name in ("dwi", "bval", "bvec"))
+    bval, bvec = table(bval, bvec)
     if (bval is None) != (bvec is None):
         raise ValueError("bval and bvec: both or none are needed")
     words = [folder.image(dwi, "dwi")]
@@ -237,7 +245,10 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     if "dwi" in values:
         words += series(folder, values)
     if "tracks" in values:
-        words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(values.pop("tracks"))) if t is not None]
+        given = many(values.pop("tracks"))
+        if any(t is None for t in given) and command != "score":
+            raise TypeError("tracks: None is no tractogram")
+        words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(given) if t is not None]
     for name in ("labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]

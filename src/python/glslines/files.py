@@ -49,11 +49,12 @@ def _after(make, kind, *arguments, **options):
         _library.logger.warning("no %s: %s", kind, error)
 
 
-def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec: Optional[PathLike] = None,
-          mask: Optional[PathLike] = None, roi: Optional[PathLike] = None, out: Optional[PathLike] = None,
+def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
+          mask: Any = None, roi: Any = None, out: Optional[PathLike] = None,
           progress: Progress = None, picture: Optional[PathLike] = None, report: Optional[PathLike] = None,
           **options: Any) -> Dict[str, Any]:
-    """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times. track() of the package has
+    """`glslines track`: from files, images or arrays to a tractogram and its sidecar. Returns counts, times and the names of
+    both files: load(counts["output"]) has the streamlines. bval may be a GradientTable of DIPY. track() of the package has
     its options in its signature.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
@@ -61,10 +62,16 @@ def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec:
     progress(phase, done, total, streamlines, points) may return False to stop. picture, report: files that render()
     and report() then make of it.
     """
-    given = Options()
-    for member, value in (("dwi", dwi), ("bval", bval), ("bvec", bvec)):
-        given.set_path(member, value)
-    paths = {"mask": mask, "roi": roi, "output": out}
+    from ._exchange import Folder, table  # which takes load() from here
+
+    given, folder = Options(), Folder()
+    if dwi is not None:
+        given.set_path("dwi", folder.image(dwi, "dwi"))
+    for member, value in zip(("bval", "bvec"), table(bval, bvec)):
+        given.set_path(member, folder.numbers(value, member) if value is not None else None)
+    options = {name: folder.option(value, name) for name, value in options.items()}
+    images = {name: folder.image(value, name) for name, value in (("mask", mask), ("roi", roi)) if value is not None}
+    paths: Dict[str, Any] = {**images, "output": out}
     for name, value in paths.items():
         if value is not None:
             given.set(name, value)
@@ -89,6 +96,7 @@ def track(dwi: Optional[PathLike] = None, bval: Optional[PathLike] = None, bvec:
     if report is not None:
         _after(write_report, "report", made_files[1] or made_files[0], report, **shown)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
+    stats.update(output=made_files[0], sidecar=made_files[1])
     return stats
 
 

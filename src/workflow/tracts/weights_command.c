@@ -67,7 +67,7 @@ static gls_status check_method(const gls_weights_cli *o)
 
 static gls_status check(const gls_weights_cli *o)
 {
-    if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs --output OUT, or --in-place");
+    if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT, or --in-place");
     if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place exclude each other");
     if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
@@ -362,7 +362,10 @@ static void log_result(const weighting *w)
 
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    weighting w = {.run = run, .o = options, .tracks = file[0]};
+    gls_weights_cli o = *(const gls_weights_cli *)options;
+    weighting w = {.run = run, .o = &o, .tracks = file[0]};
+    if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");
+    if (n > 2) o.output = file[2];
     const gls_fixels_cli fod = {
 #define ROW(group, type, field, ...) .field = w.o->field,
 #include "workflow/tracts/fod.def"
@@ -371,7 +374,7 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     gls_status status = check(w.o);
     if (status) return status;
     w.output = w.o->in_place ? w.tracks : w.o->output;
-    w.source = gls_tract_fod_options(&fod, file[n - 1]);
+    w.source = gls_tract_fod_options(&fod, file[1]);
     w.source.fd_scale_gm = w.o->fd_scale_gm;
     set_options(&w);
     status = name_files(&w);
