@@ -57,8 +57,8 @@ uvec4 draw_block(Draw draw, uint block)
     return philox(counter, uvec2(params.key_lo, params.key_hi));
 }
 
-// Mesa moves the loads of a stretch without branches to its front, and each takes registers. A branch on this ends the
-// stretch: it is always true, but compilers do not know.
+// Mesa moves the loads of a block of code without branches to its start, where each takes registers. A branch on this
+// ends the block: it is always true, but compilers do not know.
 #define ALWAYS (params.n_items > 0u)
 
 // Each direction of an antipodal sphere stands for both signs.

@@ -5,8 +5,8 @@
 // before.
 //
 // OWN_PLACES: every lane has coefficients at a place of its own; otherwise all lanes of a streamline share one place.
-// TILES_IN_TURN: a tile is read when its turn comes. With all of them in registers a Radeon before RDNA has three waves
-// instead of four. A CPU renderer, whose registers are memory anyway, reads all at first.
+// TILES_IN_TURN: a tile is read when its turn comes. With all of them in registers a Radeon before RDNA keeps three
+// waves instead of four. A CPU renderer, whose registers are memory anyway, reads all at first.
 #if TILES_IN_TURN
 vec3 tiles_at;
 
