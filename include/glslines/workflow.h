@@ -21,6 +21,7 @@
 #include <glslines/merge.h>
 #include <glslines/responses.h>
 #include <glslines/shard.h>
+#include <glslines/tensor.h>
 #include <glslines/track.h>
 
 #ifdef __cplusplus
@@ -211,12 +212,16 @@ GLS_API void gls_job_destroy(gls_job *job);
 /* A fit for other programs: PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz, PREFIX_sh.nii.gz, with CSD PREFIX_response.txt, and
  * PREFIX.json. With MSMT in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and PREFIX_csf.nii.gz,
  * responses as PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz, the fractions of CSF, grey and white matter, which sum
- * to 1. PREFIX_mask.nii.gz where the mask is made. */
+ * to 1. PREFIX_mask.nii.gz where the mask is made. With tensor_maps: PREFIX_md.nii.gz, _ad, _rd, _rgb, _v1, _v2, _v3 as
+ * gls_tensor_maps(), and _evals, the three eigenvalues. */
 typedef struct gls_fit_options {
     size_t size;
     const char *dwi, *prefix;       /* needed */
     const char *bval, *bvec, *mask; /* as in gls_job_options */
     gls_model_options model;        /* default GLS_MODEL_AUTO */
+    gls_tensor_method tensor;       /* default GLS_TENSOR_DIPY */
+    bool tensor_maps;
+    bool no_model; /* the tensor alone */
     bool force;
     int argc;
     char **argv;

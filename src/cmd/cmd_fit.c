@@ -12,6 +12,16 @@ typedef struct fit_values {
 static const gls_option mask_row[] = {CMD_MASK_OPTION, {.name = NULL}};
 
 static const gls_option output_rows[] = {
+    GLS_OPTION(
+        "Tensor", CHOICE, tensor, "tensor", 0, NULL, NULL, GLS_ANY, NULL, "dipy|mrtrix|ols",
+        "Weights of the tensor's least-squares fit: dipy, from an unweighted fit, as DIPY's WLS; mrtrix, from the "
+        "signal and twice from the fit before, as dwi2tensor; ols, none, as dwi2tensor -ols -iter 0."),
+    GLS_OPTION(
+        "Tensor", FLAG, tensor_maps, "tensor-maps", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+        "Also write PREFIX_md.nii.gz, _ad and _rd (mean, axial and radial diffusivity, mm2/s), _evals (the three "
+        "eigenvalues), _v1, _v2 and _v3 (their vectors along the voxel axes) and _rgb (FA in the colours of v1)."),
+    GLS_OPTION("Tensor", FLAG, no_model, "no-model", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Fit the tensor alone, no orientation model."),
     GLS_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
@@ -37,6 +47,8 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     static const char *const of_csd[] = {"csd-rule", "response", NULL};
     if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
     int code = model_files_get(command, arguments, files);
+    if (!code && o->no_model && cmd_options_given(arguments, "model"))
+        code = cmd_error(CMD_EXIT_USAGE, "--no-model: not with --model, which it leaves out");
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     o->argc = arguments->argc;
@@ -64,6 +76,8 @@ static const char *const examples[] = {
     "glslines track --sh sub01_wm.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
     "The OPDT for DIPY:",
     "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model opdt --sh-basis descoteaux07_legacy",
+    "Maps of the tensor alone:",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --no-model --tensor-maps",
     NULL,
 };
 

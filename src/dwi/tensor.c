@@ -1,4 +1,5 @@
-/* Weighted least-squares fit of the diffusion tensor to a whole series, as the WLS fit of DIPY. */
+/* Least-squares fit of the diffusion tensor to a whole series: here the WLS fit of DIPY; the others are in
+ * tensor_axes.c. */
 #include <glslines/tensor.h>
 
 #include "dwi/tensor_plan.h"
@@ -152,6 +153,26 @@ static gls_status fit_all(job *job)
     return GLS_OK;
 }
 
+/* The methods of dwi2tensor: tensors, then FA and eigenvalues from them, each where wanted. */
+static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, bool weighted,
+                             gls_image *const images[3])
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    gls_image *own = NULL, *tensor = images[1];
+    gls_status status = tensor ? GLS_OK : gls_image_create(&dwi->grid, 6, &own);
+    if (!tensor) tensor = own;
+    if (!status) status = gls_tensor_fit_mrtrix(dwi, gradients, mask, weighted, tensor);
+    for (size_t v = 0; v < voxels && !status; v++) {
+        double d[6], evals[3];
+        for (size_t p = 0; p < 6; p++) d[p] = (double)tensor->data[p * voxels + v];
+        gls_tensor_eigenvalues(d, evals);
+        if (images[0]) images[0]->data[v] = (float)gls_tensor_fa(evals);
+        for (size_t e = 0; images[2] && e < 3; e++) images[2]->data[e * voxels + v] = (float)evals[e];
+    }
+    gls_image_destroy(own);
+    return status;
+}
+
 static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
     if (dwi->n_volumes != gradients->n)
@@ -171,7 +192,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     GLS_REQUIRE_TABLE(gradients);
     const gls_tensor_options defaults = gls_tensor_options_default();
     if (!options) options = &defaults;
-    GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
+    GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0 && options->method <= GLS_TENSOR_OLS);
     gls_status ready = gls_blas_check("tensor fit");
     if (ready != GLS_OK) return ready;
     gls_status status = check_input(dwi, gradients, mask);
@@ -184,7 +205,9 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     status = gls_tensor_plan_init(&job.plan, gradients, options->min_signal);
     for (int i = 0; i < 3 && !status; i++)
         if (outputs[i]) status = gls_image_create(&dwi->grid, volumes[i], &images[i]);
-    if (!status) {
+    if (!status && options->method != GLS_TENSOR_DIPY) {
+        status = fit_mrtrix(dwi, gradients, mask, options->method == GLS_TENSOR_MRTRIX, images);
+    } else if (!status) {
         job.fa = fa ? images[0]->data : NULL;
         job.tensor = tensor ? images[1]->data : NULL;
         job.evals = evals ? images[2]->data : NULL;

@@ -3,6 +3,7 @@
 #define GLS_DWI_TENSOR_PLAN_H
 
 #include <glslines/gradients.h>
+#include <glslines/image.h>
 
 #include "util/threads.h"
 
@@ -55,7 +56,12 @@ void gls_tensor_eigenvalues(const double d[6], double evals[3]);
 /* Fractional anisotropy, 0 .. 1; 0 if all eigenvalues are zero. */
 double gls_tensor_fa(const double evals[3]);
 
-/* --- FA and principal direction of single voxels, fitted as dwi2tensor of MRtrix3 does. */
+/* --- The fit of dwi2tensor of MRtrix3. */
+
+/* Fits the voxels of the mask (NULL: all) without weights, or as gls_tensor_axes(). tensor: six volumes Dxx Dxy Dyy Dxz
+ * Dyz Dzz; voxels that cannot be fitted stay as they are. */
+gls_status gls_tensor_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                 bool weighted, gls_image *tensor);
 
 /* Fits the logarithm of the signal of all volumes by weighted least squares: first with the signal as weight, then
  * twice with the prediction. fa[i], axis[i]: of voxel[i]; axis is a unit vector along the voxel axes. */

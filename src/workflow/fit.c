@@ -14,7 +14,21 @@
 #include "workflow/series.h"
 #include "workflow/sidecar.h"
 
-enum { OUT_FA, OUT_TENSOR, OUT_SH, OUT_WM, OUT_GM, OUT_CSF, OUT_VF, OUT_MASK, N_IMAGES };
+/* outputs from OUT_MD to OUT_V3 are in the order of gls_tensor_map */
+enum {
+    OUT_FA,
+    OUT_TENSOR,
+    OUT_MD,
+    OUT_V3 = OUT_MD + GLS_TENSOR_V3,
+    OUT_EVALS,
+    OUT_SH,
+    OUT_WM,
+    OUT_GM,
+    OUT_CSF,
+    OUT_VF,
+    OUT_MASK,
+    N_IMAGES
+};
 enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };
 
 static const struct {
@@ -22,6 +36,14 @@ static const struct {
 } outputs[N_OUTPUTS] = {
     [OUT_FA] = {"_fa.nii.gz", "fa"},
     [OUT_TENSOR] = {"_tensor.nii.gz", "tensor"},
+    [OUT_MD + GLS_TENSOR_MD] = {"_md.nii.gz", "md"},
+    [OUT_MD + GLS_TENSOR_AD] = {"_ad.nii.gz", "ad"},
+    [OUT_MD + GLS_TENSOR_RD] = {"_rd.nii.gz", "rd"},
+    [OUT_MD + GLS_TENSOR_RGB] = {"_rgb.nii.gz", "rgb"},
+    [OUT_MD + GLS_TENSOR_V1] = {"_v1.nii.gz", "v1"},
+    [OUT_MD + GLS_TENSOR_V2] = {"_v2.nii.gz", "v2"},
+    [OUT_V3] = {"_v3.nii.gz", "v3"},
+    [OUT_EVALS] = {"_evals.nii.gz", "evals"},
     [OUT_SH] = {"_sh.nii.gz", "sh"},
     [OUT_WM] = {"_wm.nii.gz", "wm"},
     [OUT_GM] = {"_gm.nii.gz", "gm"},
@@ -52,6 +74,8 @@ gls_fit_options gls_fit_options_default(void)
 static bool is_wanted(const fit_run *run, int output)
 {
     gls_model_kind kind = run->model.kind;
+    if (output >= OUT_MD && output <= OUT_EVALS) return run->options->tensor_maps;
+    if (run->options->no_model && output >= OUT_SH && output != OUT_MASK) return false;
     switch (output) {
     case OUT_SH: return kind != GLS_MODEL_MSMT;
     case OUT_RESPONSE: return kind == GLS_MODEL_CSD;
@@ -100,7 +124,7 @@ static gls_status read_input(fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
     gls_status status = gls_series_run_read(&run->from, o);
-    if (!status) status = gls_series_model_init(&run->model, o, &run->from.series);
+    if (!status && !run->options->no_model) status = gls_series_model_init(&run->model, o, &run->from.series);
     if (!status) status = name_output(run);
     return status ? status : gls_series_run_read_mask(&run->from);
 }
@@ -137,11 +161,17 @@ static gls_status fit(fit_run *run)
     const gls_image *mask = run->from.mask;
     const gls_series *series = &run->from.series;
     const gls_tissues *tissues = &run->model.tissues;
-    gls_status status = gls_series_model_prepare(&run->model, mask);
+    const bool has_model = !run->options->no_model;
+    gls_tensor_options tensor = gls_tensor_options_default();
+    tensor.method = run->options->tensor;
+    gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
     if (!status)
-        status = gls_tensor_fit(series->dwi, series->gradients, mask, NULL, &image[OUT_FA], &image[OUT_TENSOR], NULL);
-    if (!status) status = gls_series_model_fit(&run->model, mask, NULL, run->from.monitor);
-    if (!status && run->model.kind != GLS_MODEL_MSMT) status = convert(run, run->model.sh, &image[OUT_SH]);
+        status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],
+                                &image[OUT_EVALS]);
+    if (!status && run->options->tensor_maps)
+        status = gls_tensor_maps(image[OUT_TENSOR], image[OUT_EVALS], mask, &image[OUT_MD]);
+    if (!status && has_model) status = gls_series_model_fit(&run->model, mask, NULL, run->from.monitor);
+    if (!status && has_model && run->model.kind != GLS_MODEL_MSMT) status = convert(run, run->model.sh, &image[OUT_SH]);
     for (size_t i = 0; i < tissues->n && !status; i++)
         status = convert(run, tissues->image[i], &image[OUT_WM + tissues->kind[i]]);
     if (!status && run->model.kind == GLS_MODEL_MSMT) status = tissues_fractions(tissues, &image[OUT_VF]);
@@ -152,12 +182,16 @@ static gls_status fit(fit_run *run)
 /* Adds basis, axes and volumes of the outputs to the sidecar. */
 static void describe_output(cJSON *root, const fit_run *run)
 {
+    static const char *const methods[] = {"dipy", "mrtrix", "ols"};
     const gls_model_options *o = &run->options->model;
-    cJSON *sh = cJSON_AddObjectToObject(root, "sh");
-    cJSON_AddStringToObject(sh, "basis", gls_basis_name(o->sh_basis));
-    cJSON_AddStringToObject(sh, "frame", gls_odf_frame_name(gls_model_frame(o)));
-    gls_json_uint(sh, "coefficients", gls_sh_count(run->model.order));
+    if (!run->options->no_model) {
+        cJSON *sh = cJSON_AddObjectToObject(root, "sh");
+        cJSON_AddStringToObject(sh, "basis", gls_basis_name(o->sh_basis));
+        cJSON_AddStringToObject(sh, "frame", gls_odf_frame_name(gls_model_frame(o)));
+        gls_json_uint(sh, "coefficients", gls_sh_count(run->model.order));
+    }
     cJSON *tensor = cJSON_AddObjectToObject(root, "tensor");
+    cJSON_AddStringToObject(tensor, "method", methods[run->options->tensor]);
     cJSON_AddStringToObject(tensor, "volumes", "Dxx Dxy Dyy Dxz Dyz Dzz");
     cJSON_AddStringToObject(tensor, "unit", "mm2/s");
     cJSON_AddStringToObject(tensor, "frame", gls_odf_frame_name(GLS_BVEC_IMAGE));
@@ -175,7 +209,7 @@ static cJSON *make_sidecar(const fit_run *run)
     gls_model_options used = o->model;
     used.model = run->model.kind;
     used.sh_order = run->model.order;
-    gls_params_add_model(parameters, &used);
+    if (!o->no_model) gls_params_add_model(parameters, &used);
     cJSON_AddBoolToObject(parameters, "force", o->force);
     gls_series_model_describe(root, &run->model);
     describe_output(root, run);
@@ -218,8 +252,10 @@ static gls_status write_output(fit_run *run)
     if (status) return status;
     char text[32];
     gls_run_log_outputs(&run->from.run);
-    gls_log(GLS_LOG_INFO, "SH           order %d, %s basis, %s axes", run->model.order,
-            gls_basis_name(run->options->model.sh_basis), gls_odf_frame_name(gls_model_frame(&run->options->model)));
+    if (!run->options->no_model)
+        gls_log(GLS_LOG_INFO, "SH           order %d, %s basis, %s axes", run->model.order,
+                gls_basis_name(run->options->model.sh_basis),
+                gls_odf_frame_name(gls_model_frame(&run->options->model)));
     gls_log(GLS_LOG_INFO, "time         fit %s", gls_format_duration(run->seconds_fit, text, sizeof text));
     return GLS_OK;
 }

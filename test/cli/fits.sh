@@ -7,6 +7,11 @@ cksum "$work/out"/* >"$work/before"
 run fit "$dwi" "$bval" "$bvec" "$mask" f
 [ "$code" -eq 4 ] || note "fit over existing files: exit code $code, not 4"
 cksum "$work/out"/* | cmp -s - "$work/before" || note "fit changed existing files"
+# the tensor alone, with its maps
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" t --no-model --tensor-maps --tensor mrtrix
+[ "$(cd "$work/out" && echo t_* t.json)" = "$(for name in ad evals fa md rd rgb tensor v1 v2 v3; do printf 't_%s.nii.gz ' $name; done)t.json" ] ||
+    note "fit --no-model --tensor-maps wrote $(cd "$work/out" && echo t*)"
+fails 2 "--no-model: not with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" g --sh-basis descoteaux07 --response f_response.txt --shells 1995
 # responses and b-values in other units, a table in another order than the volumes
 python3 - "$work" "$dwi" "$bval" <<'PYTHON'

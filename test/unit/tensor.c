@@ -161,15 +161,32 @@ static void masked(void **state)
     gls_gradients_destroy(gradients);
 }
 
-/* Noise-free signals of known tensors come back. */
-static void known_tensors(void **state)
+/* Maps of voxel v, whose tensor has these eigenvalues along the columns of r. */
+static void check_maps(gls_image *const maps[GLS_TENSOR_N_MAPS], size_t v, const double evals[3], const double r[3][3],
+                       double fa)
 {
-    (void)state;
+    check_near(maps[GLS_TENSOR_MD]->data[v], (evals[0] + evals[1] + evals[2]) / 3, 1e-9);
+    check_near(maps[GLS_TENSOR_AD]->data[v], evals[0], 1e-9);
+    check_near(maps[GLS_TENSOR_RD]->data[v], (evals[1] + evals[2]) / 2, 1e-9);
+    for (size_t k = 0; k < 3; k++) {
+        double cosine = 0;
+        const bool apart = (k == 0 || evals[k - 1] > evals[k]) && (k == 2 || evals[k] > evals[k + 1]);
+        for (size_t a = 0; a < 3; a++) cosine += r[a][k] * (double)maps[GLS_TENSOR_V1 + k]->data[a * 4 + v];
+        if (apart) check_near(fabs(cosine), 1, 1e-6);
+        if (apart && k == 0)
+            for (size_t a = 0; a < 3; a++) check_near(maps[GLS_TENSOR_RGB]->data[a * 4 + v], fabs(r[a][0]) * fa, 1e-6);
+    }
+}
+
+/* Noise-free signals of known tensors come back, by every method. */
+static void known_tensors_by(gls_tensor_method method)
+{
     static const double evals_in[4][3] = {
         {1.7e-3, 3e-4, 3e-4}, {1e-3, 1e-3, 1e-3}, {2e-3, 2e-3, 1e-4}, {1.5e-3, 7e-4, 2e-4}};
     gls_gradients *gradients = make_table();
     gls_tensor_options options = gls_tensor_options_default();
-    gls_image *dwi = make_image(4, 1, 1, N), *fa, *tensor, *evals;
+    options.method = method;
+    gls_image *dwi = make_image(4, 1, 1, N), *fa, *tensor, *evals, *maps[GLS_TENSOR_N_MAPS];
     /* Principal axes: columns of a rotation. */
     const double r[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
     double d[4][6];
@@ -187,16 +204,25 @@ static void known_tensors(void **state)
         }
     }
     assert_int_equal(gls_tensor_fit(dwi, gradients, NULL, &options, &fa, &tensor, &evals), GLS_OK);
+    assert_int_equal(gls_tensor_maps(tensor, evals, NULL, maps), GLS_OK);
     const double fa_out[4] = {0.799022, 0, sqrt(0.5 * 2 * 1.9 * 1.9 / (4 + 4 + 0.01)),
                               sqrt(0.5 * (0.64 + 0.25 + 1.69) / (2.25 + 0.49 + 0.04))};
     for (size_t v = 0; v < 4; v++) {
         check_near(fa->data[v], fa_out[v], 1e-6);
         for (size_t k = 0; k < 6; k++) check_near(tensor->data[k * 4 + v], d[v][k], 1e-9);
         for (size_t k = 0; k < 3; k++) check_near(evals->data[k * 4 + v], evals_in[v][k], 1e-9);
+        check_maps(maps, v, evals_in[v], r, fa_out[v]);
     }
     gls_image *images[] = {dwi, fa, tensor, evals};
     for (size_t i = 0; i < 4; i++) gls_image_destroy(images[i]);
+    for (size_t i = 0; i < GLS_TENSOR_N_MAPS; i++) gls_image_destroy(maps[i]);
     gls_gradients_destroy(gradients);
+}
+
+static void known_tensors(void **state)
+{
+    (void)state;
+    for (int method = GLS_TENSOR_DIPY; method <= GLS_TENSOR_OLS; method++) known_tensors_by((gls_tensor_method)method);
 }
 
 /* Whatever the file holds, FA stays a number from 0 to 1; not a number counts as the least signal. */
