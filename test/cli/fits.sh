@@ -1,17 +1,16 @@
 # What fit writes and track reads, ODFs from files, one shell of several, the cache, threads. Sourced by run.sh.
 # what fit writes, track reads: the same ODFs, in another basis and frame. The fit for tracking is limited to the stop map, so both start from files
-succeeds fit "$dwi" "$bval" "$bvec" "$mask" f
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" f --model csd
 for file in f_fa.nii.gz f_tensor.nii.gz f_sh.nii.gz f_response.txt f.json; do require test -s "$work/out/$file"; done
 require test "$(find "$work/out" -type f | wc -l)" -eq 5
 cksum "$work/out"/* >"$work/before"
-run fit "$dwi" "$bval" "$bvec" "$mask" f
+run fit "$dwi" "$bval" "$bvec" "$mask" f --model csd
 [ "$code" -eq 4 ] || note "fit over existing files: exit code $code, not 4"
 cksum "$work/out"/* | cmp -s - "$work/before" || note "fit changed existing files"
 # the tensor alone, with its maps
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" t --no-model --tensor-maps --tensor mrtrix
 [ "$(cd "$work/out" && echo t_* t.json)" = "$(for name in ad evals fa md rd rgb tensor v1 v2 v3; do printf 't_%s.nii.gz ' $name; done)t.json" ] ||
     note "fit --no-model --tensor-maps wrote $(cd "$work/out" && echo t*)"
-fails 2 "--no-model: not with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" g --sh-basis descoteaux07 --response f_response.txt --shells 1995
 # responses and b-values in other units, a table in another order than the volumes
 python3 - "$work" "$dwi" "$bval" <<'PYTHON'
@@ -31,6 +30,7 @@ for t, v in enumerate(b):
 open(work + "/dark.nii", "wb").write(data)
 PYTHON
 mv "$work/out" "$work/fitted" && mkdir "$work/out"
+fails 2 "--no-model: not with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
 fails 3 "um2.txt: the response has eigenvalues" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/um2.txt"
 fails 3 "in um2/ms, divide them by 1000" track $files --model csd --response "$work/um2.txt"
 fails 3 "in mm2/ms, multiply them by 1000" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/mm2_per_ms.txt"

@@ -90,7 +90,7 @@ GLSLINES_FORCE_LIMITS=texture_3d=64 track "small textures" trx $few --dg prob
 GLSLINES_FORCE_LIMITS=gles31 track "limits of OpenGL ES 3.1" trx $few --dg prob
 
 # fits, and tracking from files
-if "$program" fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz out/fit --sh-order 4 > out/log 2>&1; then
+if "$program" fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz out/fit --model csd --sh-order 4 > out/log 2>&1; then
     for file in fit_fa.nii.gz fit_tensor.nii.gz fit_sh.nii.gz fit_response.txt; do printf '%s  %s\n' "$(sum "out/$file")" "fit: $file"; done
 fi
 for getter in prob det ptt; do
