@@ -15,7 +15,8 @@ checks=0
 note() {
     failures=$((failures + 1))
     echo "FAIL: $*"
-    sed 's/^/    | /' "$work/stderr" | head -n 5
+    # what came first, the error, and what a sanitizer says
+    sed 's/^/    | /' "$work/stderr" | awk 'NR <= 5 || /glslines: |Sanitizer|runtime error|    #[0-9]/' | head -n 40
 }
 
 # errors: how many error lines the last command printed

@@ -39,13 +39,25 @@ def same(name, *pair):
         faults.append(f"{name}: {pair[0]} and {pair[1]} differ")
 
 
+def size(path):
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
 def tell_to_end(words, journal):
     """Ends a run by a signal once it has written to its journal; whether it was not over before."""
-    process = subprocess.Popen([tool, *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    while process.poll() is None and not (os.path.exists(journal) and os.path.getsize(journal) > 2000):
-        time.sleep(.001)
-    process.send_signal(signal.SIGTERM)
-    return process.wait() == 143
+    with open("told.txt", "w+") as told:
+        process = subprocess.Popen([tool, *words], stderr=told, stdout=subprocess.DEVNULL)
+        while process.poll() is None and size(journal) <= 2000:
+            time.sleep(.001)
+        process.send_signal(signal.SIGTERM)
+        code = process.wait()
+        if code not in (0, 143):
+            told.seek(0)
+            faults.append(f"{' '.join(words)}: exit code {code}, told to end: {told.read()[-3000:]}")
+    return code == 143
 
 
 for name, how in needs.items():
