@@ -103,15 +103,16 @@ static gls_status draw_matrix(const gls_report_matrix *m, gls_report_picture *pi
 static void append_matrix(const gls_report_matrix *m, gls_text *out)
 {
     gls_report_picture picture = {.png = NULL};
-    char caption[200], alt[100];
+    char caption[200] = "The matrix: all values are 0.", alt[100];
     double range[2];
     bool is_signed;
     measure(m, range, &is_signed);
-    gls_snprintf(caption, sizeof caption,
-                 is_signed ? "The matrix: red %.4g, blue %.4g, black no value."
-                           : "The matrix, first row at the top: from %.4g, dark, to %.4g, bright, on a logarithmic "
-                             "scale; black is 0.",
-                 is_signed ? -range[1] : range[0], range[1]);
+    if (range[1] > 0)
+        gls_snprintf(caption, sizeof caption,
+                     is_signed ? "The matrix: red %.4g, blue %.4g, black no value."
+                               : "The matrix, first row at the top: from %.4g, dark, to %.4g, bright, on a logarithmic "
+                                 "scale; black is 0.",
+                     is_signed ? -range[1] : range[0], range[1]);
     gls_snprintf(alt, sizeof alt, "Matrix of %zu rows and columns; its largest values are in the table below", m->n);
     picture.alt = alt;
     if (draw_matrix(m, &picture) == GLS_OK) gls_report_append_picture(&picture, caption, out);

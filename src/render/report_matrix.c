@@ -100,9 +100,11 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
 
 static gls_status name_rows(gls_report *r, gls_report_matrix *m)
 {
-    const char *given = gls_report_text(r, "parameters/nodes"), *dot = strrchr(m->path, '.');
+    const char *given = gls_report_text(r, "parameters/nodes"), *slash = strrchr(m->path, '/'),
+               *dot = strrchr(m->path, '.');
     gls_text beside = {0};
-    gls_text_printf(&beside, "%.*s_nodes.tsv", (int)(dot - m->path), m->path);
+    gls_text_append(&beside, m->path, dot && (!slash || dot > slash) ? (size_t)(dot - m->path) : strlen(m->path));
+    gls_text_puts(&beside, "_nodes.tsv");
     char *own = gls_text_take(&beside), *text = NULL;
     char *path = given ? gls_file_beside(r->sidecar_path, given) : own ? gls_file_beside(NULL, own) : NULL;
     size_t bytes;

@@ -17,6 +17,8 @@ gls_status gls_track_backtrack_check(const gls_track_params *params)
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --stop: what was met would be taken back");
+    if (params->loop_check)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --loop-check, which looks at all points of a half");
     return GLS_OK;
 }
 

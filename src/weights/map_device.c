@@ -18,6 +18,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
 #define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* a visit, and as much to sort it */
+#define PLACE_BYTES 48 /* for each place of a visit: its visit, its entry, and its point */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -147,11 +148,13 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines of one run; *points: their points. */
-static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
+/* Number of streamlines of one run, whose visits have their places in memory; *points: their points. */
+static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
+    const uint64_t limit = m->source.device_bytes / 2 / PLACE_BYTES,
+                   most = limit > 0 && limit < GLS_MAPPER_POINTS ? limit : GLS_MAPPER_POINTS;
     size_t k = 0;
-    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= GLS_MAPPER_POINTS)) k++;
+    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] + SPARE * (k + 1) <= most)) k++;
     *points = (size_t)(s->offset[first + k] - s->offset[first]);
     return k;
 }
@@ -208,7 +211,7 @@ static gls_status run(const gls_mapper *m)
 gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n)
 {
     size_t points;
-    m->n = *n = count_run(s, first, *n, &points);
+    m->n = *n = count_run(m, s, first, *n, &points);
     m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
     m->n_places = points + SPARE * *n;

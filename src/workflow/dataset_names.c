@@ -300,7 +300,7 @@ void gls_bids_remove_folders(const char *path, const char *first)
     char part[1536];
     const size_t n = strlen(first);
     snprintf(part, sizeof part, "%s", path);
-    while (n > 0 && strlen(part) >= n && rmdir(part) == 0) {
+    while (n > 0 && strlen(part) >= n && (rmdir(part) == 0 || errno == ENOENT)) {
         char *slash = strrchr(part, '/');
         if (!slash) return;
         *slash = '\0';

@@ -30,10 +30,10 @@ typedef struct gls_tissues {
 /* "wm", "gm" or "csf". */
 const char *gls_tissue_name(int kind);
 
-/* Reads the responses that are given. Without responses, chooses the tissues by the number of shells. */
 /* *shells: number of shells of b-values on a grid, as in diffusion spectrum imaging; 0: they are no grid, or have no
  * shell of three volumes. */
 gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
+/* Reads the responses that are given. Without responses, chooses the tissues by the number of shells. */
 gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
 /* Estimates the responses unless they are given. direction: n directions of the constraint along the scanner axes;
  * NULL: the default. */

@@ -117,6 +117,10 @@ static gls_status check_getter(const gls_job_options *o)
     if (t->max_length >= 0 && t->min_length > t->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
+    if (o->distance_correction &&
+        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--distance-correction: needs --fdt-paths, --fdt-network or --fdt-matrix1 to 3");
     return GLS_OK;
 }
 

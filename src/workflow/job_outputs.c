@@ -140,8 +140,8 @@ gls_status gls_job_name_outputs(gls_job *job)
     gls_job_file file[GLS_JOB_FILES];
     if (gls_job_files(job, file) == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, or "
-                        "--sample or --segment with a table");
+                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, --waytotal, "
+                        "an --fdt- option, or --sample or --segment with a table");
     if (!job->output) job->output = strdup(file[0].path);
     if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!none) {

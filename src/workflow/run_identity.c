@@ -257,6 +257,8 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
     return status;
 }
 
+_Static_assert(GLS_JOB_FILES + 1 <= GLS_JOURNAL_MAX_FILES, "a journal notes all files of a run and its sidecar");
+
 gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group)
 {
     gls_journal_file file[GLS_JOURNAL_MAX_FILES];

@@ -68,6 +68,8 @@ counted() {
     done
     expect 2 $track --peaks seed.nii --roi seed.nii --loop-check -o y.tck
     says "--loop-check: only --dg bedpost has it"
+    expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
+    says "--backtrack: not with --loop-check"
     expect 0 cite row.tck
     says "Behrens"
 

@@ -46,6 +46,8 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     expect 0 $track --bedpostx row --roi five.nii -o none --fdt-network labels.nii:hand/network --distance-correction
     [ "$(cat hand/network)" = "$(printf '0  500  2500\n0  0  0\n0  0  0')" ] || note "the network by hand"
     python3 "$here/bedpost.py" four || note "matrices by hand"
+    expect 2 $track --bedpostx row --roi seed.nii -o none --waytotal x --distance-correction
+    says "--distance-correction: needs --fdt-paths"
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix2 x.dot
     says "--fdt-matrix2: \"x.dot\": must be MASK:FILE"
     echo 12 3 3 >seeds.txt

@@ -98,6 +98,14 @@ expect 0 report small.csv -q
 check_page small.html 1
 contains small.html '<tr><th scope="row">one</th><td>two&lt;i&gt;</td><td class="number">3</td></tr>'
 contains small.html '2 of 3 pairs of different regions are joined'
+printf '0,0\n0,0\n' > none.csv
+expect 0 report none.csv -q
+contains none.html 'The matrix: all values are 0.'
+expect 0 track "$@" -o joined.trx --connectome data/mask.nii.gz:two
+printf '0 3\n0 0\n' > two
+printf 'index\tname\n1\tfirst\n2\tsecond\n' > two_nodes.tsv
+expect 0 report joined.trx --device llvmpipe -q
+contains joined.html '<tr><th scope="row">first</th><td>second</td><td class="number">3</td></tr>'
 expect 0 connectome t.trx data/mask.nii.gz one.csv -q
 expect 3 report one.csv
 says 'no square matrix'

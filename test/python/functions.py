@@ -97,7 +97,12 @@ class Commands(unittest.TestCase):
             self.assertTrue(np.allclose(fits[name][1], image.affine))
             if model == "csd":
                 self.assertTrue(np.allclose(fits["sh"][0], nib.load(s.sh).get_fdata(), atol=1e-6))
+                again = glslines.fit(image, *table, mask=nib.load(s.mask), model=model, response=fits["response"])
+                self.assertTrue(np.allclose(fits["sh"][0], again["sh"][0], atol=1e-5))
         self.assertEqual(fits["response_wm"].ndim, 2)
+        responses = {name: fits[name] for name in fits if name.startswith("response_")}
+        again = glslines.fit(image, *table, mask=nib.load(s.mask), model="msmt", **responses)
+        self.assertTrue(np.allclose(fits["wm"][0], again["wm"][0], atol=1e-5))
         kept = glslines.fit(s.dwi, out=path("kept"), mask=s.mask, model="opdt", force=True)
         self.assertTrue(os.path.isfile(path("kept_sh.nii.gz")) and "sidecar" in kept and "Files(" in repr(kept))
         again = pickle.loads(pickle.dumps(kept))
@@ -182,8 +187,12 @@ class Commands(unittest.TestCase):
         for lines in ([np.ones((3, 2))], [np.ones(3)]):
             with self.assertRaisesRegex(ValueError, r"points have the shape \(n, 3\)"):
                 glslines.stats(lines)
-        both = glslines.edit(s.lines, include=[image, fa])
-        self.assertEqual(len(both), len(glslines.edit(s.lines, include=s.fa)))
+        for both in [image, fa], [fa, image], (fa, fa):
+            self.assertEqual(len(glslines.edit(s.lines, include=both)), len(glslines.edit(s.lines, include=s.fa)))
+        for ids in np.arange(3), [0, 1, 2]:
+            self.assertEqual(len(glslines.edit(s.lines, ids=ids)), 3)
+        moved = glslines.edit(s.lines, transform=np.eye(4).tolist())
+        self.assertTrue(np.allclose(moved.points, s.lines.points, atol=1e-4))
         weights = np.arange(len(s.lines)) % 3 + 1.0
         maps = [glslines.density(s.lines, weights=w, voxel_size=v)[0]
                 for w, v in ((weights, 3), (list(weights), np.float32(3)), (tuple(weights), np.full(3, 3.0)))]

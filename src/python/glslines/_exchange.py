@@ -147,26 +147,28 @@ class Folder:
 
     def option(self, value: Any, name: str) -> Any:
         """A value of an option: images and tables of numbers become files where the option takes one."""
-        table = name.rstrip("0123456789") in _TABLES
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return value.item()
+        if name in _TABLES and isinstance(value, (list, tuple, np.ndarray)):
+            # a row for each b-value; with one row alone, arrays have one dimension
+            return self.numbers(np.atleast_2d(value) if name in ("response", "response_wm") else value, name)
         if _is_pair(value) or hasattr(value, "dataobj"):
             return self.image(value, name)
-        if isinstance(value, (list, tuple)) and any(hasattr(v, "dataobj") or np.ndim(v) > 0 for v in value):
+        if isinstance(value, (list, tuple)) and any(
+                _is_pair(v) or hasattr(v, "dataobj") or np.ndim(v) > 0 for v in value):
             return [self.option(v, "%s%d" % (name, i)) for i, v in enumerate(value)]
-        if table and isinstance(value, (list, tuple, np.ndarray)) and not any(isinstance(v, (str, os.PathLike)) for v in value):
-            return self.numbers(value, name)
         if isinstance(value, np.ndarray):
             return self.image(value, name) if value.ndim > 1 else value.tolist()
         return value
 
 
 #: options that take a file of numbers
-_TABLES = ("weights", "response", "scale_file", "transform")
+_TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm", "scale_file",
+           "seeds", "transform", "weights")
 
 
 def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 2
+    return isinstance(value, tuple) and len(value) == 2 and not isinstance(value[1], tuple) and np.ndim(value[1]) == 2
 
 
 def _safe(path: PathLike) -> str:

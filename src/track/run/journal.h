@@ -16,7 +16,7 @@ typedef struct gls_journal gls_journal;
 typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
-#define GLS_JOURNAL_MAX_FILES 16
+#define GLS_JOURNAL_MAX_FILES 32
 
 /* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
  * than 512 bytes. origin: text about what computes the streamlines, such as the device; an existing journal keeps its

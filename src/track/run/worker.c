@@ -241,7 +241,7 @@ static uint64_t batches_of_range(const gls_worker *w)
     return w->run->writer && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
 }
 
-/* Seeds of the next range. With select: 10 % more than the missing streamlines should need. */
+/* Seeds of the next range. With select: this worker's part of 10 % more than the missing streamlines should need. */
 static uint64_t range_limit(gls_worker *w)
 {
     const uint64_t batch = w->batch.engine->plan.batch_seeds, most = batch * batches_of_range(w),
@@ -254,6 +254,7 @@ static uint64_t range_limit(gls_worker *w)
     double limit = seeds == 0 ? (double)wanted
                    : got == 0 ? (double)batch
                               : 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
+    limit /= (double)w->run->n_workers;
     if (limit < FEW_SEEDS) limit = FEW_SEEDS;
     return limit < (double)most ? (uint64_t)limit : most;
 }
