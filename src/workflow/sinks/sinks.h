@@ -62,7 +62,8 @@ typedef struct gls_run_sink {
 typedef struct gls_run_sinks {
     gls_run_sink sink[GLS_MAX_SINKS]; /* in the order of the table */
     size_t n;
-    bool wants_fa;              /* a sink shows FA, or the image of --fa */
+    bool wants_fa; /* take() of a sink that needs FA sets it; gls_job_inputs_scalar() has FA, or the image of --fa, from
+                      open() on */
     bool counts_visits;         /* a sink uses counts of visited voxels made on the device */
     const gls_visited *visited; /* visited voxels of the batch that is being delivered; NULL: none */
 } gls_run_sinks;
@@ -72,8 +73,9 @@ typedef struct gls_run_sinks {
 typedef struct gls_sink_kind {
     const char *role; /* key of the output in the sidecar: the name of its option, with _ for - */
     size_t size;      /* size of its state */
-    /* Checks the options. If they ask for the result: sets wanted, and names its files with gls_sink_reads() and
-     * gls_sink_writes(). Name and format of the tractogram are known. */
+    /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
+     * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the tractogram
+     * are known. */
     gls_status (*take)(gls_run_sink *sink, gls_job *job);
     /* Reads rules. The grid of the run is known. */
     gls_status (*prepare)(gls_run_sink *sink, gls_job *job);
@@ -87,7 +89,7 @@ typedef struct gls_sink_kind {
     /* Called after the last streamline. Adds columns and groups to the writer of the tractogram (NULL: there is none).
      */
     gls_status (*complete)(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer);
-    /* Writes the sink's file in the group. */
+    /* Writes the sink's file in the group, which has job->run.force: see gls_file_write(). */
     gls_status (*write)(gls_run_sink *sink, gls_job *job, gls_output_group *group);
     /* Adds the result to the sidecar. */
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);
