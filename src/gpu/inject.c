@@ -72,8 +72,8 @@ static gls_status set_locked(const char *text)
         rule r;
         if (n == MAX_RULES || !parse_rule(at, length, &r))
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at,
-                            MAX_RULES);
+                            "faults to inject: '%.*s' is not of the form KIND:N, or is one too many after %d",
+                            (int)length, at, MAX_RULES);
         rules[n++] = r;
         at += length;
         if (*at) at++;

@@ -114,8 +114,8 @@ gls_sink gls_scene_sink(gls_painting *painting);
 /* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
  * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
-/* Moves the columns of one scene to another that has the same lines. Columns of points, of which both have the same,
- * stay. */
+/* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
+ * point must exist in both scenes; their values stay in the scene to whose points they belong. */
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);

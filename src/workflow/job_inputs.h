@@ -43,7 +43,7 @@ enum {
 typedef struct gls_job_inputs {
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
-    gls_series series;        /* empty if --sh, --odf or --peaks take its place */
+    gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
     bool mask_made, roi_made; /* computed, not read from a file */
     gls_image *odf_image;     /* from --sh, --odf, --peaks or --bedpostx */

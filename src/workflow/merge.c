@@ -238,10 +238,12 @@ static gls_status read_map(const char *path, count_map *m)
     m->n = gls_grid_voxels(&m->header.grid);
     m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
     status = gls_stream_open(path, &stream);
-    if (!status && gls_stream_bound(stream) < m->n_bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is cut off", path);
+    if (!status && gls_stream_bound(stream) < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
     if (!status && !(m->bytes = malloc(m->n_bytes))) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     if (!status) status = gls_stream_read(stream, m->bytes, m->n_bytes, &got);
-    if (!status && got < m->n_bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is cut off", path);
+    if (!status && got < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
     gls_stream_close(stream);
     return status;
 }

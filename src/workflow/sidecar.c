@@ -130,7 +130,7 @@ gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_
     char *other = status ? NULL : other_output(path, own, n_own);
     if (other)
         status =
-            gls_fail(GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output",
+            gls_fail(GLS_ERR_OUTPUT, "%s: is the sidecar of %s, so that it stays: choose another name for the output",
                      path, other);
     free(other);
     return status;

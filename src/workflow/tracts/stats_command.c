@@ -18,7 +18,8 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
     "irregularity_end", "mean_curvature"};
 
-/* Lengths that are kept for the median: of all rows together, and at least for each row. */
+/* Number of lengths that are kept for exact medians: MAX_KEPT are shared by all rows, but each row keeps at least
+ * MIN_KEPT. */
 #define MAX_KEPT ((size_t)1 << 20)
 #define MIN_KEPT ((size_t)1 << 14)
 #define MAX_BINS 1e7

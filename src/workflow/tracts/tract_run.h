@@ -34,12 +34,14 @@ typedef struct gls_tract_run {
 
 /* Begins a run. Takes ownership of root, the contents of the sidecar. Call gls_tract_run_finish() in any case. */
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, struct cJSON *root);
-/* gls_run_reads(), and an entry in the sidecar. */
+/* Calls gls_run_reads(), and lists the input in the sidecar. */
 gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
-/* gls_run_writes(), and an entry in the sidecar. The first output names the sidecar. */
+/* Calls gls_run_writes(), and lists the output in the sidecar. The name of the sidecar follows from the first output.
+ */
 gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
-/* Add only the entry in the sidecar. */
+/* Lists an input in the sidecar without a call of gls_run_reads(). */
 void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
+/* Lists an output in the sidecar without a call of gls_run_writes(). */
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 /* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
