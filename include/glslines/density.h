@@ -50,8 +50,9 @@ typedef struct gls_density_options {
                                     gls_density_upsampling(). Default 1 */
     const char *weights; /* column of one component for each streamline: weight of its visits; default NULL: 1. Borrowed
                             until the map is destroyed */
-    double sum_weights;  /* needed with weights if value is GLS_DENSITY_ONE: the sum of the absolute values of all
-                            weights, or more; the resolution of the fixed-point sums follows from it. Default 0 */
+    double sum_weights;  /* needed if weights are summed, that is, with weights, GLS_DENSITY_ONE and GLS_DENSITY_SUM and
+                            without directions: the sum of the absolute values of all weights, or more. The resolution
+                            of the fixed-point sums follows from this number. Default 0 */
     gls_density_value value; /* default GLS_DENSITY_ONE */
     const char *column;      /* column for GLS_DENSITY_COLUMN and GLS_DENSITY_IS_NONZERO; borrowed like weights */
     gls_density_stat stat;   /* default GLS_DENSITY_SUM */

@@ -96,9 +96,10 @@ GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shel
 GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells,
                                          size_t *of);
 
-/* Finds the weighted shell for a b-value: the shell whose range contains it; else a shell whose mean differs by at most
- * 1 s/mm2; else, with a warning, the nearest shell, if it is 10 times nearer than the next one (in standard deviations)
- * and its mean differs by at most 20 %. *shell: its index. GLS_ERR_INPUT, with a list of the shells: there is none. */
+/* Finds the weighted shell for a b-value: the first shell whose range contains the value or whose mean differs from it
+ * by at most 1 s/mm2; else, with a warning, the nearest shell, if it is 10 times nearer than the next one (in standard
+ * deviations) and its mean differs by at most 20 %. *shell: index of the shell. GLS_ERR_INPUT, with a list of the
+ * shells: there is none. */
 GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
 
 /* Copies the b0 volumes and those of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
