@@ -38,8 +38,8 @@ typedef struct gls_weights_options {
     gls_weights_method method;     /* default GLS_WEIGHTS_SIFT2 */
     double reg_tikhonov;           /* >= 0; default 0 */
     double reg_tv;                 /* >= 0; default 0.1 */
-    double min_td_frac;            /* 0 .. 1: exclude fixels whose density of streamlines, with weights of 1, is below
-                                      this fraction of their FOD's density; default 0.1 */
+    double min_td_frac;            /* 0 .. 1: exclude fixels whose density of streamlines (mu TD with weights of 1) is
+                                      below this fraction of their FOD's density; default 0.1 */
     uint32_t min_iters, max_iters; /* default 10, 1000 */
     double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight); default -INFINITY, INFINITY */
     double max_coeff_step;         /* largest change of a coefficient in an iteration, > 0; default 1 */
@@ -97,7 +97,7 @@ GLS_API gls_status gls_weights_set_device(gls_weights *weights, gls_device *devi
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);
 
 typedef struct gls_weights_spread {
-    double min, mean, mean_abs, var, max; /* var: mean of the squares, without subtracting the mean */
+    double min, mean, mean_abs, var, max; /* var: sum of the squares / (n - 1), the mean is not subtracted */
 } gls_weights_spread;
 
 /* State of SIFT2 after an iteration; the first entry is the state before the first iteration. */
