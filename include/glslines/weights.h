@@ -89,8 +89,8 @@ typedef enum gls_walk_line {
 GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gls_walk_line line);
 /* Sets the device that maps streamlines to fixels; call this before the first streamline. NULL (default): the CPU maps.
  * The result has the same bytes. The device is borrowed until gls_weights_solve() or gls_weights_destroy(); a thread of
- * the library uses it while further streamlines arrive. If the device fails, lacks memory or has no double precision,
- * the CPU maps instead. */
+ * the library uses it while further streamlines arrive. If the device fails, lacks memory or has no hardware for
+ * double precision, the CPU maps instead. */
 GLS_API gls_status gls_weights_set_device(gls_weights *weights, gls_device *device);
 /* Returns the weights as a sink, which maps streamlines to fixels with several threads. The weights stay with the
  * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite. */

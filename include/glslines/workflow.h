@@ -64,9 +64,9 @@ typedef enum gls_mask_stop {
 /* clang-format off */
 /* Options of the gradient table and of the model: the rows of params.def that belong to them. In addition:
  * - model: gls_job_options_default() and gls_fit_options_default() set GLS_MODEL_AUTO.
- * - sh_order: even; with OPDT and CSA up to 8. 0 is the default: 4 with OPDT and CSA; the order of the response, at most
- *   8, with MSMT; with CSD the largest order up to 8 that the directions determine (by MRtrix3's rule, the order of a
- *   response that is read).
+ * - sh_order: even; with OPDT and CSA up to 8. 0 is the default: 4 with OPDT and CSA; with MSMT the order of the
+ *   response, up to 8; with CSD the largest order up to 8 that the directions determine (by MRtrix3's rule, the order
+ *   of a response that is read).
  * - shells: b-values; several with MSMT, else one. None: CSD takes the shell of gls_csd_choose_shell(), the others take
  *   all volumes.
  * - response: CSD, see gls_response_read(). NULL: it is estimated with response_fa, response_radius and

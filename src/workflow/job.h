@@ -164,7 +164,7 @@ gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *gro
 /* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
  */
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar);
-/* Text of the sidecar, from malloc. NULL: out of memory. */
+/* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
 
 #endif
