@@ -1,4 +1,5 @@
-/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether that was done before. */
+/* Tracks a series of a data set into a data set of derivatives: names the files, writes the sidecars, and finds out
+ * whether an earlier run has done this already. */
 #include "workflow/dataset.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static bool leave_stage(char *text, const char *folder)
     return any;
 }
 
-/* leave_stage() for all texts of a JSON value and of the values after it. */
+/* Calls leave_stage() for all texts in a JSON value and in its following siblings. */
 static void rename_stage(cJSON *item, const char *folder)
 {
     for (; item; item = item->next) {

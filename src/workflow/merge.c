@@ -71,7 +71,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;
     gls_map_run run = {.known = false};
-    bool several = false; /* several sidecars of different runs name the map, so that its run is unknown */
+    bool several = false; /* sidecars of different runs name the map; its run is then unknown */
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
@@ -378,7 +378,7 @@ static gls_status name_sidecar(merge_run *run)
     return status;
 }
 
-/* Merged maps get no sidecar. */
+/* Names the inputs and the outputs of the merge. Merged maps get no sidecar. */
 static gls_status name_files(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -392,7 +392,8 @@ static gls_status name_files(merge_run *run)
     return status || maps ? status : name_sidecar(run);
 }
 
-/* Compares sidecars first, because they give clearer messages than the shards. */
+/* Reads and compares the sidecars of the shards. This comes before the shards are read, because a difference between
+ * sidecars gives a clearer message. */
 static gls_status read_sidecars(merge_run *run)
 {
     bool warned = false;
@@ -421,7 +422,9 @@ static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
     return status;
 }
 
-/* Opens the sidecar before the work, so that a name that cannot be written is reported early. */
+/* Merges and writes all files or none. Opens the sidecar first, so that a name that cannot be written is reported
+ * early.
+ */
 static gls_status write_results(merge_run *run)
 {
     const gls_merge_options *o = run->options;

@@ -74,7 +74,7 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
-/* key NULL: no entry differs. */
+/* GLS_ERR_INPUT with the entry `key` in which the sidecars of two shards differ. key NULL: no entry differs, GLS_OK. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *part_a, const cJSON *part_b)
 {
@@ -205,7 +205,8 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Mean and extremes of measured lengths follow from those of the shards. The median does not, and is left out. */
+/* Computes mean and extremes of measured lengths from those of the shards. Removes the median, which they do not
+ * determine. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double smallest = INFINITY, largest = 0;
@@ -349,7 +350,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
-/* A merged run writes only the tractogram. */
+/* Records the tractogram as the only output, because a merge writes no other results. */
 static gls_status set_outputs(cJSON *root, const gls_output *output)
 {
     cJSON *outputs = cJSON_CreateObject();

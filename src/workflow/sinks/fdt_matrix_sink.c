@@ -112,8 +112,9 @@ static void note(matrix_state *t, uint32_t location, double length)
     }
 }
 
-/* Matrix 1: of the seed, and each seed voxel that is met. The length is that of the point before; of the first point 1
- * in the first half, a step in the second. */
+/* Matrix 1: adds to the row of the seed voxel and the column of each other seed voxel that the streamline meets. As in
+ * probtrackx2, the length of point k is k - 1 steps; that of the first point is 1 in the first half, a step in the
+ * second. */
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
     const uint32_t own = location_of(&t->seeds, *half[0].seed);
