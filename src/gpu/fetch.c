@@ -149,7 +149,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;
-        glBindBuffer(targets[i], 0); /* while it is bound, the next buffer would be read through this target */
+        glBindBuffer(targets[i], 0); /* unbind, or this buffer would be read in place of the next one */
     }
     gls_status status = gls_device_check_reset(device, what);
     if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the arrays cannot be mapped", what);

@@ -95,8 +95,8 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
     return NULL;
 }
 
-/* The row that gives the default of a parameter with these options. For the model, a row for all getters takes
- * precedence over a row for one getter. */
+/* The row that gives the default of a parameter with these options. For the model this is the row for all getters if
+ * its value is the model in use. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;

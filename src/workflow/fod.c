@@ -118,8 +118,8 @@ static bool looks_like_tensor(const gls_image *image)
     return diagonal == 3;
 }
 
-/* SH coefficients and vectors have both signs. Returns what kind of image this may be if it has no negative values;
- * NULL: it has both signs. */
+/* SH coefficients and vectors have both signs. If nine voxels of ten have only positive values, returns what kind of
+ * image this may be instead; NULL: nothing is suspected. */
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;
