@@ -27,9 +27,9 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
 /* The whole file, or one of its groups. */
 typedef struct row {
     gls_bundle_stats *stats;
-    bool again; /* lengths need another pass */
+    bool again; /* the lengths must be read in another pass */
     /* for --histogram */
-    double width; /* width of its bins, mm; 0: not known before the first pass */
+    double width; /* width of the bins, mm; 0 before the first pass, which determines it */
     size_t n_bins, capacity;
     uint64_t *bin;
 } row;
