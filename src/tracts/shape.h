@@ -30,8 +30,9 @@ typedef struct gls_shape {
 
 typedef struct gls_bundle_stats gls_bundle_stats;
 
-/* grid NULL: no shape. kept: lengths to keep; with more streamlines quartiles need a second pass, see tracts/ranks.h;
- * 0: no quartiles. Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
+/* Creates statistics without streamlines. grid: grid on which the shape is computed; NULL: no shape. kept: number of
+ * lengths to keep; with more streamlines than this, quartiles need a second pass, see tracts/ranks.h; 0: no quartiles.
+ * Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 /* Accepts NULL. */
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
@@ -40,11 +41,11 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3]
 /* Ends a pass. *again: add the lengths of all streamlines with points once more by gls_bundle_stats_add_again(), then
  * call this again. */
 gls_status gls_bundle_stats_end_pass(gls_bundle_stats *stats, bool *again);
-/* length: mm, as gls_line_length() gives it. */
+/* Adds the length of a streamline, mm, as gls_line_length() gives it, in a later pass. */
 gls_status gls_bundle_stats_add_again(gls_bundle_stats *stats, double length);
-/* Call after the last pass. */
+/* Figures of all lengths. Call it after the last pass. */
 gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
-/* Call after the first pass, with a grid. */
+/* Shape of the bundle. Call it after the first pass; needs a grid. */
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);
 /* Lengths of all streamlines with points, ascending, *n of them; NULL if they were not kept. Owned by `stats`. */
 const double *gls_bundle_stats_sorted(gls_bundle_stats *stats, size_t *n);

@@ -74,7 +74,7 @@ typedef struct gls_round {
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
     unsigned buffer_set; /* index of the engine's buffers that the round uses */
-    double begun;        /* time at which the round was put behind earlier work of the device, s */
+    double begun;        /* time at which the host queued the round on the device, s */
 } gls_round;
 
 /* Finished seeds whose points are still on their way from the device. */
