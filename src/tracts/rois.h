@@ -47,10 +47,11 @@ const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
 /* Adds a region, widened by mm. option: its name in messages. *index: its index from 0; a region with the same text and
  * width is added only once. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
-/* Widens the area by mm and adds it under this name. Modifies the area; the caller still finishes it. */
+/* Widens the area by mm and adds it as a region with this text. Modifies the area, which the caller must still finish.
+ */
 gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *name, double mm, size_t *index);
-/* As gls_rois_add(), but .trx, .trk, .tck and .vtk files are tractograms: the region is the voxels of the grid (NULL:
- * of the tractogram's own) that their streamlines pass. */
+/* Like gls_rois_add(), but a .trx, .trk, .tck or .vtk file is a tractogram, and the region is the voxels that its
+ * streamlines pass. grid: grid of these voxels; NULL: the tractogram's own. */
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index);
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
