@@ -320,7 +320,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     b->root = gls_json_read(sidecar, MAX_SIDECAR);
     const cJSON *done = cJSON_GetObjectItemCaseSensitive(b->root, DONE);
     if (!cJSON_IsObject(done))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and tells of no run of glslines bids; --force tracks anew",
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but records no run of glslines bids; --force tracks anew",
                         sidecar);
     gls_status status = gls_dataset_compare(identity, done, tractogram);
     if (!status)

@@ -326,7 +326,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
         inside += in;
     }
     char fitted[32], all[32];
-    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those that --fa-threshold %g leaves",
+    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those above --fa-threshold %g",
             gls_format_count(inside, fitted, sizeof fitted), gls_format_count(input->mask_voxels, all, sizeof all),
             options->track.stop_threshold);
     if (inside > 0) return GLS_OK;

@@ -185,7 +185,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
     gls_status status = read_name(paths[0], &p.first);
     if (status) return status;
     if (n > p.first.count)
-        return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], p.first.count, n);
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, but %zu files were given", paths[0], p.first.count, n);
     p.path = calloc(p.first.count, sizeof *p.path);
     if (!p.path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);

@@ -41,7 +41,8 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
                         shard->path, shard->sidecar, strerror(errno));
     shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without sidecars",
+                        shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
     if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
@@ -405,10 +406,10 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
     cJSON_Delete(printed);
     cJSON_Delete(root);
     if (!ok)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
-            shards[0].sidecar);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: the counts in this sidecar and the others do not match the shards; --sidecar none merges "
+                        "without sidecars",
+                        shards[0].sidecar);
     if (!status && !*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) return GLS_OK;
     free(*text);

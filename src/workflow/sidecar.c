@@ -175,8 +175,8 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     if (!name || !version || strcmp(name, "glslines") != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
     if (atoi(version) > atoi(gls_version()))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
-                        gls_version());
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: was written by glslines %s, which is newer than this version, %s",
+                        path, version, gls_version());
     return GLS_OK;
 }
 

@@ -154,7 +154,8 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
                     "lines between their points",
                     step, range->sum / (double)range->n);
         else
-            gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
+            gls_log(GLS_LOG_INFO,
+                    "step: %.4g mm, the largest in the tractogram, because its header does not state the step", step);
     }
     return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
