@@ -109,8 +109,7 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
         if (order[t] > has)
             gls_log(GLS_LOG_WARNING,
                     "tissue %zu: the response has coefficients up to order %d, the higher ones up to %d count as 0: "
-                    "the constraint "
-                    "alone supplies them",
+                    "the constraint alone supplies them",
                     t + 1, has, order[t]);
     }
     return GLS_OK;
