@@ -42,7 +42,7 @@ typedef struct gls_clean_options {
 typedef enum gls_bundle_orientation {
     GLS_ORIENT_AUTO, /* along their mean, which runs to the right, front or top along its longest axis */
     GLS_ORIENT_NONE, /* not changed */
-    GLS_ORIENT_GIVEN /* as a gls_orientation says, see <glslines/select.h> */
+    GLS_ORIENT_GIVEN /* by the rule in gls_bundles_options.given, see <glslines/select.h> */
 } gls_bundle_orientation;
 
 typedef struct gls_bundles_options {
@@ -114,12 +114,13 @@ GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_re
 
 /* How streamlines are weighted in a profile. */
 typedef enum gls_profile_weights {
-    GLS_PROFILE_MAHALANOBIS, /* by the inverse of their distance from the core at the node, equally if there are fewer
-                                than 15; as pyAFQ */
-    GLS_PROFILE_DIPY,        /* as gaussian_weights() of DIPY, which inverts the upper triangle of the covariance */
+    GLS_PROFILE_MAHALANOBIS, /* weight: the inverse of the distance from the core at the node; all equal if there are
+                                fewer than 15 streamlines; as pyAFQ */
+    GLS_PROFILE_DIPY,        /* weights of DIPY's gaussian_weights(), which inverts the upper triangle of the
+                                covariance */
     GLS_PROFILE_MEAN,        /* equally */
     GLS_PROFILE_MEDIAN,      /* median instead of mean */
-    GLS_PROFILE_COLUMN       /* by the column that the options name */
+    GLS_PROFILE_COLUMN       /* weight: value of the column gls_bundles_options.weights */
 } gls_profile_weights;
 
 typedef struct gls_profile_node {

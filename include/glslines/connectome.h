@@ -101,8 +101,8 @@ GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row
 typedef struct gls_connectome_edge {
     uint64_t count;
     double weight;      /* sum of weights */
-    double sum, mean;   /* of the weighted values; NaN if there are none */
-    double min, max;    /* of the values */
+    double sum, mean;   /* sum and mean of the weighted values; NaN if there are none */
+    double min, max;    /* smallest and largest value, without weights */
     double mean_length; /* mm, weighted */
 } gls_connectome_edge;
 /* Returns the statistics of a cell, row <= column. Needs the option edges. */

@@ -16,7 +16,7 @@ extern "C" {
 typedef enum gls_density_mapping {
     GLS_DENSITY_SEGMENT, /* voxels that the lines between its points pass through, cut exactly at voxel faces; each
                             once. As scilpy */
-    GLS_DENSITY_LENGTH,  /* the same voxels, each with the length inside it in mm */
+    GLS_DENSITY_LENGTH,  /* voxels of GLS_DENSITY_SEGMENT, each with the length inside it in mm */
     GLS_DENSITY_VERTEX,  /* voxels of its points, each once. As density_map() of DIPY */
     GLS_DENSITY_MRTRIX,  /* voxels of its points after upsampling along a spline, each once, in float32. As tckmap of
                             MRtrix3 3.0 */
@@ -28,7 +28,7 @@ typedef enum gls_density_mapping {
 /* The value f of a streamline, given to the voxels that it visits. */
 typedef enum gls_density_value {
     GLS_DENSITY_ONE,       /* 1 */
-    GLS_DENSITY_MM,        /* its length, mm */
+    GLS_DENSITY_MM,        /* length of the streamline, mm */
     GLS_DENSITY_INVERSE,   /* 1 / length */
     GLS_DENSITY_COLUMN,    /* value of a column with one value for each streamline */
     GLS_DENSITY_IS_NONZERO /* 1 if the column is not 0, else 0 */

@@ -56,7 +56,7 @@ GLS_API gls_status gls_regions_complete(gls_regions *regions);
 typedef struct gls_region_info {
     gls_region_role role;
     const char *text;
-    uint32_t bit;    /* its bit in gls_regions_at() */
+    uint32_t bit;    /* index of the region's bit in gls_regions_at() */
     uint64_t voxels; /* number of voxels; 0: a sphere */
     double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;

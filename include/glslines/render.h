@@ -28,7 +28,7 @@ typedef enum gls_render_convention {
 /* Texts are borrowed during gls_render_files(), NULL where not given, and mean what the options of `glslines render`
  * mean. */
 typedef struct gls_render_options {
-    size_t size;         /* of this struct; set by gls_render_options_default() */
+    size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
                             commas; default "superior,posterior,left"; of 10000 streamlines and more slabs in three
                             axes */
@@ -42,7 +42,7 @@ typedef struct gls_render_options {
     int colormap;            /* place in viridis cividis inferno grey redblue; default 0 */
     gls_numbers range;       /* values of the first and the last colour; default none: 2nd and 98th percentile */
     gls_render_style style;
-    double radius;                 /* of tubes, mm, 0.01 .. 5; default 0.2 */
+    double radius;                 /* radius of tubes, mm, 0.01 .. 5; default 0.2 */
     double opacity;                /* 0.01 .. 1; default 1 */
     double occlusion;              /* 0 .. 1; default 0.8 */
     uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
@@ -58,8 +58,8 @@ typedef struct gls_render_options {
     bool no_labels;         /* default false */
     const char *title;      /* default none */
     uint32_t turn;          /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
-    uint32_t fps;           /* of a turn, 1 .. 60; default 12 */
-    bool frames;            /* of a turn: a folder of pictures; default false: APNG */
+    uint32_t fps;           /* frames per second of a turn, 1 .. 60; default 12 */
+    bool frames;            /* write a turn as a folder of pictures; default false: APNG */
     bool palette;           /* store 256 colours, which makes the file a third as large; not with turn or a transparent
                                background;           default false */
     gls_tractogram_read_options read;
@@ -70,8 +70,8 @@ typedef struct gls_render_options {
     bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
-    gls_sh_basis sh_basis; /* of odf; default GLS_SH_TOURNIER07 */
-    gls_frame sh_frame;    /* of odf; default GLS_FRAME_AUTO */
+    gls_sh_basis sh_basis; /* basis of odf; default GLS_SH_TOURNIER07 */
+    gls_frame sh_frame;    /* axes of odf; default GLS_FRAME_AUTO */
     const char *outline;   /* mask whose surface is drawn like glass, in all views but slabs; "density": the surface of
                               the streamlines' density; default none */
     const char *unit;      /* unit of the values of dps, dpv or map, for the legend; default none */

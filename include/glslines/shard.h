@@ -13,7 +13,7 @@ extern "C" {
 /* Which part of which run. */
 typedef struct gls_shard {
     uint32_t index, count; /* part index of count; 1 <= index <= count <= GLS_MAX_SHARDS */
-    uint64_t first_seed;   /* its seeds are first_seed .. first_seed + n_seeds - 1 of the run */
+    uint64_t first_seed;   /* the shard has the seeds first_seed .. first_seed + n_seeds - 1 of the run */
     uint64_t n_seeds;      /* may be 0: more shards than seeds */
     uint64_t total_seeds;  /* number of seeds of the run */
     uint64_t parameters;   /* hash of all parameters, set by the caller; shards are merged only if it is the same in all

@@ -117,7 +117,7 @@ typedef struct gls_tractogram_info {
     const gls_column *dps, *dpv, *group;
     const uint64_t *group_size; /* n_groups numbers of members */
     size_t n_dpg;
-    const gls_group_data *dpg; /* with data */
+    const gls_group_data *dpg; /* data of groups, with their values */
     size_t n_header;
     const gls_header_field *header; /* keys of the header that the fields above do not hold: TCK, TRX (values that are
                                        no text as JSON), VTK ("title"). Repeated keys are joined by newlines */

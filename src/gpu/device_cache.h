@@ -9,7 +9,7 @@
 typedef struct gls_slot {
     gls_arg_kind kind;
     uint32_t slot;  /* location, binding or texture unit */
-    uint64_t bytes; /* of a block: minimum size of its buffer */
+    uint64_t bytes; /* for a block: smallest size of the buffer that it accepts; else 0 */
     char name[32];
 } gls_slot;
 

@@ -15,7 +15,7 @@ struct gls_fetch {
     size_t capacity;
     GLsync sent; /* fence behind the copy; NULL: no copy is under way. Then, if bytes > 0, gls_fetch_end() reads the
                     part directly */
-    gls_buffer *source; /* of the last gls_fetch_begin() */
+    gls_buffer *source; /* buffer of the last gls_fetch_begin() */
     size_t offset, bytes;
     uint64_t n_runs;   /* number of kernel runs before the copy */
     uint32_t n_groups; /* number of work groups of these kernels; the completion count is copied behind the part */

@@ -79,7 +79,8 @@ struct gls_device {
     const uint8_t *staging_mapped;
     GLuint sending; /* buffer of gls_staging_write(); its pieces are filled in turn */
     uint8_t *sending_mapped;
-    GLsync sent[GLS_SENT_PIECES]; /* of each piece: fence until the device has emptied it; NULL: it is empty */
+    GLsync
+        sent[GLS_SENT_PIECES]; /* for each piece: fence that the device reaches once the piece is empty; NULL: empty */
     unsigned next_piece;
     bool lost; /* the device is lost for good; no call reaches the driver any more */
     const char *lost_why;
@@ -127,8 +128,8 @@ struct gls_buffer {
 
 struct gls_texture {
     gls_device *device;
-    gls_texture_format format; /* as the caller asked for */
-    unsigned stored;           /* as stored, see buffer.c */
+    gls_texture_format format; /* format that the caller asked for */
+    unsigned stored;           /* format in which texels are stored, an index in buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;

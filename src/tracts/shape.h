@@ -16,15 +16,16 @@ typedef struct gls_lengths {
 
 /* Shape of a bundle on a grid (Yeh 2020). NaN where a value is undefined. */
 typedef struct gls_shape {
-    double volume;   /* of the voxels that lines pass, mm3 */
+    double volume;   /* volume of the voxels that streamlines pass, mm3 */
     double span;     /* mean distance between the ends, mm */
     double curl;     /* mean length / span */
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
     double elongation;
-    double surface_area;                            /* of the faces between voxels of the bundle and others, mm2 */
-    double irregularity;                            /* surface / (pi diameter mean length) */
-    double area[2], radius[2], end_irregularity[2]; /* of the start and of the end: mm2, mm, ratio */
-    double mean_curvature;                          /* 1 / mm, at points 1 mm apart */
+    double surface_area; /* area of the faces between voxels of the bundle and other voxels, mm2 */
+    double irregularity; /* surface / (pi diameter mean length) */
+    double area[2], radius[2],
+        end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */
+    double mean_curvature;   /* 1 / mm, at points 1 mm apart */
 } gls_shape;
 #define GLS_SHAPE_VALUES 14
 

@@ -29,8 +29,8 @@ typedef struct peak_field {
     const gls_sphere *sphere;
     int32_t first, n_slices;
     size_t plane;     /* voxels of a slice */
-    uint32_t *vertex; /* of the peak */
-    float *contrast;  /* of the peak above the mean of the ODF; 0: left out */
+    uint32_t *vertex; /* vertex of the peak of each voxel */
+    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
     size_t n;         /* voxels that are not left out */
 } peak_field;
 

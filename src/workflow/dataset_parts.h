@@ -85,14 +85,14 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *co
 /* Which existing files may be replaced by different ones. */
 typedef enum gls_dataset_replace {
     GLS_REPLACE_NONE,
-    GLS_REPLACE_OWN, /* those that belong to this tractogram only */
+    GLS_REPLACE_OWN, /* files that belong to this tractogram only */
     GLS_REPLACE_ALL
 } gls_dataset_replace;
 
 typedef struct gls_dataset_stage {
     const gls_dataset_options *options;
     const gls_dataset_unit *unit;
-    const gls_job_options *job;        /* as given; the files that it names are inputs */
+    const gls_job_options *job;        /* options as given; the files that they name are inputs */
     char folder[GLS_DATASET_MAX_PATH]; /* final folder of the files */
     char path[GLS_DATASET_MAX_PATH];   /* folder of staging, below that folder */
     char sidecar[512];                 /* file that is written last and gets its final name last */

@@ -63,14 +63,14 @@ typedef struct gls_model {
     double bval;             /* b-value of the shell in use, s/mm2, rounded; 0: all volumes */
     gls_gradients *selected; /* table of b = 0 and the shell; NULL: the table of the series */
     size_t *volume;          /* positions of these volumes in the series */
-    gls_image *subset;       /* these volumes as a series; NULL: not made */
+    gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     gls_response response;
     gls_sphere *constraint; /* of csd, if not the default: a built-in sphere, */
     double (*direction)[3]; /* or n_directions directions along the scanner axes */
     size_t n_directions;
-    gls_tissues tissues;   /* of msmt */
-    gls_qball *qball;      /* of opdt and csa */
+    gls_tissues tissues;   /* msmt: tissues with their responses and images */
+    gls_qball *qball;      /* opdt and csa: the q-ball model */
     gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
     bool sh_kept, fa_kept; /* read from the cache */
     bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */

@@ -83,7 +83,7 @@ typedef struct gls_pending {
     uint64_t end;      /* all seeds before this one are finished */
     uint64_t n_points; /* points that pass 3 sends to the host */
     uint32_t n_placed;
-    bool is_last;             /* these are the last seeds of their batch */
+    bool is_last;             /* the seeds are the last ones of their batch */
     gls_batch_result *result; /* NULL: the run has no sink */
     gls_batch_result *points; /* where the points go: result, scratch, or NULL for nowhere */
     bool is_visited;          /* the counts of visited voxels come from the device, too */
@@ -93,7 +93,7 @@ typedef struct gls_pending {
 typedef enum gls_batch_points {
     GLS_POINTS_ALL,
     GLS_POINTS_ENDS,   /* first and last point of each streamline */
-    GLS_POINTS_COUNTED /* as GLS_POINTS_ENDS, and all points of streamlines whose voxels the host must count */
+    GLS_POINTS_COUNTED /* first and last points, and all points of streamlines whose voxels the host must count */
 } gls_batch_points;
 
 typedef struct gls_batch {
@@ -120,7 +120,7 @@ typedef struct gls_batch {
     uint32_t *work;         /* staged plans: host copy of the work buffer's first arrays; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
-    gls_outcomes outcomes;    /* of the current round */
+    gls_outcomes outcomes;    /* outcomes of the current round */
     gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
     gls_retries retries;
     uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */

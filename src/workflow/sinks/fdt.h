@@ -18,7 +18,7 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3]);
 /* A half of a streamline: its points from the seed to one end. The seed is the first point of both halves. */
 typedef struct gls_fdt_half {
     const float (*seed)[3];
-    ptrdiff_t sense; /* of the points after the seed: 1 or -1 */
+    ptrdiff_t sense; /* index step from a point to the next one after the seed: 1 or -1 */
     size_t n;        /* 0: the half does not count */
 } gls_fdt_half;
 

@@ -16,7 +16,7 @@
 typedef struct locations {
     gls_grid grid;
     gls_fdt_grid at;
-    uint32_t *number; /* of each voxel, from 1; 0: not in the mask */
+    uint32_t *number; /* number of each voxel, from 1; 0: not in the mask */
     uint32_t n;
 } locations;
 

@@ -51,8 +51,8 @@ GLS_SINK_KINDS(GLS_SINK_DECLARE)
 /* One result of one run. */
 typedef struct gls_run_sink {
     const struct gls_sink_kind *kind;
-    bool wanted;                      /* the options ask for this result */
-    char *output;                     /* its file; NULL: the result goes into the tractogram or into another result */
+    bool wanted;  /* the options ask for this result */
+    char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
     char *input[GLS_SINK_MAX_INPUTS]; /* paths that the sink reads; owned */
     size_t n_inputs;
     const gls_bundles *bundles; /* rules that the sink has read; their files are inputs, too; NULL: none */

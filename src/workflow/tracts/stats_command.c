@@ -38,7 +38,7 @@ typedef struct stats {
     gls_tract_run *run;
     const gls_stats_cli *o;
     gls_tract_text table, histogram, dump;
-    /* of one file */
+    /* the file that is being measured */
     const char *path;
     double width; /* width of bins, mm */
     gls_tract_weights weights;
