@@ -247,7 +247,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
     odf.clip = true;
-    /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
+    /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
     if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
