@@ -52,8 +52,8 @@ uint find_peaks()
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
 #if LISTED_FIRST
-    // Few vertices are high enough, so that full rounds of lanes compare them with their neighbours. Peaks are stored
-    // in places of the list that were examined.
+    // First list the few vertices that are high enough, so that all lanes have one to compare with its neighbours.
+    // Peaks overwrite entries of the list that have been compared already.
     uint n_high = 0u;
     LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, if (place < LIST_ROOM) CANDIDATE(place) = uint(v);)
     lane_sync();

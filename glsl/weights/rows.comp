@@ -21,10 +21,11 @@ layout(location = 9) uniform float max_coefficient;
 
 // As many blocks as OpenGL ES 3.1 guarantees.
 layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
-// for n streamlines: first entry and bits of the variation, then the end of the last; coefficients as bits, twice;
-// costs of each work group as bits
+// streamline[2 s]: first entry of streamline s; streamline[2 s + 1]: its variation; streamline[2 n]: end of entries.
+// From `from` on: the n old coefficients; from `to` on: the n new ones; from `costs` on: two costs for each work group.
+// Variations, coefficients and costs are the bits of floats.
 layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
-// for each fixel d, mu TD0, PM / (mu TD0), PM unit, and m, e^m
+// two vectors for each fixel: (d, mu TD0, PM / (mu TD0), PM unit), and (m, e^m, not used, not used)
 layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
 layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two sums of two words for each fixel, then marks
 
@@ -36,8 +37,8 @@ uint fixel_of(uint i)
     return high_at == 0u ? low : low | (entry[high_at + i / 4u] >> i % 4u * 8u & 255u) << low_bits;
 }
 
-// Adds to a sum of two words. The high one stays as it is for most numbers: a small one above 0 without a carry, and
-// one below 0 with a carry, whose high word of all ones and the carry are 0 together.
+// Adds to a sum of two words. For most numbers the high word does not change: a small positive number without a carry
+// adds nothing to it, and for a small negative number the high word of all ones and the carry add up to 0.
 void add_fixed(uint place, float v)
 {
     v = fixed_range(v);
@@ -51,8 +52,8 @@ void add_fixed(uint place, float v)
     if (high != 0u) atomicAdd(sums[place + 1u], high);
 }
 
-// Replaces a coefficient above the limit by the mean of the fixels, without the fixel that demands most, which is
-// marked.
+// Replaces a coefficient above the limit: marks the fixel that asks for the largest weight, and returns the mean
+// coefficient of the other fixels of the streamline, weighted by length.
 float give_way(uint begin, uint end)
 {
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;

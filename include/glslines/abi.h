@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* JSON, UTF-8, that a binding reads once in place of keeping offsets by hand. Valid as long as the library is loaded;
- * NULL without memory. Any thread.
+/* Returns a JSON text in UTF-8 that says where the members of the library's structs lie, so that a binding need not
+ * keep offsets of its own. The text is valid as long as the library is loaded; NULL: out of memory. Any thread may call
+ * this.
  *
  *     {"version": "0.1.0",
  *      "constants": {"GLS_OK": 0, ...},
@@ -19,14 +20,14 @@ extern "C" {
  *          "mm_offset": 4711, "unit": null, "min": 0, "max": 100, "min_open": true, "choices": null, "help": ...},
  * ...]}
  *
- * structs: those that a binding passes or gets. Enums have the type "int" of C; "pointer" is any pointer; the number of
- * elements of an array is its size divided by that of its type.
- * options: the parameters of `glslines track` as members of gls_job_options, offsets from its start. of: TRACK means a
- * member of gls_job_options.track, MODEL, BASIS and GRADIENTS of .model, JOB of itself, COMMAND none: an option of the
- * program alone, which has no offset. type: FLAG bool; INT int;
- * UINT64 and SEED uint64_t; DOUBLE double; LENGTH double, in mm if the bool at mm_offset is true, else in voxels;
- * NUMBERS gls_numbers; STRINGS gls_strings; STRING const char *; CHOICE an int, the place of a word in choices, which
- * "|" separates (or a bool: size tells). min, max: null if there is no bound. */
+ * structs: the structs that a binding passes to functions or gets from them. Enums have the type "int" of C; "pointer"
+ * is any pointer; the number of elements of an array is the size of the field divided by the size of the type.
+ * options: the parameters of `glslines track`. Offsets count from the start of gls_job_options. of: the struct that has
+ * the member: TRACK is gls_job_options.track; MODEL, BASIS and GRADIENTS are gls_job_options.model; JOB is
+ * gls_job_options itself; COMMAND is an option that only the program has, without an offset. type: FLAG is bool; INT
+ * int; UINT64 and SEED uint64_t; DOUBLE double; LENGTH double, in mm if the bool at mm_offset is true, else in voxels;
+ * NUMBERS gls_numbers; STRINGS gls_strings; STRING const char *; CHOICE an int (a bool if size is 1): the index of a
+ * word in choices, in which "|" separates words. min, max: null if there is no bound. */
 GLS_API const char *gls_abi_describe(void);
 
 #ifdef __cplusplus

@@ -21,8 +21,8 @@ typedef enum gls_bundle_test {
     GLS_BUNDLE_ALL,
     GLS_BUNDLE_AXIS,
     GLS_BUNDLE_WINDING,
-    GLS_BUNDLE_CLEAN,  /* it is an outlier among the streamlines of the bundle */
-    GLS_BUNDLE_UNIQUE, /* it belongs to another bundle */
+    GLS_BUNDLE_CLEAN,  /* fails if the streamline is an outlier among the streamlines of the bundle */
+    GLS_BUNDLE_UNIQUE, /* fails if the streamline was given to another bundle, see gls_bundles_options.unique */
     GLS_BUNDLE_TESTS
 } gls_bundle_test;
 /* Name of a test: "length", "span" ... */
@@ -42,18 +42,18 @@ typedef struct gls_clean_options {
 typedef enum gls_bundle_orientation {
     GLS_ORIENT_AUTO, /* along their mean, which runs to the right, front or top along its longest axis */
     GLS_ORIENT_NONE, /* not changed */
-    GLS_ORIENT_GIVEN /* as a gls_orientation says, see <glslines/select.h> */
+    GLS_ORIENT_GIVEN /* by the rule in gls_bundles_options.given, see <glslines/select.h> */
 } gls_bundle_orientation;
 
 typedef struct gls_bundles_options {
     size_t size;    /* size of this struct, set by the default function */
     uint32_t nodes; /* number of points at equal distances along each streamline; default 100 */
-    bool unique;    /* a streamline that passes the tests of several bundles belongs to the nearest of them: the
-                       smallest sum of distances, mm, from the include, start and end regions of a rule as they are
-                       drawn, without tolerance (0 for those that it meets, which without tolerances are all); of equal
-                       ones the smallest mean distance from the centres of these regions; of equal ones the first.
-                       Bundles without such regions come last. Memory: 4 bytes for each voxel of the box round each
-                       region that has a tolerance. Default false */
+    bool unique;    /* a streamline that passes the tests of several bundles belongs only to the nearest of them. The
+                       distance from a bundle is the sum of the distances, mm, from the include, start and end regions
+                       of its rule, without tolerances; a region that the streamline meets adds 0. Of bundles at equal
+                       distance, the one with the smallest mean distance from the centres of these regions counts, then
+                       the first. Bundles without such regions come last. Memory: 4 bytes for each voxel of the box
+                       round each region that has a tolerance. Default false */
     bool clean;     /* clean all bundles; default false: only those whose rule asks for it */
     gls_clean_options cleaning;
     gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */
@@ -94,12 +94,15 @@ typedef struct gls_bundle_info {
     const char *name;
     uint64_t count;  /* number of streamlines in the bundle */
     double weight;   /* sum of their weights; the number if there are no weights */
-    uint64_t turned; /* number of them that run in the opposite direction in the tractogram */
+    uint64_t turned; /* number of its streamlines that run in the opposite direction in the tractogram */
     double mean_length, median_length, sd_length; /* mm; NaN where count is 0 */
     uint64_t failed[GLS_BUNDLE_TESTS];            /* number of streamlines by the first test that they failed */
 } gls_bundle_info;
+/* Number of bundles. */
 GLS_API size_t gls_bundles_count(const gls_bundles *bundles);
+/* Information on bundle i, which must be below gls_bundles_count(). The name is valid as long as the bundles. */
 GLS_API gls_bundle_info gls_bundles_get(const gls_bundles *bundles, size_t i);
+/* Number of streamlines that the sink has received, whether in a bundle or not. */
 GLS_API uint64_t gls_bundles_streamlines(const gls_bundles *bundles);
 
 /* Whether a filter drops or keeps streamlines that are in no bundle. */
@@ -111,12 +114,13 @@ GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_re
 
 /* How streamlines are weighted in a profile. */
 typedef enum gls_profile_weights {
-    GLS_PROFILE_MAHALANOBIS, /* by the inverse of their distance from the core at the node, equally if there are fewer
-                                than 15; as pyAFQ */
-    GLS_PROFILE_DIPY,        /* as gaussian_weights() of DIPY, which inverts the upper triangle of the covariance */
+    GLS_PROFILE_MAHALANOBIS, /* weight: the inverse of the distance from the core at the node; all equal if there are
+                                fewer than 15 streamlines; as pyAFQ */
+    GLS_PROFILE_DIPY,        /* weights of DIPY's gaussian_weights(), which inverts the upper triangle of the
+                                covariance */
     GLS_PROFILE_MEAN,        /* equally */
     GLS_PROFILE_MEDIAN,      /* median instead of mean */
-    GLS_PROFILE_COLUMN       /* by the column that the options name */
+    GLS_PROFILE_COLUMN       /* weight: value of the column gls_bundles_options.weights */
 } gls_profile_weights;
 
 typedef struct gls_profile_node {
@@ -128,7 +132,7 @@ typedef struct gls_profile_node {
 GLS_API gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_image *image, size_t volume,
                                        const gls_sample_options *sampling, gls_profile_weights weights,
                                        gls_profile_node *out);
-/* Mean position of each node, world mm. */
+/* Computes the mean position of each node of bundle i, world mm. out: room for as many points as there are nodes. */
 GLS_API void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3]);
 
 #ifdef __cplusplus

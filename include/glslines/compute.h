@@ -60,6 +60,7 @@ typedef struct gls_array gls_array;
 /* Creates an array of n >= 1 elements with undefined contents. label: for debuggers and messages. Errors as for
  * gls_buffer_create(). */
 GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
+/* Like gls_array_create(), with elements that are 0. */
 GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label,
                                            gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
@@ -69,6 +70,7 @@ GLS_API gls_type gls_array_type(const gls_array *array);
 /* Storage of the array, for use in kernels. Its size is a multiple of 16 bytes; it belongs to the array. NULL for an
  * array that does not exist any more. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
+/* Sets all elements to 0. */
 GLS_API gls_status gls_array_clear(gls_array *array);
 /* Copies elements first .. first + n - 1 from or to host data of any type. A value must also fit the type of the array:
  * an array of uint8 refuses 300. Reading waits for work that writes the array. */
@@ -110,9 +112,11 @@ GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3],
 /* A kernel that does the same for each element of its arrays. */
 typedef struct gls_elementwise gls_elementwise;
 
-/* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read,
- * written or both; types float, int, uint and bool (a GLSL bool, stored as uint). Up to 32, of which 8 (or as many as
- * the device has storage bindings) are arrays. expression: one or several GLSL statements, the last semicolon may be
+/* Creates an element-wise kernel.
+ * parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read
+ * (in), written (out) or both (inout); types float, int, uint and bool (a GLSL bool, stored as uint). There may be 32
+ * parameters, of which 8 (or as many as the device has storage bindings) may be arrays.
+ * expression: one or several GLSL statements, the last semicolon may be
  * left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint) is the number of the element,
  * from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect
  * elsewhere. GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the
@@ -164,9 +168,9 @@ static inline gls_operand gls_operand_uint(uint32_t u)
     return operand;
 }
 
-/* Runs over elements 0 .. n - 1, n up to 2^32 - 1, with one operand for each parameter in their order. n = 0 does
- * nothing. Every array must have at least n elements. One array may stand for several parameters: an element is read
- * under all names before it is written. */
+/* Runs the kernel over elements 0 .. n - 1, n up to 2^32 - 1. operands: one for each parameter, in the same order. n =
+ * 0 does nothing. Every array must have at least n elements. The same array may be the operand of several parameters:
+ * all of them read an element before any of them writes it. */
 GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, const gls_operand *operands,
                                        size_t n_operands, gls_run_result *result);
 
@@ -184,11 +188,12 @@ typedef enum gls_unary_op {
     GLS_NEGATIVE
 } gls_unary_op;
 
-/* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be
- * one of the others. All of them work on float32; on int32 all but GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and
- * GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers wrap around. Functions are as
- * accurate as the driver's, of which OpenGL guarantees little: measure where it matters (test/gpu/compute_kernels.c has
- * figures). Outside the domain of a function the result is undefined. */
+/* Computes y = a op b, or y = op(x), for all elements. The arrays must have the same length and the same stored type; y
+ * may be one of the inputs. float32 arrays accept all operations; int32 arrays accept all but GLS_DIV, GLS_SQRT,
+ * GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS; uint32 arrays accept those of int32 except GLS_ABS and GLS_NEGATIVE. Other
+ * operations are GLS_ERR_ARGUMENT. Integers wrap around. Functions are as accurate as the driver's; OpenGL guarantees
+ * little, so measure where accuracy matters (test/gpu/compute_kernels.c has figures). Outside the domain of a function
+ * the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);
 static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y, gls_run_result *result)
@@ -207,8 +212,8 @@ typedef enum gls_matmul_way {
     GLS_MATMUL_AUTO,      /* the choice of gls_matmul(): the host on software renderers, else tiles */
     GLS_MATMUL_TILES,     /* shader: tiles in shared memory */
     GLS_MATMUL_REGISTERS, /* shader: tiles in registers only */
-    GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's. The
-                       last digits depend on the number of threads, and on a fit that runs beside it */
+    GLS_MATMUL_HOST /* OpenBLAS on the CPU, on the mapped arrays of a software renderer. The last digits depend on the
+                       number of threads, and on whether a fit runs at the same time */
 } gls_matmul_way;
 /* Matrix product by a chosen method. GLS_ERR_UNSUPPORTED for GLS_MATMUL_HOST if the device's memory is not the
  * host's. */

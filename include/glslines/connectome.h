@@ -64,8 +64,8 @@ typedef struct gls_connectome_counts {
     uint64_t streamlines;
     uint64_t empty;      /* streamlines without points, which are not counted anywhere */
     uint64_t joined;     /* streamlines that connect two or more regions */
-    uint64_t unassigned; /* number of ends without a region; with GLS_ASSIGN_ALL 2 for a streamline with no region and 1
-                            for one with one */
+    uint64_t unassigned; /* number of ends without a region. With GLS_ASSIGN_ALL, a streamline without a region counts
+                            as two such ends, a streamline with one region as one */
 } gls_connectome_counts;
 
 #define GLS_CONNECTOME_MAX_NODES 20000
@@ -80,26 +80,29 @@ GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *na
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.
  * GLS_ERR_INPUT: the column of weights is missing, or a weight is not finite. */
 GLS_API gls_sink gls_connectome_sink(gls_connectome *connectome);
+/* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome);
-/* Number of regions, and the label of each. */
+/* Returns the number of regions. *labels (may be NULL) gets the label of each, valid as long as the connectome. */
 GLS_API size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels);
 typedef struct gls_connectome_node {
     int32_t label;
-    uint64_t voxels, ends; /* ends: number of ends of streamlines; with GLS_ASSIGN_ALL of streamlines */
+    uint64_t voxels, ends; /* ends: number of ends of streamlines in the region; with GLS_ASSIGN_ALL, number of
+                              streamlines that meet the region */
     double volume;         /* mm3 */
     double centroid[3];    /* world mm */
 } gls_connectome_node;
+/* Region i of gls_connectome_nodes(). */
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);
 /* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* Value of a cell. Cells without streamlines are 0; NaN for min and max. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
-/* All statistics of a cell, whichever of them is its value. */
+/* All statistics of a cell; gls_connectome_value() gives the one that the option stat chooses. */
 typedef struct gls_connectome_edge {
     uint64_t count;
     double weight;      /* sum of weights */
-    double sum, mean;   /* of the weighted values; NaN if there are none */
-    double min, max;    /* of the values */
+    double sum, mean;   /* sum and mean of the weighted values; NaN if there are none */
+    double min, max;    /* smallest and largest value, without weights */
     double mean_length; /* mm, weighted */
 } gls_connectome_edge;
 /* Returns the statistics of a cell, row <= column. Needs the option edges. */

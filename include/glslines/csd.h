@@ -51,16 +51,16 @@ GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double r
 GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                          const gls_response_options *options, gls_response *response);
 
-/* Text of either form, '#' comments:
+/* Reads a response from a text file with '#' comments, in one of two forms:
  * - one row of four positive numbers: evals[0] evals[1] evals[1] s0 (mm2/s, raw signal; the order in which DIPY's
  * functions return them);
- * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is taken as it is; of several,
- * b0 included, there must be one for every shell of the table, and the row of bval is taken. Such a row has a negative
- * coefficient for l = 2, because the signal is lowest along the fibres, which tells the forms apart. Zeros at the end
- * of a row pad it and do not count; coefficients above sh_order are left out, those that there are up to
- * GLS_CSD_MAX_ORDER if it is 0. GLS_ERR_INPUT names the file and the
- * numbers for a length that is neither form's or too short for sh_order, or values that make no response. gradients is
- * the table with all shells; it may be NULL, then only single rows are accepted. */
+ * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is used as it is. Several rows
+ * must be one for every shell of the table, b0 included; the row of the shell with bval is used. The sign of the
+ * coefficient for l = 2 tells the two forms apart: it is negative in this form, because the signal is lowest along the
+ * fibres. Zeros that pad the end of a row do not count. Coefficients above order sh_order are left out (sh_order 0:
+ * above GLS_CSD_MAX_ORDER).
+ * GLS_ERR_INPUT names the file and the numbers: the length fits neither form or is too short for sh_order, or the
+ * values make no response. gradients: the table with all shells; with NULL only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
 /* Writes a response in the form that it has, replacing an existing file. dwi2fod csd of MRtrix3 reads the second
@@ -72,13 +72,14 @@ GLS_API gls_status gls_response_write(const char *path, const gls_response *resp
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
 
-/* Whose deconvolution it is. Both add the amplitudes that are too low, squared, to the misfit, and repeat until the
- * same directions are low twice. DIPY: of ConstrainedSphericalDeconvModel. The first solution is the unconstrained one
- * of all orders; amplitudes below tau times its mean are driven to 0. The response needs coefficients up to sh_order.
- * MRTRIX: of MRtrix3's dwi2fod csd, to 1e-6 of the largest coefficient with the same directions. The first solution has
- * orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the coefficients has a small weight;
- * negative signal counts as 0. Where the response has no coefficient it counts as 0, and the constraint alone
- * decides. */
+/* The program whose method of deconvolution is used. Both methods add the squares of amplitudes that are too low to the
+ * misfit, and repeat until the same directions have too low amplitudes twice in a row.
+ * DIPY: the method of ConstrainedSphericalDeconvModel. The first solution is the unconstrained one of all orders;
+ * amplitudes below tau times its mean are driven to 0. The response must have coefficients up to sh_order.
+ * MRTRIX: the method of MRtrix3's dwi2fod csd; with the same directions the result is equal to 1e-6 of the largest
+ * coefficient. The first solution has orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the
+ * coefficients has a small weight; negative signal counts as 0. A coefficient that the response lacks counts as 0; the
+ * constraint alone then decides these orders. */
 typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rule;
 
 typedef struct gls_csd_options {

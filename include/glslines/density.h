@@ -16,7 +16,7 @@ extern "C" {
 typedef enum gls_density_mapping {
     GLS_DENSITY_SEGMENT, /* voxels that the lines between its points pass through, cut exactly at voxel faces; each
                             once. As scilpy */
-    GLS_DENSITY_LENGTH,  /* the same voxels, each with the length inside it in mm */
+    GLS_DENSITY_LENGTH,  /* voxels of GLS_DENSITY_SEGMENT, each with the length inside it in mm */
     GLS_DENSITY_VERTEX,  /* voxels of its points, each once. As density_map() of DIPY */
     GLS_DENSITY_MRTRIX,  /* voxels of its points after upsampling along a spline, each once, in float32. As tckmap of
                             MRtrix3 3.0 */
@@ -28,7 +28,7 @@ typedef enum gls_density_mapping {
 /* The value f of a streamline, given to the voxels that it visits. */
 typedef enum gls_density_value {
     GLS_DENSITY_ONE,       /* 1 */
-    GLS_DENSITY_MM,        /* its length, mm */
+    GLS_DENSITY_MM,        /* length of the streamline, mm */
     GLS_DENSITY_INVERSE,   /* 1 / length */
     GLS_DENSITY_COLUMN,    /* value of a column with one value for each streamline */
     GLS_DENSITY_IS_NONZERO /* 1 if the column is not 0, else 0 */
@@ -50,16 +50,16 @@ typedef struct gls_density_options {
                                     gls_density_upsampling(). Default 1 */
     const char *weights; /* column of one component for each streamline: weight of its visits; default NULL: 1. Borrowed
                             until the map is destroyed */
-    double sum_weights;  /* with weights: at least the sum of their absolute values, from which the spacing of
-                            the fixed point follows; default 0. Sums of other values than 1 have 64 bits before
-                            and behind the point and do not need it */
+    double sum_weights;  /* needed if weights are summed, that is, with weights, GLS_DENSITY_ONE and GLS_DENSITY_SUM and
+                            without directions: the sum of the absolute values of all weights, or more. The resolution
+                            of the fixed-point sums follows from this number. Default 0 */
     gls_density_value value; /* default GLS_DENSITY_ONE */
     const char *column;      /* column for GLS_DENSITY_COLUMN and GLS_DENSITY_IS_NONZERO; borrowed like weights */
     gls_density_stat stat;   /* default GLS_DENSITY_SUM */
     bool map_zero;   /* streamlines whose value is 0 or not finite count as 0; default false: they are left out */
-    bool directions; /* three volumes, x, y and z: the mean direction of each streamline in a voxel, without signs, is
-                        summed, and the sum is given the length that the map has; default false. GLS_DENSITY_SUM only,
-                        and not with GLS_DENSITY_PRECISE or GLS_DENSITY_ENDS */
+    bool directions; /* make three volumes, x, y and z: a vector in each voxel, along the sum of the absolute mean
+                        directions of its streamlines, as long as the value that the map has without this option;
+                        default false. Only with GLS_DENSITY_SUM, not with GLS_DENSITY_PRECISE or GLS_DENSITY_ENDS */
     const char *const *group; /* n_groups: a volume for each of these groups of the streamlines, in place of all
                                  streamlines; borrowed as weights. Default NULL */
     size_t n_groups;
@@ -79,8 +79,8 @@ typedef struct gls_density_counts {
     uint64_t partial; /* streamlines that also leave the grid; the part outside is not counted */
     uint64_t zero;    /* streamlines left out because their value is 0 or not finite */
     double weight;    /* sum of the weights of the streamlines used; their number without weights */
-    /* Where streamlines were looked for, and how often that was outside the grid: at their points, those of upsampling
-     * among them; at their ends with GLS_DENSITY_ENDS; in each voxel with GLS_DENSITY_PRECISE. */
+    /* Number of places at which streamlines were looked up in the grid, and how many of them were outside. Places are
+     * the points, those of upsampling included; with GLS_DENSITY_ENDS the ends; with GLS_DENSITY_PRECISE the voxels. */
     uint64_t places, places_outside;
 } gls_density_counts;
 
@@ -94,6 +94,7 @@ GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_op
  * finite. Several threads work on each block of streamlines. GLS_ERR_INPUT: the column of weights is missing, or a
  * weight is not finite. GLS_ERR_UNSUPPORTED: a sum of mm or weights exceeds its range. */
 GLS_API gls_sink gls_density_sink(gls_density *density);
+/* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
 /* Number of volumes of the map: 3 with directions, else the number of groups, else 1. */
 GLS_API size_t gls_density_volumes(const gls_density *density);

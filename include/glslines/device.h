@@ -7,21 +7,21 @@
  *
  * Handles: the library keeps a list of all objects that exist. A function that gets a destroyed object, or one of
  * another kind, returns GLS_ERR_ARGUMENT; a destructor logs an error instead and does nothing. Objects that still exist
- * when their device is closed are freed with it (where a tracker keeps it: with that) and reported one by one: as
+ * when their device is closed are freed with the device (if a tracker still uses the device, with the tracker) and
+ * reported one by one: as
  * warnings in debug builds, else at debug level. Two errors are not detected: use of a destroyed object whose address a
  * newer object of the same kind has taken, and destruction of an object while another thread uses it. gls_device_hold()
  * and gls_device_release() do not check their argument.
  *
- * Copies of the process (fork): drivers do not work in a copy of a process that has used a device. There
- * gls_device_open() and gls_device_list() return GLS_ERR_DEVICE; objects of the other process must not be used or
- * destroyed.
+ * fork(): drivers do not work in a child process whose parent has used a device. In such a child gls_device_open() and
+ * gls_device_list() return GLS_ERR_DEVICE, and the parent's objects must not be used or destroyed.
  *
  * Failures: a function that reaches the driver returns GLS_ERR_DEVICE_MEMORY where the device's memory ran out,
- * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it
- * was unplugged): its objects can then only be destroyed, and the device closed; a new one may be opened, on the same
- * hardware too. Kernels run asynchronously, so a later call may report their failure, at the latest one that waits for
- * them. A device also counts as lost once a buffer is read and kernels have not come to their end, though the driver
- * did not say so: drivers of small boards end kernels that take long. */
+ * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost, because its driver was reset
+ * or the hardware was unplugged. Objects of a lost device can only be destroyed, and the device can only be closed; a
+ * new device may be opened, also on the same hardware. Kernels run asynchronously, so a later call may report their
+ * failure, at the latest a call that waits for them. Drivers of small boards stop kernels that take long without an
+ * error; therefore, when a buffer is read and a kernel did not run to its end, the device counts as lost, too. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -76,8 +76,8 @@ typedef struct gls_device_info {
     uint32_t max_work_group_size;  /* invocations of a work group */
     uint32_t max_work_groups;      /* work groups along x */
     bool float_linear; /* textures of single precision can be filtered; otherwise they are stored in half precision */
-    bool apart; /* invocations of a work group keep apart what each does for itself; without, arrays of their own,
-                   written at places that differ, get each other's values, and tracking runs groups of one */
+    bool apart; /* private arrays of the invocations of a work group are separate, as GLSL requires. false: the driver
+                   mixes up their values, and tracking uses work groups of one invocation */
     uint64_t memory_bytes; /* size of the video memory if the driver reports it, else 0 */
 } gls_device_info;
 
@@ -98,24 +98,26 @@ typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 
-/* Where there is a GPU, the devices are searched in a copy of the process (fork) before drivers are loaded into this
- * one: for the list, and before the first device of a process is opened, unless the user's cache folder says what came
- * of it before. Here is whose driver crashed or did not answer there, and is left out: "/dev/dri/renderD128" for i = 0,
- * its reason if that is not NULL; NULL for those that do not exist. A process that uses EGL before it opens a device is
- * not guarded so. Valid until the next list. */
+/* Returns the name, e.g. "/dev/dri/renderD128", of the i-th device that is left out because its driver crashed or did
+ * not answer; NULL: there are no more. *reason (may be NULL) gets the reason. Both are valid until the next
+ * gls_device_list(). On a machine with a GPU, gls_device_list() and the first gls_device_open() of a process try all
+ * drivers in a child process first, unless the user's cache folder holds the result of an earlier search. A process
+ * that has used EGL before does not try them. */
 GLS_API const char *gls_device_failure(size_t i, const char **reason);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), "gpu" (hardware only), "cpu" or "llvmpipe" (the
  * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
  * says what was looked for. api: as for gls_device_list(), whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
-/* Opens n devices: the one of that name, and further ones. For a software renderer these are more contexts of it; for
- * hardware they are the next devices in gls_device_list() with the same renderer, or with any renderer if name is
- * "auto" or "gpu". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
+/* Opens n devices: the device of that name, and n - 1 more. With a software renderer these are further contexts of the
+ * same renderer; with hardware they are the next devices in gls_device_list() that have the same renderer, or any
+ * renderer if name is "auto" or "gpu". If there are fewer than n, no device is opened, and GLS_ERR_DEVICE says how many
+ * there are. devices: room for n. */
 GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
-/* Opens another context on the hardware of device, which may be lost, with the same interface and the same limits. The
- * two may be closed in any order. */
+/* Opens another context, with the same interface and limits, on the hardware of `device`, also if `device` is lost.
+ * Both may be closed in any order. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
+/* Closes the device and frees the objects on it that still exist, see above. Accepts NULL. */
 GLS_API void gls_device_close(gls_device *device);
 /* Properties of the device; valid until it is closed. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
@@ -167,7 +169,9 @@ typedef enum gls_buffer_kind {
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);
+/* Size in bytes, as given to gls_buffer_create(). */
 GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
+/* Sets all bytes of the buffer to 0. */
 GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
 /* Copies to or from a range of the buffer. Reading waits for work that writes the range; writing and clearing wait for
  * kernels that use the buffer, so use two buffers in turn to keep a device busy. GLS_ERR_ARGUMENT: the range is outside
@@ -185,10 +189,11 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_R32UI /* integers, for texelFetch() only: written by gls_texture_write_texels() */
 } gls_texture_format;
 
-/* A 3D texture of zeros with linear filtering (whole numbers: none), clamped at its edges. On a device without
- * float_linear one of single precision is kept in half precision, and values beyond 65504 become that; a warning says
- * so once. What is never written must be finite: a texel that is not a number makes a sample not a number, even with
- * weight 0. */
+/* Creates a 3D texture of zeros, clamped at its edges, with linear filtering (GLS_TEXTURE_R32UI: without). On a device
+ * without float_linear a texture of single precision is stored in half precision, and larger values become 65504; a
+ * warning says so once. Write only finite values: a NaN beside a sampled place makes the sample NaN, even with weight
+ * 0.
+ */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);

@@ -21,17 +21,20 @@ GLS_API gls_fixel_options gls_fixel_options_default(void);
 
 typedef struct gls_fixels gls_fixels;
 
-/* sh: even coefficients in the basis GLS_SH_TOURNIER07 and scanner axes (see gls_odf_convert_sh()), up to order 16;
- * name stands for it in messages. mask: voxels that are 0 there have no fixels; one volume on the same grid, NULL: all.
- * Voxels are worked on by several threads. GLS_ERR_INPUT: no such number of volumes; GLS_ERR_EMPTY: no fixel.
- * GLS_ERR_UNSUPPORTED: more than 2^24. Coefficients that are not finite leave a voxel without fixels, which a warning
- * counts. Memory: 641 bytes for each voxel with fixels, 28 for each fixel, 8 for each voxel. */
+/* Segments the FODs of an image into fixels, with several threads. sh: even coefficients up to order 16 in the basis
+ * GLS_SH_TOURNIER07, along the scanner axes (see gls_odf_convert_sh()). name: of the image, for messages. mask: one
+ * volume on the same grid; voxels that are 0 there get no fixels; NULL: all voxels. A voxel with a coefficient that is
+ * not finite gets no fixels; a warning gives the number of such voxels. GLS_ERR_INPUT: the number of volumes fits no
+ * order; GLS_ERR_EMPTY: there is no fixel; GLS_ERR_UNSUPPORTED: there are more than 2^24 fixels. Memory: 641 bytes for
+ * each voxel with fixels, 28 for each fixel, 8 for each voxel. */
 GLS_API gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_image *mask,
                                      const gls_fixel_options *options, gls_fixels **fixels);
 /* Accepts NULL. */
 GLS_API void gls_fixels_destroy(gls_fixels *fixels);
 
+/* Grid of the image. Valid as long as the fixels. */
 GLS_API const gls_grid *gls_fixels_grid(const gls_fixels *fixels);
+/* Number of fixels. */
 GLS_API size_t gls_fixels_count(const gls_fixels *fixels);
 /* Number of voxels with fixels. */
 GLS_API size_t gls_fixels_voxels(const gls_fixels *fixels);

@@ -51,11 +51,10 @@ GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
  * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file
  * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table of
- * weighted volumes whose largest b-value is below 50 or above 1e6, as in other units; a table
- * without a b0; a vector of a weighted volume that is zero or not finite. All others are normalised, see
- * gls_bvalue_scaling; those of b0 volumes that differ from length 1 by more than 1 % are set to zero. grid may be NULL
- * for GLS_BVEC_IMAGE.
- * The rule and the number of b0s are logged. */
+ * weighted volumes whose largest b-value is below 50 or above 1e6, which means other units; a table without a b0; a
+ * vector of a weighted volume that is zero or not finite. All other vectors of weighted volumes are normalised, see
+ * gls_bvalue_scaling. Vectors of b0 volumes whose length differs from 1 by more than 1 % are set to zero. grid: of the
+ * series; may be NULL for GLS_BVEC_IMAGE. The rule for the axes and the number of b0s are logged. */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
@@ -63,18 +62,20 @@ GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_pa
 GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
                                         const gls_gradients_options *options, const gls_grid *grid,
                                         gls_gradients **gradients);
-/* From one file: rows x y z b along the scanner axes, as MRtrix writes them (.b); JSON with such rows in "dw_scheme";
- * or the header of a .mif, .mif.gz or .mih with dw_scheme. b is multiplied by the squared length of its vector, as
- * MRtrix does it; lengths that differ from 1 by more than 1 % give a warning. options->frame has no effect; grid is
- * needed. */
+/* Reads a table from one file: rows x y z b along the scanner axes, as MRtrix3 writes them (.b); JSON with such rows in
+ * "dw_scheme"; or the header of a .mif, .mif.gz or .mih with dw_scheme. Each b is multiplied by the squared length of
+ * its vector, as in MRtrix3; lengths that differ from 1 by more than 1 % give a warning. options->frame has no effect;
+ * grid must not be NULL. Errors are those of gls_gradients_read(). */
 GLS_API gls_status gls_gradients_read_table(const char *path, const gls_gradients_options *options,
                                             const gls_grid *grid, size_t n_volumes, gls_gradients **gradients);
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
-/* Volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester et al.
- * 1996), as MRtrix3 does: a volume with two others within 80 s/mm2 (exclusive) starts a shell, which takes them and
- * goes on through those of them that have two others as near. So 1000, 1060, 1120, three of each, are one shell; a
- * volume without such company belongs to none. */
+/* A shell: volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester
+ * et al. 1996), as in MRtrix3: two volumes are neighbours if their b-values differ by less than 80 s/mm2. A volume with
+ * two or more neighbours starts a shell; its neighbours join it, and so do the neighbours of those that have two or
+ * more themselves. So 1000, 1060 and 1120, three volumes each, are one shell. A volume that no shell takes belongs to
+ * none.
+ */
 typedef struct gls_shell {
     double bval;      /* mean, not rounded, s/mm2 */
     double deviation; /* standard deviation of the b-values */
@@ -95,9 +96,10 @@ GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shel
 GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells,
                                          size_t *of);
 
-/* The weighted shell that a b-value names: the one whose range holds it; else one whose mean is within 1 s/mm2; else,
- * with a warning, the nearest, if it is 10 times nearer than the next (in standard deviations) and within 20 %.
- * GLS_ERR_INPUT lists the shells. */
+/* Finds the weighted shell for a b-value: the first shell whose range contains the value or whose mean differs from it
+ * by at most 1 s/mm2; else, with a warning, the nearest shell, if it is 10 times nearer than the next one (in standard
+ * deviations) and its mean differs by at most 20 %. *shell: index of the shell. GLS_ERR_INPUT, with a list of the
+ * shells: there is none. */
 GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
 
 /* Copies the b0 volumes and those of the shell that bval (> 0) names; volume[] (n of the result, to be freed with

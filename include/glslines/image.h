@@ -23,8 +23,8 @@ typedef struct gls_grid {
     double affine[3][4];             /* voxel to world, mm */
     double voxel_size[3];            /* norm of the columns of affine, mm; > 0 */
     gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; only used in messages */
-    int32_t space; /* what the world is, in NIfTI's codes: 1 scanner, 2 another image, 3 Talairach, 4 MNI,
-                      5 another template; default 0, not said, which images that are written call 1 */
+    int32_t space; /* world space as a code of NIfTI: 1 scanner, 2 another image, 3 Talairach, 4 MNI, 5 another
+                      template; default 0: unknown. gls_image_write() writes 1 for 0 */
 } gls_grid;
 
 /* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x]. */
@@ -53,8 +53,8 @@ GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a,
 
 /* Allocates an image of zeros. */
 GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **image);
-/* Makes an image of values that the caller owns, in the order above. They are not copied and must outlive the image. No
- * function changes them through a const image. */
+/* Makes an image of values that the caller owns, in the order of gls_image.data. The values are not copied and must
+ * outlive the image. Functions that get a const image do not change the values. */
 GLS_API gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, gls_image **image);
 /* Accepts NULL. */
 GLS_API void gls_image_destroy(gls_image *image);

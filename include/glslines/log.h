@@ -12,7 +12,7 @@ typedef enum gls_log_level {
     GLS_LOG_ERROR = 0,
     GLS_LOG_WARNING, /* results may differ from what the user expects */
     GLS_LOG_INFO,    /* what the results depend on: sign rule of b-vectors, shells, device, batch size */
-    GLS_LOG_DETAIL,  /* for those who ask for more */
+    GLS_LOG_DETAIL,  /* more about the run, which the program prints with --verbose */
     GLS_LOG_DEBUG    /* for developers: driver messages, shader sources, timings */
 } gls_log_level;
 

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 typedef struct gls_normalise_result {
-    double balance[4]; /* factor of each tissue with which their sum is most even; not applied. 1 for one that was left
-                          out because its factor would not be positive */
+    double balance[4]; /* factor of each tissue that makes the sum of all tissues most even; the images are not
+                          multiplied by it. 1 for a tissue that was left out because its factor would not be positive */
     double scale;      /* geometric mean of the field over the voxels that were used */
     size_t n_voxels, n_outliers;
     float lowest, highest; /* range of the field in the mask */

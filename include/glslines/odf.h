@@ -35,24 +35,24 @@ typedef struct gls_odf_source {
     struct gls_odf_parts *parts; /* matrices, and the sphere if it belongs to the source */
 } gls_odf_source;
 
-/* Frame of coefficients and directions: GLS_BVEC_WORLD for images written by MRtrix3; GLS_BVEC_IMAGE for those of
- * gls_csd_fit(), and of DIPY if its vectors lay along the voxel axes; GLS_BVEC_FSL for those of programs that use FSL's
- * vectors without the sign rule, as DIPY does. */
+/* Name of a frame. The functions below get the frame of the coefficients and directions in an image: GLS_BVEC_WORLD for
+ * images by MRtrix3; GLS_BVEC_IMAGE for images by gls_csd_fit(), and by DIPY if its b-vectors lay along the voxel axes;
+ * GLS_BVEC_FSL for images by programs that read FSL's b-vectors without the sign rule, as DIPY does. */
 GLS_API const char *gls_odf_frame_name(gls_bvec_frame frame);
 
-/* From SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full one with odd degrees (L + 1)^2;
- * the only number that is both is 1, which counts as even. A full basis whose odd coefficients are all 0 is treated as
- * even. Asymmetric ODFs are sampled at both ends of each pair of an antipodal sphere (see gls_sphere_create_full()).
- * sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number of volumes fits no
- * order. */
+/* Creates a source from SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full basis (with
+ * odd degrees) has (L + 1)^2. One volume counts as an even basis. A full basis whose odd coefficients are all 0 is
+ * treated as even. Asymmetric ODFs are sampled at both ends of each pair of an antipodal sphere (see
+ * gls_sphere_create_full()). sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number
+ * of volumes fits no order. */
 GLS_API gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis,
                                             gls_bvec_frame frame, const gls_sphere *sphere,
                                             const gls_odf_options *options, gls_odf_source **source);
 
-/* From amplitudes: one volume for each of n directions, which are copied; GLS_ERR_INPUT if the numbers differ. The
- * directions make the sphere (see gls_sphere_create_guess()). If they come in antipodal pairs, and the two values of a
- * pair nowhere differ by more than 1e-3 of the largest value in the image, the ODFs are symmetric and each pair is
- * replaced by its mean; else they stay as they are. */
+/* Creates a source from amplitudes: one volume for each of n directions, which are copied; GLS_ERR_INPUT if the image
+ * has another number of volumes. The directions become the sphere of the source (see gls_sphere_create_guess()). If
+ * they form antipodal pairs, and the two values of a pair nowhere differ by more than 1e-3 of the largest value in the
+ * image, the ODFs count as symmetric and each pair is replaced by its mean; otherwise the values stay as they are. */
 GLS_API gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *name,
                                                     const double (*direction)[3], size_t n, const char *sphere_name,
                                                     gls_bvec_frame frame, const gls_odf_options *options,

@@ -31,10 +31,10 @@ GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, con
 /* An image of peaks has three volumes for each peak of a voxel: a vector along the voxel axes (not scaled by the sizes
  * of voxels), whose length is the amplitude; 0 0 0 where there is none.
  *
- * Appends the volumes of a file of peaks, whose vectors lie in the axes of `frame`, to *peaks (NULL at first). What is
- * not a finite number, or of length 0, is no peak. Where four volumes a peak are unit vectors and amplitudes, as those
- * of gls_phantom, they are taken as such. GLS_ERR_INPUT, with the name, for a number of volumes that is no
- * multiple of 3 or another grid than that of *peaks. */
+ * gls_peaks_append() appends the volumes of an image of peaks, whose vectors lie along the axes of `frame`, to *peaks
+ * (NULL at first). A vector that is not finite, or has length 0, is no peak. An image with four volumes for each peak,
+ * a unit vector and its amplitude, as gls_phantom has it, is recognised. GLS_ERR_INPUT names the image: its number of
+ * volumes is no multiple of 3, or its grid is not that of *peaks. */
 GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
 /* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
  * is no peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */

@@ -25,7 +25,7 @@ typedef struct gls_phantom_params {
     int n_b0;                            /* 1 .. 64; default 4; volumes with b = 0 come first, then shell after shell */
     double snr;        /* signal-to-noise ratio of the b0 signal of white matter, 1 .. 1e6; 0: no noise; default 30 */
     uint64_t seed;     /* random seed of the noise; default 0 */
-    bool ground_truth; /* also make the bundles and the peaks; default true. The signal does not depend on this */
+    bool ground_truth; /* make the bundles and the peaks, too; default true. The signal is the same without them */
 } gls_phantom_params;
 GLS_API gls_phantom_params gls_phantom_params_default(void);
 
@@ -45,12 +45,12 @@ typedef struct gls_phantom_bundle {
 typedef struct gls_phantom {
     gls_phantom_params params;
     gls_image *dwi;           /* Rician magnitude signal; b0 of white matter about 1000; noise alone outside the head */
-    gls_gradients *gradients; /* vectors along the voxel axes; evenly spread, and the first n of a shell are, too */
+    gls_gradients *gradients; /* vectors along the voxel axes; any first n vectors of a shell are spread evenly */
     gls_image *mask;          /* 1 where white matter, grey matter and CSF fill at least half of the voxel */
     gls_image *roi;           /* 1 where white matter fills at least half of the voxel and fibres at least 3/10 */
     gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */
-    gls_image *peaks; /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the
-                         volume fraction; NULL without ground truth */
+    gls_image *peaks; /* 12 volumes, four for each of the three largest fibre populations: its unit direction (world x,
+                         y, z) and its volume fraction; NULL without ground truth */
     size_t n_bundles; /* at least 8, always in the same order; 0 without ground truth */
     gls_phantom_bundle *bundle;
 } gls_phantom;
@@ -61,7 +61,8 @@ GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phan
 /* Accepts NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
-/* The phantom's tissue in the form for gls_tissue_create(); all of its grey matter is cortical. */
+/* Makes an image of the phantom's tissue for gls_tissue_create(); all grey matter is cortical. The caller owns *image.
+ */
 GLS_API gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image);
 
 /* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, 5tt.nii.gz

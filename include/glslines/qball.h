@@ -45,12 +45,16 @@ typedef struct gls_qball {
     double *fit_scale;      /* k: P_l(0) for OPDT; P_l(0) laplacian_j / (8 pi) for CSA */
 } gls_qball;
 
-typedef enum gls_shell_rule { GLS_SHELLS_ANY, GLS_SHELLS_ONE } gls_shell_rule;
-/* GLS_ERR_INPUT, with the numbers, if n <= k, if a leverage reaches 1, or if the table has no b0. Several shells are
- * used together with a warning, as in GPUStreamlines; with GLS_SHELLS_ONE they are GLS_ERR_INPUT if the weighted
- * b-values spread by more than 20 s/mm2 and 1 %. */
+/* What to do with a table of several shells. */
+typedef enum gls_shell_rule {
+    GLS_SHELLS_ANY, /* use all volumes together, with a warning, as GPUStreamlines does */
+    GLS_SHELLS_ONE  /* GLS_ERR_INPUT if the weighted b-values spread by more than 20 s/mm2 and 1 % */
+} gls_shell_rule;
+/* Computes the matrices of a model for a table. GLS_ERR_INPUT, with the numbers: n <= k, a leverage reaches 1, or the
+ * table has no b0. */
 GLS_API gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options,
                                     gls_shell_rule shells, gls_qball **qball);
+/* Accepts NULL. */
 GLS_API void gls_qball_destroy(gls_qball *qball);
 
 /* Computes the coefficients of one voxel. signal: n raw values; s0: mean of the clipped b0 values; coefficients: k

@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* What a region does: the list in regions.def, and the mask of a run. A point lies in an image's region if the voxel
- * nearest to it does (floor(v + 0.5) of voxel coordinates v in the image's own grid); outside that grid it does not. It
- * lies in a sphere if its distance from the centre is at most the radius. The points of a streamline are tested, not
- * the lines between them. */
+/* What a region does: the roles in regions.def, and the mask of a run. A point lies in the region of an image if its
+ * nearest voxel (floor(v + 0.5) of its voxel coordinates v in the image's own grid) belongs to the region; points
+ * outside that grid do not. A point lies in a sphere if its distance from the centre is at most the radius. Tracking
+ * tests the points of a streamline, not the lines between them. */
 typedef enum gls_region_role {
     GLS_REGION_MASK = 4, /* like GLS_REGION_TRACKING_MASK, but tested before the stop map; not for gls_selection */
 #define GLS_REGION_ROW(symbol, value, ...) symbol = value,
@@ -37,13 +37,14 @@ GLS_API gls_status gls_regions_create(const gls_grid *grid, gls_regions **region
 /* Accepts NULL. */
 GLS_API void gls_regions_destroy(gls_regions *regions);
 
-/* Adds a region given as text: "x,y,z,r", a sphere in world mm; "image.nii.gz", its voxels > 0 that are finite; or
- * "labels.nii.gz:3,7,1000-1035", the voxels of these labels, whole numbers from 1 to 16777216, each of which (of a
- * range one at least) must occur. Four numbers are a sphere whatever files there are; a file of the whole name goes
- * before labels. mask (NULL: the whole grid), on the grid: where streamlines may be. A region that lies wholly outside
- * of it is an error if streamlines need it (NEEDED in regions.def), else a warning. GLS_ERR_ARGUMENT for text that is
- * neither and for too many regions, GLS_ERR_INPUT for files and what is in them, GLS_ERR_UNSUPPORTED for too many
- * grids; after a failure the set can only be destroyed. */
+/* Adds a region given as text: "x,y,z,r" is a sphere in world mm; "image.nii.gz" is the voxels > 0 that are finite;
+ * "labels.nii.gz:3,7,1000-1035" is the voxels with these labels, whole numbers from 1 to 16777216. Each label, and at
+ * least one label of a range, must occur. Four numbers are always a sphere, even if a file has this name; text with a
+ * ':' names a file if a file with the whole text as its name exists. mask: one volume on the grid, > 0 where
+ * streamlines may be; NULL: the whole grid. A region that lies wholly outside the mask is an error if its role is
+ * NEEDED in regions.def, else a warning. GLS_ERR_ARGUMENT: the text is no region, or there are too many regions.
+ * GLS_ERR_INPUT: a file cannot be read or has the wrong contents. GLS_ERR_UNSUPPORTED: too many grids. After a failure
+ * the set can only be destroyed. */
 GLS_API gls_status gls_regions_add(gls_regions *regions, gls_region_role role, const char *text, const gls_image *mask);
 /* Adds the voxels > 0 of an image of one volume. name: for messages. */
 GLS_API gls_status gls_regions_add_image(gls_regions *regions, gls_region_role role, const gls_image *image,
@@ -55,7 +56,7 @@ GLS_API gls_status gls_regions_complete(gls_regions *regions);
 typedef struct gls_region_info {
     gls_region_role role;
     const char *text;
-    uint32_t bit;    /* its bit in gls_regions_at() */
+    uint32_t bit;    /* index of the region's bit in gls_regions_at() */
     uint64_t voxels; /* number of voxels; 0: a sphere */
     double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;

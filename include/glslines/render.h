@@ -28,7 +28,7 @@ typedef enum gls_render_convention {
 /* Texts are borrowed during gls_render_files(), NULL where not given, and mean what the options of `glslines render`
  * mean. */
 typedef struct gls_render_options {
-    size_t size;         /* of this struct; set by gls_render_options_default() */
+    size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
                             commas; default "superior,posterior,left"; of 10000 streamlines and more slabs in three
                             axes */
@@ -42,14 +42,14 @@ typedef struct gls_render_options {
     int colormap;            /* place in viridis cividis inferno grey redblue; default 0 */
     gls_numbers range;       /* values of the first and the last colour; default none: 2nd and 98th percentile */
     gls_render_style style;
-    double radius;                 /* of tubes, mm, 0.01 .. 5; default 0.2 */
+    double radius;                 /* radius of tubes, mm, 0.01 .. 5; default 0.2 */
     double opacity;                /* 0.01 .. 1; default 1 */
     double occlusion;              /* 0 .. 1; default 0.8 */
     uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
     double min_length, max_length; /* mm; others are not drawn; default 0, INFINITY */
-    const char *tile;              /* WxH pixels of a view, 64 to 8192; default "800x800", of slabs "400x400". All views
-                                      together: 65535 pixels a side, 2^29 in all */
-    int columns;                   /* views in a row, 0: all, of slabs 4; default 0 */
+    const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800", for slabs
+                                      "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
+    int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
     const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
                          default image if there is one */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
@@ -58,27 +58,28 @@ typedef struct gls_render_options {
     bool no_labels;         /* default false */
     const char *title;      /* default none */
     uint32_t turn;          /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
-    uint32_t fps;           /* of a turn, 1 .. 60; default 12 */
-    bool frames;            /* of a turn: a folder of pictures; default false: APNG */
-    bool palette; /* 256 colours, a third of the size; not of a turn, nor of a transparent picture; default false */
+    uint32_t fps;           /* frames per second of a turn, 1 .. 60; default 12 */
+    bool frames;            /* write a turn as a folder of pictures; default false: APNG */
+    bool palette;           /* store 256 colours, which makes the file a third as large; not with turn or a transparent
+                               background;           default false */
     gls_tractogram_read_options read;
     const char *device; /* see gls_device_open(); default "auto" */
     gls_graphics api;
     bool (*go_on)(void); /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
     bool force;          /* overwrite; default false */
     bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
-    const gls_image *image_data; /* in place of the file image; default NULL */
+    const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
-    gls_sh_basis sh_basis; /* of odf; default GLS_SH_TOURNIER07 */
-    gls_frame sh_frame;    /* of odf; default GLS_FRAME_AUTO */
-    const char *outline;   /* mask whose surface is drawn as of glass in views that are no slabs, or "density", that of
-                              the streamlines; default none */
-    const char *unit;      /* of the numbers of dps, dpv or map, for the legend; default none */
+    gls_sh_basis sh_basis; /* basis of odf; default GLS_SH_TOURNIER07 */
+    gls_frame sh_frame;    /* axes of odf; default GLS_FRAME_AUTO */
+    const char *outline;   /* mask whose surface is drawn like glass, in all views but slabs; "density": the surface of
+                              the streamlines' density; default none */
+    const char *unit;      /* unit of the values of dps, dpv or map, for the legend; default none */
 } gls_render_options;
 GLS_API gls_render_options gls_render_options_default(void);
 
 typedef struct gls_render_result {
-    uint64_t shown, total; /* streamlines drawn; of the files */
+    uint64_t shown, total; /* shown: number of streamlines drawn; total: number in the files */
     uint64_t invalid;      /* streamlines left out because a point is not finite */
     double mm_per_pixel;
     uint32_t width, height;

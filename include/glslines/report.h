@@ -12,7 +12,7 @@ extern "C" {
 
 /* Texts are borrowed during gls_report_files(). */
 typedef struct gls_report_options {
-    size_t size;        /* of this struct; set by gls_report_options_default() */
+    size_t size;        /* size of this struct; set by gls_report_options_default() */
     const char *output; /* default NULL: the input's name with .html */
     const char *image; /* image behind the streamlines in pictures; default NULL: the stop map that the sidecar names */
     const char *mqc;   /* folder for the files of MultiQC; default NULL: none */

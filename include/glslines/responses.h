@@ -20,52 +20,58 @@ typedef struct gls_responses_options {
                   tried, with a warning */
     double fa_threshold;          /* dhollander: FA above it is white matter at first; five tissues: grey matter and
                                      CSF lie below; fa with n_voxels 0: voxels above it; default 0.2 */
-    double wm_percent;            /* dhollander: of the refined white matter; default 0.5 */
-    double gm_percent;            /* default 2 */
-    double csf_percent;           /* default 10 */
-    double pvf;                   /* five tissues: fractions above it are of a single tissue; default 0.95 */
+    double wm_percent;            /* dhollander: percentage of the refined white matter to select; default 0.5 */
+    double gm_percent;            /* dhollander: percentage of the refined grey matter to select; default 2 */
+    double csf_percent;           /* dhollander: percentage of the refined CSF to select; default 10 */
+    double pvf;                   /* five tissues: a voxel belongs to one tissue alone if the fraction of this tissue is
+                                     above this value; default 0.95 */
     gls_single_fibres wm;         /* five tissues; default GLS_SINGLE_FIBRES_TOURNIER */
     size_t n_voxels;              /* tournier, fa, five tissues' white matter: voxels of the response; default 300. 0
                                      for fa: all above fa_threshold */
     double bval;                  /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
-    const double (*direction)[3]; /* of the constraint of all but fa's fits, scanner axes; NULL (default): built-in */
+    const double (*direction)[3]; /* n_directions directions of the constraint of fits, along the scanner axes; not used
+                                     by fa; NULL (default): built-in ones */
     size_t n_directions;
 } gls_responses_options;
 GLS_API gls_responses_options gls_responses_options_default(void); /* also what NULL options mean */
 
-/* All of them: mask (1 volume on the grid of the series) says where the brain is. voxels may be NULL; else it gets an
- * image of the voxels that were used (1 or 0), a volume for each response. GLS_ERR_INPUT says which step found too few
- * voxels. */
+/* Arguments of all functions below: dwi: the series. gradients: its table. mask: one volume on the grid of the series;
+ * voxels > 0 are the brain. response: gets the responses, which the caller destroys. voxels: NULL, or gets an image
+ * with a volume for each response, 1 in the voxels that were used, else 0. GLS_ERR_INPUT says which step found too few
+ * voxels.
+ */
 
-/* White matter (order 10), grey matter and CSF (order 0) from all shells, by how much the signal decays and by FA
- * (Dhollander et al. 2016; white matter as in Dhollander et al. 2019). Needs b0 volumes. response[0 .. 2], and volumes
- * of voxels: white matter, grey matter, CSF. */
+/* Estimates the responses of white matter (order 10), grey matter and CSF (order 0) from all shells. Voxels are chosen
+ * by the decay of the signal and by FA (Dhollander et al. 2016; white matter as in Dhollander et al. 2019). The series
+ * must have b0 volumes. response[0 .. 2] and the volumes of voxels are white matter, grey matter, CSF. */
 GLS_API gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                             const gls_responses_options *options, gls_tissue_response **response,
                                             gls_image **voxels);
 
-/* White matter (order 10), grey matter and CSF (order 0) from all shells, of the voxels that belong to one tissue in
- * five, an image of five tissues on any grid (volumes as in <glslines/tissue.h>; name stands for it in messages),
- * brought to the grid of the series by linear interpolation, over as many places within a voxel as it is larger:
- * dwi2response msmt_5tt (Jeurissen et al. 2014). response and voxels as above. erode and the percentages are not
- * used. */
+/* Like gls_responses_dhollander(), but takes the voxels that belong to one tissue alone in `five`, an image of five
+ * tissues (volumes as in <glslines/tissue.h>) on any grid: dwi2response msmt_5tt (Jeurissen et al. 2014). The image is
+ * interpolated linearly to the grid of the series; where voxels of the series are larger, at several places in each.
+ * name: of the image, for messages. erode and the percentages are not used. */
 GLS_API gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_image *five, const char *name, const gls_responses_options *options,
                                           gls_tissue_response **response, gls_image **voxels);
 
-/* Of one shell, order 10, from the voxels of highest FA in the eroded mask, along their tensors. */
+/* Estimates the response of one shell (order 10) from the voxels of highest FA in the eroded mask. The first
+ * eigenvector of the tensor is the fibre direction of a voxel. */
 GLS_API gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                     const gls_responses_options *options, gls_tissue_response **response,
                                     gls_image **voxels);
 
-/* Of all shells, order 10, b0 to order 0, from all voxels of the mask, which are those of a single bundle each, along
- * their tensors (dwi2response manual). erode and n_voxels are not used. */
+/* Estimates the response of all shells (order 10; b0: order 0) from all voxels of the mask, each of which must hold a
+ * single bundle (dwi2response manual). The first eigenvector of the tensor is the fibre direction of a voxel. erode and
+ * n_voxels are not used. */
 GLS_API gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                         const gls_responses_options *options, gls_tissue_response **response,
                                         gls_image **voxels);
 
-/* Of one shell, order 10, from the voxels whose deconvolved FOD has the most outstanding lobe, repeated with the
- * response that results until the voxels stay the same, at most 10 times (Tournier et al. 2013). */
+/* Estimates the response of one shell (order 10) from the voxels in whose deconvolved FOD one lobe stands out most. The
+ * deconvolution is repeated with the new response until the voxels stay the same, at most 10 times (Tournier et al.
+ * 2013). */
 GLS_API gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_responses_options *options, gls_tissue_response **response,
                                           gls_image **voxels);

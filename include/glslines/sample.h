@@ -27,8 +27,8 @@ typedef enum gls_track_stat {
     GLS_TRACK_ENDS_CORR  /* Pearson correlation of the series of volumes at both ends: a single number */
 } gls_track_stat;
 #define GLS_TRACK_STATS 13
-/* "mean", "median", "min", "max", "sum", "std", "mean_nonzero", "upper_median", "ends_min", "ends_max", "ends_mean",
- * "ends_prod", "ends_corr". */
+/* Name of a statistic: "mean", "median", "min", "max", "sum", "std", "mean_nonzero", "upper_median", "ends_min",
+ * "ends_max", "ends_mean", "ends_prod" or "ends_corr". */
 GLS_API const char *gls_track_stat_name(gls_track_stat stat);
 
 typedef enum gls_sample_edge {
@@ -52,13 +52,14 @@ typedef struct gls_sample_options {
     bool nearest;             /* take the value of the nearest voxel; default false: trilinear interpolation */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
     bool outside_zero;        /* the value outside the image is 0; default false: NaN, which statistics ignore */
-    bool keep_not_finite;     /* voxels that are not finite have their value, which makes means, sums and deviations
-                                 NaN; other statistics leave NaN out. As tcksample. Default false: their value is NaN,
-                                 which no statistic counts */
+    bool keep_not_finite;     /* keep NaN and infinities of voxels: means, sums and deviations over them are NaN, other
+                                 statistics ignore NaN. As tcksample. Default false: such a voxel has no value, and all
+                                 statistics ignore it */
     gls_sample_weight weight; /* weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
-    const double *total;      /* by voxel or spline: for each voxel of the images, which have one grid, the mm of all
-                                 streamlines in it; a value counts by the streamline's share of them. Borrowed until the
-                                 filter is finished. Default NULL: as it is */
+    const double *total; /* with GLS_SAMPLE_BY_VOXEL and GLS_SAMPLE_BY_SPLINE, for images on one grid: the length, mm,
+                            of all streamlines in each voxel. The value of a voxel is multiplied by the share of this
+                            length that the streamline has. Borrowed until the filter is finished. Default NULL:
+                            values are not multiplied */
 } gls_sample_options;
 GLS_API gls_sample_options gls_sample_options_default(void);
 
@@ -85,8 +86,8 @@ typedef struct gls_sample_counts {
     uint64_t without_value; /* number of streamlines whose values are all NaN in some column */
 } gls_sample_counts;
 
-/* A filter that adds n columns in front of the others, in place of those of the same name. Several threads sample.
- * counts may be NULL. A streamline without values has NaN. */
+/* Creates a filter that adds n columns in front of the other columns; a new column replaces an old one with the same
+ * name. A streamline without values gets NaN. Several threads sample. counts may be NULL. */
 GLS_API gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n,
                                             const gls_sample_options *options, gls_sample_counts *counts,
                                             const gls_sink *next, gls_sink *filter);

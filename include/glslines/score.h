@@ -49,7 +49,8 @@ typedef struct gls_score_result {
     uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: number of pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,
-        mean_f1; /* over all bundles of known voxels; those without a valid streamline count as 0, in overreach too */
+        mean_f1; /* means over all bundles whose voxels are known; a bundle without a valid streamline counts as 0 in
+                    all of them */
     size_t n_bundles;
     const gls_score_bundle *bundle; /* in the order of the truth; belongs to the score */
 } gls_score_result;
@@ -64,8 +65,9 @@ typedef struct gls_score_truth {
         const char *name;
         const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
-    /* Of the bundles whose ends a streamline joins, bit b for bundle b, those whose other rules it keeps, too; the
-     * others make it a wrong path. NULL: there are no other rules. Called by one thread at a time. */
+    /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
+     * joins the ends of bundle b. Returns the bits of those bundles whose other rules it passes as well; for the others
+     * it is a wrong path. NULL: there are no other rules. Called by one thread at a time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;

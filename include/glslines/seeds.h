@@ -13,22 +13,24 @@ extern "C" {
  * threads may read a list; only gls_seeds_restrict() changes it. */
 typedef struct gls_seeds gls_seeds;
 
-/* count > 0 seeds in the voxels in which roi and mask (NULL: roi alone) are > 0 and finite; one volume each, same grid.
- * Voxel i of the V such voxels, in a random order that rng_seed determines, holds seeds i, i + V, i + 2V ..., so every
- * voxel gets count / V seeds or one more. Inside its voxel a seed is uniform in (-0.5, 0.5)^3; rounding its coordinates
- * to the nearest integers gives the voxel. Random numbers: Philox4x32-10, key rng_seed, counter = index of the seed;
- * memory does not grow with count. GLS_ERR_INPUT if roi or its overlap with mask is empty or the grids differ. */
+/* Makes count > 0 random seeds in the voxels in which roi and mask (NULL: roi alone) are > 0 and finite; both are one
+ * volume on the same grid. There are V such voxels, put in a random order by rng_seed; voxel i of this order gets the
+ * seeds i, i + V, i + 2V ..., so that every voxel gets count / V seeds or one more. Inside its voxel a seed is uniform
+ * in
+ * (-0.5, 0.5)^3; rounding its coordinates to the nearest integers gives the voxel. Random numbers: Philox4x32-10, key
+ * rng_seed, counter = index of the seed. Memory does not grow with count. GLS_ERR_INPUT: roi or its overlap with mask
+ * is empty, or the grids differ. */
 GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
 /* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
-/* Makes per_voxel > 0 seeds for each such voxel, uniform within `radius` mm of its centre; 0: at the centre. They lie
- * in another voxel where the radius reaches there. Seed i belongs to voxel i modulo V. */
+/* Makes per_voxel > 0 seeds for each of these V voxels, uniform within `radius` mm of its centre (radius 0: at the
+ * centre). With a large radius seeds may lie in neighbouring voxels. Seed i belongs to voxel i modulo V. */
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
-/* A grid of side x side x side seeds in each such voxel, at -0.5 + (2 i + 1) / (2 side) along each axis. Seed i lies in
- * voxel i modulo V, at place i / V of its grid, of which x changes slowest. */
+/* Makes a grid of side x side x side seeds in each of these V voxels, at -0.5 + (2 i + 1) / (2 side) along each axis.
+ * Seed i lies in voxel i modulo V and is the seed number i / V of that voxel's grid, in which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
 /* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */

@@ -32,7 +32,7 @@ typedef enum gls_select_test {
     GLS_SELECT_BY_POINTS,
     GLS_SELECT_BY_LENGTH,
     GLS_SELECT_BY_SHAPE,  /* angle between successive steps, and sum of these angles */
-    GLS_SELECT_BY_REGION, /* also streamlines without points, if there are regions */
+    GLS_SELECT_BY_REGION, /* with regions, streamlines without points fail this test, too */
     GLS_SELECT_N_TESTS
 } gls_select_test;
 

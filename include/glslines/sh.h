@@ -27,11 +27,14 @@ GLS_API int gls_sh_degree(size_t j);
 /* Evaluates the basis functions at n directions (of any length above 0; a zero vector counts as +z): matrix[i * count +
  * j], row-major, n x gls_sh_count(order). */
 GLS_API gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
-/* Full bases, for functions without antipodal symmetry, have the odd degrees too: coefficient (l, m) has index l (l +
- * 1) + m for l = 0 .. order, by the same formulas. They have (order + 1)^2 coefficients, which for orders 1 ..
- * GLS_SH_MAX_ORDER is never the count of an even basis. 0 and -1 as above. */
+/* Full bases, for functions without antipodal symmetry, have odd degrees, too: coefficient (l, m) has index l (l + 1) +
+ * m for l = 0 .. order, by the same formulas. For orders 1 .. GLS_SH_MAX_ORDER their number of coefficients is never
+ * that of an even basis. Number of coefficients of a full basis: (order + 1)^2 for an order 0 .. GLS_SH_MAX_ORDER, else
+ * 0. */
 GLS_API size_t gls_sh_full_count(int order);
+/* The order of a full basis that has n coefficients; -1: none. */
 GLS_API int gls_sh_full_order(size_t n);
+/* Like gls_sh_matrix() for a full basis: matrix is n x gls_sh_full_count(order). */
 GLS_API gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n,
                                       double *matrix);
 /* Converts coefficients from one basis to another, in place; exact. */

@@ -13,13 +13,14 @@ extern "C" {
 /* Which part of which run. */
 typedef struct gls_shard {
     uint32_t index, count; /* part index of count; 1 <= index <= count <= GLS_MAX_SHARDS */
-    uint64_t first_seed;   /* its seeds are first_seed .. first_seed + n_seeds - 1 of the run */
+    uint64_t first_seed;   /* the shard has the seeds first_seed .. first_seed + n_seeds - 1 of the run */
     uint64_t n_seeds;      /* may be 0: more shards than seeds */
     uint64_t total_seeds;  /* number of seeds of the run */
-    uint64_t parameters;   /* hash, by the caller, of all parameters; equal in all shards of a run; 0: not checked */
-    uint64_t inputs;       /* hash, by the caller, of the data. Shards with different hashes are not merged */
-    uint64_t
-        select; /* number of streamlines with which the run ends; a shard ends after as many of its own. 0: no limit */
+    uint64_t parameters;   /* hash of all parameters, set by the caller; shards are merged only if it is the same in all
+                              of them; 0: not checked */
+    uint64_t inputs;       /* hash of the data, set by the caller; shards are merged only if it is the same in all */
+    uint64_t select; /* number of streamlines after which the run ends; each shard tracks this number at most, and the
+                        merge keeps the first ones. 0: no limit */
 } gls_shard;
 
 /* Describes part `index` of `count` of total_seeds seeds, with hashes 0. Parts follow each other in the order of seeds;

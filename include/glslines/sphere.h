@@ -43,21 +43,22 @@ GLS_API bool gls_sphere_is_built_in(const char *name);
 
 /* How to treat a list of directions without antipodal pairs. */
 typedef enum gls_sphere_lines {
-    GLS_SPHERE_AS_GIVEN, /* each is a direction of its own */
-    GLS_SPHERE_FOLD      /* each is one end of a line */
+    GLS_SPHERE_AS_GIVEN, /* each direction stands for itself alone */
+    GLS_SPHERE_FOLD      /* each direction stands for itself and its antipode */
 } gls_sphere_lines;
 
-/* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are
- * closer than 0.06 degrees. Two that are opposite within 0.06 degrees are an antipodal pair. If all come in pairs, the
- * result is antipodal and keeps the first of each pair. If none do and lines is GLS_SPHERE_FOLD, the result is
- * antipodal and keeps all. Otherwise it is a full, asymmetric set. Edges are those of the convex hull of the
- * (completed) point set, facets with more than three corners are split into triangles; GLS_ERR_INPUT if all points lie
- * in a plane. order (NULL, or room for n) receives for each vertex of the result its index in the given list. */
+/* Creates a sphere from n = 6 .. GLS_SPHERE_MAX_DIRECTIONS directions, which are copied and normalised. Two directions
+ * that are opposite within 0.06 degrees are an antipodal pair. If all directions form pairs, the sphere is antipodal
+ * and keeps the first of each pair. If no two form a pair and lines is GLS_SPHERE_FOLD, the sphere is antipodal and
+ * keeps all directions. Otherwise it is a full, asymmetric set. Edges are those of the convex hull of the vertices and,
+ * on an antipodal sphere, their antipodes; facets with more than three corners are split into triangles. order (NULL,
+ * or room for n) receives for each vertex its index in direction[]. GLS_ERR_INPUT: two directions are closer than 0.06
+ * degrees, or all lie in a plane. */
 GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sphere_lines lines,
                                           gls_sphere **sphere, uint32_t *order);
 
-/* gls_sphere_create_from() with GLS_SPHERE_FOLD if there is no antipodal pair and all directions lie in one closed
- * hemisphere. */
+/* Calls gls_sphere_create_from() with GLS_SPHERE_FOLD if there is no antipodal pair and all directions lie in one
+ * closed hemisphere, else with GLS_SPHERE_AS_GIVEN. */
 GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere,
                                            uint32_t *order);
 
@@ -66,7 +67,8 @@ GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t 
  * copied. */
 GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
 
-/* Reads directions from a text file, x y z in a line, '#' comments, for gls_sphere_create_guess(). */
+/* Creates a sphere, as gls_sphere_create_guess() does, from a text file of directions: x y z in a line, '#' comments.
+ */
 GLS_API gls_status gls_sphere_read(const char *path, gls_sphere **sphere);
 /* Accepts NULL. */
 GLS_API void gls_sphere_destroy(gls_sphere *sphere);

@@ -22,11 +22,11 @@ enum {
 
 /* How tissue affects a half-streamline. */
 typedef enum gls_tissue_rule {
-    GLS_TISSUE_RULE_ACT, /* as MRtrix3: it ends in cortical grey matter, and in or behind deep grey matter; an end in
-                            CSF is bad */
+    GLS_TISSUE_RULE_ACT, /* as MRtrix3: a half-streamline ends in cortical grey matter, and in or behind deep grey
+                            matter; an end in CSF is a bad end */
     GLS_TISSUE_RULE_PVE, /* thresholds as in DIPY: a good end where grey matter > 0.5, else a bad end where CSF > 0.5 */
-    GLS_TISSUE_RULE_CMC  /* continuous map criterion as in DIPY: it ends at random, in proportion to grey matter and CSF
-                          */
+    GLS_TISSUE_RULE_CMC  /* continuous map criterion as in DIPY: a half-streamline ends at random, with a probability
+                            that grows with grey matter and CSF */
 } gls_tissue_rule;
 
 /* Tissue for the points of streamlines on one grid. Several threads may read it. */
@@ -49,6 +49,7 @@ GLS_API void gls_tissue_destroy(gls_tissue *tissue);
 /* Checks that the tissue covers the voxels > 0 of mask, an image on the grid of the streamlines. GLS_ERR_INPUT if no
  * such voxel has tissue. Warns if less than half of them have tissue, or if holes without tissue touch white matter. */
 GLS_API gls_status gls_tissue_check(const gls_tissue *tissue, const gls_image *mask);
+/* The rule that gls_tissue_create() was given. */
 GLS_API gls_tissue_rule gls_tissue_get_rule(const gls_tissue *tissue);
 /* The five fractions at a point, in voxel coordinates of the grid of the streamlines, interpolated as on a device.
  * Returns false, and zeros, where there is no tissue: outside the image, where the nearest voxel has none, and where

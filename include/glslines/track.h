@@ -51,8 +51,8 @@ extern "C" {
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
 } gls_direction_getter;
-/* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
- * will do. */
+/* Whether a getter ends streamlines by the ODFs alone. Such a getter needs no stop map: give one that is 1 everywhere.
+ */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 /* What a getter reads from gls_track_input besides the stop map. */
 typedef enum gls_getter_source {
@@ -62,6 +62,7 @@ typedef enum gls_getter_source {
     GLS_FROM_SERIES, /* dwi and gradients */
     GLS_FROM_NOTHING
 } gls_getter_source;
+/* The members of gls_track_input that a getter reads. */
 GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
@@ -69,10 +70,11 @@ typedef enum gls_mapping {
     GLS_MAPPING_AUTO,     /* what gls_mapping_auto() says */
     GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
     GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
-    GLS_MAPPING_GROUP,    /* one work group per streamline: as subgroup, without an extension */
+    GLS_MAPPING_GROUP,    /* one work group per streamline: shares the work like GLS_MAPPING_SUBGROUP, but needs no
+                             extension */
     GLS_MAPPING_COUNT
 } gls_mapping;
-/* "auto", "single", "subgroup" or "group". */
+/* Name of a mapping: "auto", "single", "subgroup" or "group". */
 GLS_API const char *gls_mapping_name(gls_mapping mapping);
 
 /* When a bootstrap attempt counts as failed and is repeated (five attempts at most). */
@@ -81,26 +83,26 @@ typedef enum gls_boot_retry {
     GLS_BOOT_RETRY_PEAK  /* no peak at all: DIPY's rule */
 } gls_boot_retry;
 
-/* From what the initial directions of the bootstrap come. */
+/* The signal from whose ODF the bootstrap takes its initial directions. */
 typedef enum gls_boot_start {
     GLS_BOOT_START_SAMPLE, /* one bootstrap sample: GPUStreamlines' rule, the default */
     GLS_BOOT_START_FIT     /* the fit of the measured signal: newer DIPY's rule */
 } gls_boot_start;
 
-/* The fibre of a sample that a half of bedpost begins along. */
+/* The fibre of a sample of bedpostX along which a half-streamline begins. */
 typedef enum gls_start_fibre {
-    GLS_START_FIBRE_FIRST, /* the first */
-    GLS_START_FIBRE_ANY,   /* any above the cutoff, all alike */
-    GLS_START_FIBRE_BY_F,  /* one above the cutoff, in proportion to its fraction */
-    GLS_START_FIBRE_ALL    /* any, above the cutoff or not */
+    GLS_START_FIBRE_FIRST, /* the first fibre */
+    GLS_START_FIBRE_ANY,   /* a random fibre whose fraction is above the cutoff, all with the same probability */
+    GLS_START_FIBRE_BY_F,  /* a random fibre whose fraction is above the cutoff, in proportion to its fraction */
+    GLS_START_FIBRE_ALL    /* a random fibre, whatever its fraction */
 } gls_start_fibre;
 #define GLS_START_FIBRE_CHOICES "first|any|by-f|all"
 
-/* What include and exclude regions keep and reject. */
+/* Whether include and exclude regions keep and reject whole streamlines or each half by itself. */
 typedef enum gls_region_rule {
-    GLS_REGION_RULE_STREAMLINE, /* a streamline */
-    GLS_REGION_RULE_HALVES,     /* each half of it, as probtrackx2: all include regions must be met */
-    GLS_REGION_RULE_HALVES_ANY  /* the same, but any include region will do */
+    GLS_REGION_RULE_STREAMLINE, /* whole streamlines */
+    GLS_REGION_RULE_HALVES,     /* half-streamlines, as probtrackx2 does; all include regions must be met */
+    GLS_REGION_RULE_HALVES_ANY  /* half-streamlines; one include region must be met */
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any"
 
@@ -116,17 +118,17 @@ typedef enum gls_odf_interpolation {
 /* clang-format off */
 /* The rows of params.def that belong to the tracker: their help, range and default say what the members are. Besides:
  * - step_size, probe_length and all other lengths are in mm. The defaults of step_size, probe_length and ptt_substep
- *   are meant for voxels of 1 mm, see gls_track_params_scale(). Negative values of step_size, min_length and
- *   max_length count voxels.
- * - fod_cutoff, seed_cutoff: -1 is the default, see gls_track_cutoff(); the default of seed_cutoff is fod_cutoff.
+ *   are meant for voxels of 1 mm, see gls_track_params_scale(). A negative step_size, min_length or max_length is a
+ *   length in voxels.
+ * - fod_cutoff, seed_cutoff: -1 stands for the default, see gls_track_cutoff(); that of seed_cutoff is fod_cutoff.
  * - fod_power: 0 stands for 1 / ifod_samples.
  * - min_radius_of_curvature: 0 stands for the radius of the arc whose chord of step_size bends by max_angle.
  * - probe_quality: number of samples besides the start. The sum of all samples, the start's included, must be at least
  *   probe_quality x pmf_threshold.
  * - seed_unidirectional: where neither a direction nor tissue decides, the side that is tracked is drawn at random.
  * - backtrack: only with boot, prob, ifod1 or ifod2 and tissue of the rule act; not with stop_at_all.
- * - pft: only with prob or det and tissue of the rule pve or cmc; not with backtrack nor stop_at_all. What pft_back and
- *   pft_front have of steps, each rounded up, is 64 at most.
+ * - pft: only with prob or det and tissue of the rule pve or cmc; not with backtrack nor stop_at_all. The lengths
+ *   pft_back and pft_front, each rounded up to whole steps, are 64 steps at most together.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
  * - region_rule: halves and halves-any not with tissue nor stop_at_all.
@@ -152,46 +154,49 @@ typedef enum gls_odf_interpolation {
 typedef struct gls_track_params {
     size_t size; /* size of this struct, set by the default function */
 #include <glslines/params.def>
-    double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
-                                 lies within max_angle, in this sense; 0 0 0, the default: along each peak */
+    double seed_direction[3]; /* a vector along world axes: streamlines start along the peak nearest to this vector, in
+                                 its sense, if the angle is at most max_angle; default 0 0 0: along each peak */
 } gls_track_params;
 #undef GLS_PARAM
+/* The defaults of GPUStreamlines, the same for every getter. */
 GLS_API gls_track_params gls_track_params_default(void);
-/* The defaults of `glslines track` for a getter, chosen by measurement; negative lengths count voxels as the cube root
- * of their volume. Those above are the defaults of GPUStreamlines for any getter. */
+/* The defaults of `glslines track` for a getter, chosen by measurement. Negative lengths are in voxels, whose size is
+ * the cube root of their volume. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
-/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and without their
- * sign those that are negative) by voxel, mm. The step_size of GLS_DG_EUDX is in mm already, as DIPY's, unless it is
- * negative. */
+/* Converts lengths in voxels to mm: multiplies step_size, probe_length, ptt_substep, and the absolute value of negative
+ * lengths, by `voxel`, the size of a voxel in mm. A positive step_size of GLS_DG_EUDX is in mm already, as in DIPY, and
+ * stays. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
-/* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
+/* The interpolation that these parameters give with these ODFs: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
-/* fod_cutoff and seed_cutoff as they hold, defaults included. */
+/* The value of fod_cutoff; if it is -1, its default for the getter. */
 GLS_API double gls_track_cutoff(const gls_track_params *params);
+/* The value of seed_cutoff; if it is -1, gls_track_cutoff(). */
 GLS_API double gls_track_seed_cutoff(const gls_track_params *params);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 
-/* What is tracked; all on one grid. What the pointers lead to is borrowed until gls_tracker_destroy(): a device that is
- * lost is filled again. */
+/* The data to track, all on one grid. Everything that the pointers point to is borrowed until gls_tracker_destroy(),
+ * because the tracker fills a new context with it after a device was lost. */
 typedef struct gls_track_input {
     const gls_image *dwi;           /* boot, tensordet, tensorprob: the series */
-    const gls_gradients *gradients; /* the same: its table */
+    const gls_gradients *gradients; /* boot, tensordet, tensorprob: gradient table of the series */
     const gls_qball *qball;         /* boot: the model, made from the same table */
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *peaks;         /* fact, eudx, bedpost: as gls_peaks_append() makes them */
-    uint32_t peak_samples;          /* bedpost: samples in `peaks`, one behind the other, each of as many fibres; the
-                                       length of a vector is the fraction of its fibre. 0 counts as 1 */
+    uint32_t peak_samples;          /* bedpost: number of samples in `peaks`. Samples follow one another and have the
+                                       same number of fibres; the length of a vector is the fraction of its fibre. 0
+                                       counts as 1 */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
-    const gls_tissue *tissue;       /* for the grid of the others; NULL: none. What the stop map makes an end of is then
-                                       a bad one: a stop_threshold below all its values leaves it out */
+    const gls_tissue *tissue;       /* for the grid of the others; NULL: none. With tissue, an end by the stop map is a
+                                       bad end; to switch the stop map off, set stop_threshold below all its values */
 } gls_track_input;
 
-/* What GLS_MAPPING_AUTO stands for on such a device, and the invocations of a streamline in a mapping there, 0 where it
- * cannot be had. */
+/* The mapping that GLS_MAPPING_AUTO stands for on such a device. */
 GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
+/* Number of invocations for each streamline in this mapping on such a device; 0: the device does not support it. */
 GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);
 
 /* Why a half-streamline ended: the list in ends.def. */
@@ -204,7 +209,7 @@ typedef enum gls_end {
 #include <glslines/ends.def>
 #undef GLS_END_ROW
 } gls_end;
-/* Its name in lower case, e.g. "stop_map". */
+/* Name of an end in lower case, e.g. "stop_map". */
 GLS_API const char *gls_end_name(gls_end end);
 
 /* What becomes of a streamline once both halves are known: the list in verdicts.def. */
@@ -217,51 +222,52 @@ typedef enum gls_verdict {
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
 } gls_verdict;
-/* Its name in lower case, e.g. "too_short", and in words, e.g. "shorter than --min-length". */
+/* Name of a verdict in lower case, e.g. "too_short". */
 GLS_API const char *gls_verdict_name(gls_verdict verdict);
+/* A verdict in words, e.g. "shorter than --min-length". */
 GLS_API const char *gls_verdict_words(gls_verdict verdict);
 
-/* mm; no path of a human brain is longer. */
+/* A length in mm that no path of a human brain exceeds. */
 #define GLS_LONG_STREAMLINE 250.0
 
 /* What a run did. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
-    uint64_t seeds; /* tried */
+    uint64_t seeds; /* number of seeds tracked */
     uint64_t seeds_without_direction;
-    uint64_t seeds_rejected; /* by regions or tissue: no direction was tried */
-    uint64_t directions;     /* initial directions = streamlines tracked */
-    uint64_t retries;        /* how often streamlines were tracked again; what follows is of the last time of each */
-    uint64_t streamlines;    /* kept */
-    uint64_t points;
-    uint64_t verdicts[GLS_VERDICT_COUNT]; /* streamlines by what became of them; their sum is directions */
-    uint64_t met[GLS_REGION_MAX_BITS];    /* streamlines that met the regions of a bit, and were not rejected for what
-                                             has nothing to do with regions */
-    uint64_t truncated;                   /* kept, but cut at max_length */
-    uint64_t long_streamlines;            /* kept, and longer than GLS_LONG_STREAMLINE */
-    uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
-    double mean_length, median_length, max_length, min_length; /* mm, of the steps that were made */
+    uint64_t seeds_rejected; /* number of seeds that regions or tissue rejected before any direction was tracked */
+    uint64_t directions;     /* number of initial directions, which is the number of streamlines tracked */
+    uint64_t retries;        /* how often streamlines were tracked again; all counts below are of each last attempt */
+    uint64_t streamlines;    /* number of streamlines kept */
+    uint64_t points;         /* number of their points */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict; their sum is directions */
+    uint64_t met[GLS_REGION_MAX_BITS]; /* number of streamlines that met a region of this bit; without those that were
+                                          rejected for reasons other than regions */
+    uint64_t truncated;                /* number of kept streamlines that were cut at max_length */
+    uint64_t long_streamlines;         /* number of kept streamlines longer than GLS_LONG_STREAMLINE */
+    uint64_t ends[GLS_END_COUNT];      /* number of half-streamlines by reason of their end; sum 2 x directions */
+    double mean_length, median_length, max_length, min_length; /* mm, along the steps that were made */
     double mean_points, median_points;
     uint64_t max_points;
-    uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
-    gls_mapping mapping;           /* of the first device that was left */
-    uint32_t lanes;                /* invocations per streamline, the most of any device */
-    uint32_t n_devices;            /* that were left at the end */
-    gls_precision precision;       /* precision of the volumes: less than asked for where they did not fit */
+    uint64_t batches, batch_seeds; /* batch_seeds: seeds of a batch at the end of the run, the largest of all devices */
+    gls_mapping mapping;           /* mapping of the first device that worked to the end */
+    uint32_t lanes;                /* invocations for each streamline, the largest number of all devices */
+    uint32_t n_devices;            /* number of devices that worked to the end */
+    gls_precision precision;       /* precision of the volumes: half, if single precision did not fit */
     /* sums over devices */
-    double seconds_upload, seconds_compile; /* of gls_tracker_create() */
+    double seconds_upload, seconds_compile; /* times of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather,
-        seconds_readback;   /* host clock, device work waited for */
-    double seconds_longest; /* no sum: the longest time that a device was busy with what it was given at once */
-    double seconds_sink;    /* time that the run waited for the sink, or one device for the others */
+        seconds_readback;   /* times of the parts of a batch by the host's clock, with waiting for the device */
+    double seconds_longest; /* not a sum: the longest time that one dispatch kept a device busy */
+    double seconds_sink;    /* time that the run waited for the sink, or that a device waited for other devices */
 } gls_track_result;
 
 /* What one device of a tracker did in the last run. */
 typedef struct gls_track_share {
     uint64_t seeds, streamlines, batches;
-    uint32_t resumes;  /* contexts that were lost and replaced */
-    uint32_t halvings; /* of the batch, for want of memory */
-    bool failed;       /* it could not go on; others took over */
-    double seconds;    /* at work, waiting included */
+    uint32_t resumes;  /* how often the device was lost and replaced by a new context */
+    uint32_t halvings; /* how often batches were halved because memory was short */
+    bool failed;       /* the device failed for good, and the other devices took over its work */
+    double seconds;    /* time that the device was in use, including waiting */
 } gls_track_share;
 
 /* Progress, from the thread of the run; return false to cancel. */
@@ -270,54 +276,58 @@ typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t see
 
 typedef struct gls_tracker gls_tracker;
 
-/* Validates, builds kernels and uploads volumes. A device that is closed before its tracker is destroyed is freed with
- * that; runs are GLS_ERR_ARGUMENT then.
- * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
- * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
- * precision). */
+/* Creates a tracker on one device: checks parameters and input, compiles kernels, uploads volumes. If the device is
+ * closed before the tracker is destroyed, its memory is freed with the tracker, and further runs are GLS_ERR_ARGUMENT.
+ * If the device lacks memory, batches are halved, and volumes that do not fit in single precision are stored in half
+ * precision; a warning and gls_track_result.precision say so. The function fails only if the smallest form does not
+ * fit.
+ */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
 #define GLS_TRACKER_MAX_DEVICES 64
-/* The same with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs, or several
- * contexts on one (see gls_device_reopen()). On equal devices the streamlines are those of one, byte for byte; others
- * differ where their arithmetic does. The CPU's part of the volumes is computed once for all. Batches that are ahead of
- * the one that is due wait in the host's memory, two of each device and as many more as 512 MiB hold. A device that
- * fails, now or later, is left out with a warning; the tracker fails with the last one. */
+/* Like gls_tracker_create(), with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs,
+ * or several contexts on one GPU (see gls_device_reopen()). On devices of the same model the streamlines are, byte for
+ * byte, those of one device; other devices may round differently. The host prepares the volumes once for all devices.
+ * Finished batches wait in the host's memory until all earlier ones are delivered: two of each device, and as many more
+ * as fit into 512 MiB. A device that fails, now or later, is left out with a warning; the tracker fails if all devices
+ * fail. */
 GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                             const gls_track_input *input, gls_tracker **tracker);
+/* Accepts NULL. */
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
-/* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of
- * two, where they fit so), the stop map and regions, tables of directions, and the buffers of a batch. It does not
- * depend on the number of seeds. */
+/* Memory of a tracker in bytes, which does not depend on the number of seeds: the volume of the model (with the padding
+ * of its textures), the stop map with the regions, the tables of directions, and the buffers of a batch. */
 typedef struct gls_track_memory {
     uint64_t volume_bytes, stop_map_bytes, table_bytes, buffer_bytes;
-    uint64_t device_bytes;    /* their sum, on each device */
-    uint64_t host_bytes;      /* of the host for batches and for streamlines on their way to the sink, at most */
-    uint32_t volume_channels; /* of a voxel, filling included */
+    uint64_t device_bytes;    /* sum of the four above, on each device */
+    uint64_t host_bytes;      /* largest memory of the host for batches and for streamlines on their way to the sink */
+    uint32_t volume_channels; /* number of values of a voxel in the volume, padding included */
     uint32_t batch_seeds, lanes;
 } gls_track_memory;
-/* The figures by which gls_tracker_create() allocates on such a device, without one; values of images are not read.
- * n_devices: equal ones that share the work. */
+/* Computes the memory that gls_tracker_create() would allocate on a device with these properties. Opens no device and
+ * reads no values of images. n_devices: number of equal devices that share the work. */
 GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices,
                                          const gls_track_params *params, const gls_track_input *input,
                                          gls_track_memory *memory);
 
-/* Tracks all seeds. The sink (may be NULL) gets streamlines in world mm, in the order of seeds, then of directions,
- * with the columns GLS_DPS_SEEDS and GLS_DPS_SEED_INDEX; it is called from another thread than the run's, one call at a
- * time, and neither finished nor aborted. A failure of it ends the run with that status. It must not use the run's
- * devices, which wait for it when a few batches are on their way. progress may be NULL. *result is complete on success.
- * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last
- * streamline that was finished: none is lost, none comes twice. Four losses without a seed finished between them are a
- * failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. With a
- * sink, seeds have numbers below 2^32: more are GLS_ERR_UNSUPPORTED, with params.select where the run comes to them. */
+/* Tracks all seeds. Only one run at a time. *result is complete on success. progress may be NULL.
+ * sink: gets streamlines in world mm, in the order of seeds, then of directions, with the columns GLS_DPS_SEEDS and
+ * GLS_DPS_SEED_INDEX; NULL: none. The run appends to the sink from a thread of its own, one call at a time, and neither
+ * finishes nor aborts it. If the sink fails, the run ends with its status. The sink must not use the devices of the
+ * run, because they wait for it when a few batches are ahead of it. With a sink the indices of seeds must be below
+ * 2^32: more seeds are GLS_ERR_UNSUPPORTED, with params.select only once the run reaches them. A lost device is
+ * replaced by a new context on the same hardware, and tracking continues after the last finished streamline, so that no
+ * streamline is missing or occurs twice. GLS_ERR_LOST: the device was lost four times without a finished seed in
+ * between. If memory runs out, batches are halved. Both give a warning. */
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 
-/* Streamlines of the run so far by what became of them, for progress. */
+/* Stores the number of streamlines of the run so far for each verdict; call it from the progress callback. */
 GLS_API void gls_tracker_get_verdicts(const gls_tracker *tracker, uint64_t verdicts[GLS_VERDICT_COUNT]);
-/* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
+/* Number of devices that the tracker was created with. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);
+/* What a device, by its index in the array given at creation, did in the last run. */
 GLS_API gls_track_share gls_tracker_get_share(const gls_tracker *tracker, size_t device);
 
 #ifdef __cplusplus

@@ -50,20 +50,20 @@ GLS_API gls_tractogram_options gls_tractogram_options_default(void);
 
 typedef struct gls_tractogram_writer gls_tractogram_writer;
 
-/* Opens a file without a name (where the file system has none, under a temporary one) beside path; nothing appears
- * under path before finish. GLS_ERR_OUTPUT names the path and the reason. GLS_ERR_UNSUPPORTED: more voxels along an
- * axis than the format can say (TRK 32767, TRX 65535). grid is that of the image to which the streamlines belong; TCK
- * does not keep it. */
+/* Creates a writer. The file has no name (on file systems that require one, a temporary name) and lies in the folder of
+ * path until gls_tractogram_writer_finish() gives it this name. grid: of the image to which the streamlines belong; TCK
+ * does not store it. GLS_ERR_OUTPUT names the path and the reason. GLS_ERR_UNSUPPORTED: the grid has more voxels along
+ * an axis than the format can store (TRK 32767, TRX 65535). */
 GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
                                                 const gls_tractogram_options *options, gls_tractogram_writer **writer);
-/* Appends in order; points in world mm. The first streamlines fix the columns and groups.
- * TRX keeps all columns (dps, dpv) and groups. TRK keeps columns as float32 properties and scalars, ten of each at
- * most, with names of up to 20 bytes less those of the number of components; a column of float32 named "seeds" is in
- * world mm in the file, too. TCK keeps none, VTK dps and dpv. See gls_tractogram_writer_lost().
- * GLS_ERR_OUTPUT: full disk and the like. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite,
- * other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes).
- * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16
- * 65504 mm). After a failure append and finish repeat it. */
+/* Appends a block of streamlines, points in world mm. All blocks must have the columns and groups of the first one.
+ * TRX stores all columns (dps, dpv) and groups. TRK stores columns as float32 properties and scalars, ten of each at
+ * most; a name and the number of its components share 20 bytes; a float32 column "seeds" keeps its world mm. VTK stores
+ * dps and dpv, TCK no columns. gls_tractogram_writer_lost() lists what is not stored.
+ * GLS_ERR_OUTPUT: the file cannot be written, such as on a full disk. GLS_ERR_ARGUMENT: a streamline without points, a
+ * point that is not finite, other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over
+ * 100 bytes). GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points;
+ * float16 65504 mm). After a failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
 /* Adds a column with a row for each streamline, after all streamlines were appended; up to 4 columns, borrowed until
  * the writer is finished. Only TRX stores it. */
@@ -117,7 +117,7 @@ typedef struct gls_tractogram_info {
     const gls_column *dps, *dpv, *group;
     const uint64_t *group_size; /* n_groups numbers of members */
     size_t n_dpg;
-    const gls_group_data *dpg; /* with data */
+    const gls_group_data *dpg; /* data of groups, with their values */
     size_t n_header;
     const gls_header_field *header; /* keys of the header that the fields above do not hold: TCK, TRX (values that are
                                        no text as JSON), VTK ("title"). Repeated keys are joined by newlines */
@@ -133,8 +133,8 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
  * TCK: Float32 and Float64 of both byte orders, data in the same file or in another one.
  * VTK: legacy POLYDATA of lines, ASCII or BINARY; POINT_DATA and CELL_DATA of scalars and fields become dpv and dps.
  *     The points of its lines have to follow each other, as all known programs write them.
- * Memory is that of one call of gls_tractogram_reader_next(), and one bit a streamline for each group. A reader is used
- * by one thread at a time. GLS_ERR_INPUT names the file and what is wrong with it. options may be NULL. */
+ * Memory: the streamlines of one call of gls_tractogram_reader_next(), and one bit a streamline for each group. Only
+ * one thread at a time may use a reader. GLS_ERR_INPUT names the file and its fault. options may be NULL. */
 GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
                                               gls_tractogram_reader **reader);
 /* What the header says; valid until the reader is closed. */

@@ -10,8 +10,9 @@
  *     gls_weights_solve(weights, &device, 1, NULL, NULL);
  *     const float *w = gls_weights_get(weights, &n);
  *
- * Lengths are kept in 4 bytes an entry (24 bits of the fixel, 8 of the length in it), sums are made in fixed point: the
- * same weights, byte for byte, for any number of threads, devices, chunks and any division of the stream. */
+ * An entry is a fixel that a streamline touches: 24 bits for the fixel, 8 bits for the length in it. Sums are made in
+ * fixed point, so the weights are the same, byte for byte, for any number of threads, devices and chunks, and any
+ * division of the stream into blocks. */
 #ifndef GLSLINES_WEIGHTS_H
 #define GLSLINES_WEIGHTS_H
 
@@ -23,10 +24,12 @@
 extern "C" {
 #endif
 
+/* How weights are computed. */
 typedef enum gls_weights_method {
     GLS_WEIGHTS_SIFT2,
-    GLS_WEIGHTS_LINEAR, /* one pass: the mean of what its fixels ask, by length */
-    GLS_WEIGHTS_SIFT    /* 0 or 1 */
+    GLS_WEIGHTS_LINEAR, /* without iterations: the weight of a streamline is the mean of the weights that would fit its
+                           fixels, weighted by the length in each */
+    GLS_WEIGHTS_SIFT    /* weights 0 or 1: selects streamlines */
 } gls_weights_method;
 
 /* Names are those of tcksift2 and tcksift. */
@@ -35,67 +38,72 @@ typedef struct gls_weights_options {
     gls_weights_method method;     /* default GLS_WEIGHTS_SIFT2 */
     double reg_tikhonov;           /* >= 0; default 0 */
     double reg_tv;                 /* >= 0; default 0.1 */
-    double min_td_frac;            /* 0 .. 1: fixels with less of their density at first are excluded; default 0.1 */
+    double min_td_frac;            /* 0 .. 1: exclude fixels whose density of streamlines (mu TD with weights of 1) is
+                                      below this fraction of their FOD's density; default 0.1 */
     uint32_t min_iters, max_iters; /* default 10, 1000 */
-    double min_coeff, max_coeff;   /* of ln(weight); default -INFINITY, INFINITY */
-    double max_coeff_step;         /* in an iteration, > 0; default 1 */
-    double min_cf_decrease;        /* 0 .. 1, of the first cost: less of a decrease ends it; default 2.5e-5 */
-    bool keep_single;      /* keep fixels that only one entry touches, as tcksift2 3.0.3; default false: they are
-                              excluded, as by later ones */
+    double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight); default -INFINITY, INFINITY */
+    double max_coeff_step;         /* largest change of a coefficient in an iteration, > 0; default 1 */
+    double min_cf_decrease;        /* 0 .. 1: stop after an iteration that lowers the cost by less than this fraction of
+                                      the first cost; default 2.5e-5 */
+    bool keep_single; /* keep fixels that only one streamline touches, as tcksift2 3.0.3 does; default false: exclude
+                         them, as later versions do */
     bool remove_untracked; /* leave fixels without streamlines out of the model; default false */
-    double fd_threshold;   /* leave fixels of this density or less out of it; default 0: none */
+    double fd_threshold;   /* leave fixels whose density is at most this value out of the model; default 0: none */
     double unmapped;       /* weight of streamlines that touch no fixel, 0 or 1; default 1 */
     bool force;            /* go on where all fixels are excluded; default false */
     bool statistics;       /* fill in step and coefficient of gls_weights_iteration; default false */
     uint64_t term_number;  /* SIFT: streamlines to keep; default 0: no target */
-    double term_ratio;     /* SIFT: smallest ratio of the decrease of the cost to that of the streamlines' length, both
-                              relative; default 0 */
-    double term_mu;        /* SIFT: ends where mu reaches this; default 0: no target */
+    double term_ratio; /* SIFT: stop when the relative decrease of the cost is less than this ratio times the relative
+                          decrease of the streamlines' total length; default 0 */
+    double term_mu;    /* SIFT: stop when mu reaches this value; default 0: no target */
     size_t chunk_entries;  /* entries of a chunk, 1 .. 2^29; default 2^25 (128 MiB). Never changes the result */
-    uint64_t device_bytes; /* memory of a device that may be used; default 0: half of what it has, or all chunks. Never
-                              changes the result */
+    uint64_t device_bytes; /* memory of each device that may be used; default 0: half of its memory if its size is
+                              known, else enough for all chunks. Never changes the result */
 } gls_weights_options;
 GLS_API gls_weights_options gls_weights_options_default(void);
 
 typedef struct gls_weights gls_weights;
 
-/* fixels must outlive the weights. Memory: 4 bytes for each fixel that a streamline touches, 16 for each streamline, 60
- * for each fixel; on a device the same. */
+/* Creates weights without streamlines. fixels must outlive the weights. Memory, on the host and on a device: 4 bytes
+ * for each entry, 16 for each streamline, 60 for each fixel. */
 GLS_API gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_options *options,
                                       gls_weights **weights);
 /* Accepts NULL. */
 GLS_API void gls_weights_destroy(gls_weights *weights);
 
-/* Images of one volume on the grid of the fixels, copied, before the first streamline comes; NULL: 1 everywhere. mask:
- * what each voxel counts in the model, 0 .. 1. scale: a factor of the densities. */
+/* Sets two images of one volume on the grid of the fixels; call this before the first streamline. The images are
+ * copied; NULL means 1 everywhere. mask: weight of each voxel in the model, 0 .. 1. scale: factor for the FOD's
+ * density. */
 GLS_API gls_status gls_weights_set_mask(gls_weights *weights, const gls_image *mask, const gls_image *scale);
 
-/* By how much tcksift2 upsamples streamlines of this step, mm: ceil(step / (0.1 * smallest voxel side)), up to 32. */
+/* Factor by which tcksift2 upsamples streamlines of this step in mm: ceil(step / (0.1 * smallest voxel side)), at most
+ * 32. */
 GLS_API uint32_t gls_weights_upsampling(double step, const gls_grid *grid);
-/* What leads through the points of a streamline. */
+/* The line through the points of a streamline along which lengths in voxels are measured. */
 typedef enum gls_walk_line {
-    GLS_WALK_CURVE,   /* a cubic */
+    GLS_WALK_CURVE,   /* a cubic spline */
     GLS_WALK_SEGMENTS /* straight lines */
 } gls_walk_line;
-/* How streamlines are mapped, before the first comes: ratio pieces for each segment (1 .. 32; default 1). */
+/* Sets how streamlines are mapped to voxels; call this before the first streamline. Each segment is divided into
+ * `ratio` pieces (1 .. 32; default 1). */
 GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gls_walk_line line);
-/* A device that maps the streamlines, before the first comes, in place of the CPU's threads: the same bytes. It is
- * borrowed until gls_weights_solve() or gls_weights_destroy(), and used by a thread of the library while the next come.
- * Where it fails, has no memory for that, or no double precision in its hardware, the CPU does it. NULL (default): the
- * CPU. */
+/* Sets the device that maps streamlines to fixels; call this before the first streamline. NULL (default): the CPU maps.
+ * The result has the same bytes. The device is borrowed until gls_weights_solve() or gls_weights_destroy(); a thread of
+ * the library uses it while further streamlines arrive. If the device fails, lacks memory or has no hardware for
+ * double precision, the CPU maps instead. */
 GLS_API gls_status gls_weights_set_device(gls_weights *weights, gls_device *device);
-/* Maps streamlines; it stays with the caller: finishing or aborting it does nothing. Threads share each parcel.
- * GLS_ERR_INPUT: a point that is not finite. */
+/* Returns the weights as a sink, which maps streamlines to fixels with several threads. The weights stay with the
+ * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite. */
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);
 
 typedef struct gls_weights_spread {
-    double min, mean, mean_abs, var, max; /* var: of the distance from 0 */
+    double min, mean, mean_abs, var, max; /* var: sum of the squares / (n - 1), the mean is not subtracted */
 } gls_weights_spread;
 
-/* Of SIFT2 after an iteration (the first: before all). */
+/* State of SIFT2 after an iteration; the first entry is the state before the first iteration. */
 typedef struct gls_weights_iteration {
     double data, tikhonov, tv; /* terms of the cost */
-    uint64_t excluded;         /* fixels */
+    uint64_t excluded;         /* number of excluded fixels */
     gls_weights_spread step, coefficient;
     double norm; /* sum of the squares of the coefficients */
 } gls_weights_iteration;
@@ -103,50 +111,53 @@ typedef struct gls_weights_iteration {
 typedef struct gls_weights_result {
     uint64_t streamlines, entries, chunks;
     uint64_t without_points;                       /* streamlines of one point or none */
-    uint64_t outside;                              /* others that do not enter the grid */
-    uint64_t without_fixels;                       /* all that touch no fixel, those two included */
-    uint64_t fixels, untracked, excluded, removed; /* untracked: no streamline touches them */
+    uint64_t outside;                              /* streamlines of two points or more that do not enter the grid */
+    uint64_t without_fixels;                       /* streamlines that touch no fixel, including the two counts above */
+    uint64_t fixels, untracked, excluded, removed; /* numbers of fixels: all; without streamlines; excluded; left out of
+                                                      the model */
     double mu;                                     /* density of an FOD for each mm of streamline in a voxel */
-    double scale;                                  /* A: what the regularisation is multiplied by */
-    double low_mm[3], high_mm[3];                  /* of all points */
-    size_t n_iterations;                           /* entries of iteration */
+    double scale;                                  /* factor of the regularisation, A in SIFT2 */
+    double low_mm[3], high_mm[3];                  /* box around all points, world mm */
+    size_t n_iterations;                           /* number of entries of iteration[] */
     const gls_weights_iteration *iteration;
-    bool limit_reached; /* max_iters ended it */
+    bool limit_reached; /* SIFT2 stopped because of max_iters */
     bool diverged;      /* the cost rose in the last three iterations, or was not finite: the last entry of iteration is
                          * the best, and the weights are its */
-    uint64_t kept;      /* SIFT: streamlines */
+    uint64_t kept;      /* SIFT: number of streamlines with weight 1 */
     double cost_first, cost_last;
     double seconds_map, seconds_solve;
 } gls_weights_result;
 
 /* Progress by iterations; return false to cancel. */
 typedef bool (*gls_weights_progress)(void *user, uint64_t iteration, double cost);
-/* Once all streamlines have come. SIFT2 works on n distinct devices that share its chunks, or with n = 0 on the CPU;
- * the other methods work on the CPU. llvmpipe and the CPU give the same bytes. GLS_ERR_EMPTY: no streamline, none that
- * touches a fixel, all fixels excluded. progress may be NULL. */
+/* Computes the weights; call this after the last streamline. SIFT2 runs on n distinct devices that share its chunks, or
+ * with n = 0 on the CPU; the other methods run on the CPU. llvmpipe and the CPU give the same bytes. GLS_ERR_EMPTY:
+ * there is no streamline, no streamline touches a fixel, or all fixels are excluded. progress may be NULL. */
 GLS_API gls_status gls_weights_solve(gls_weights *weights, gls_device *const *devices, size_t n,
                                      gls_weights_progress progress, void *user);
-/* Borrowed; complete after gls_weights_solve(). */
+/* Returns counts and measures, which are complete after gls_weights_solve(). Borrowed until the weights are destroyed.
+ */
 GLS_API const gls_weights_result *gls_weights_get_result(const gls_weights *weights);
 /* Weights of all streamlines, in their order; for SIFT 0 or 1. Borrowed. */
 GLS_API const float *gls_weights_get(const gls_weights *weights, uint64_t *n);
-/* Their logarithms (SIFT2), NULL before or for other methods. */
+/* Returns the natural logarithms of the weights of SIFT2, borrowed; NULL before gls_weights_solve() and for other
+ * methods. */
 GLS_API const float *gls_weights_get_coefficients(const gls_weights *weights);
 
 typedef enum gls_weights_values {
-    GLS_WEIGHTS_FD,       /* density of the FOD in the model: times scale */
-    GLS_WEIGHTS_TD,       /* mm of weighted streamlines in the fixel */
-    GLS_WEIGHTS_TD_FIRST, /* the same with weights of 1 */
+    GLS_WEIGHTS_FD,       /* density of the FOD times the scale of gls_weights_set_mask() */
+    GLS_WEIGHTS_TD,       /* density of streamlines: the sum of weight times length (mm) in the fixel */
+    GLS_WEIGHTS_TD_FIRST, /* like GLS_WEIGHTS_TD with weights of 1 */
     GLS_WEIGHTS_EXCESS,   /* mu TD - FD */
-    GLS_WEIGHTS_COUNT,    /* entries */
-    GLS_WEIGHTS_MEAN,     /* mean coefficient */
-    GLS_WEIGHTS_EXCLUDED, /* 1: no coefficient was chosen for its sake */
+    GLS_WEIGHTS_COUNT,    /* number of streamlines that touch the fixel */
+    GLS_WEIGHTS_MEAN,     /* mean coefficient of the streamlines that touch the fixel */
+    GLS_WEIGHTS_EXCLUDED, /* 1: the fixel is excluded, so that no coefficient depends on it; else 0 */
     GLS_WEIGHTS_MU_TD,    /* mu TD, to be compared with FD */
     GLS_WEIGHTS_N_VALUES
 } gls_weights_values;
 /* Name of such values, e.g. "td". */
 GLS_API const char *gls_weights_values_name(gls_weights_values kind);
-/* A value for each fixel. */
+/* Computes a value for each fixel. out: room for gls_fixels_count() values. */
 GLS_API gls_status gls_weights_get_fixels(const gls_weights *weights, gls_weights_values kind, float *out);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ static const gls_option table[] = {
                "Also say what was looked for, what is missing and how to fix it."),
     GLS_OPTION(
         "Output", STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
-        "What is printed, as JSON with sizes in bytes: in FILE.json, or without it on standard output in place of "
+        "Write the results as JSON with sizes in bytes, to FILE.json. Without FILE.json, print the JSON in place of "
         "the text."),
     GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Overwrite an existing FILE of --json."),

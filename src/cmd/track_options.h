@@ -38,7 +38,7 @@ int model_options_check(const gls_model_options *options, const cmd_arguments *a
         "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: in the header "     \
         "of DWI, or beside it."
 
-/* The row of --mask in the table of a command with these arguments. */
+/* The row of --mask, for the table of options of a command that takes the arguments above. */
 #define CMD_MASK_OPTION                                                                        \
     GLS_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
                "Brain mask, in place of the argument MASK.")

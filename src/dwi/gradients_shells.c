@@ -171,7 +171,7 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
     }
     if (nearest != SIZE_MAX && CLEARLY * least <= second &&
         fabs(bval - shell[nearest].bval) <= FAR_OFF * shell[nearest].bval) {
-        gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; that of %.6g (%g to %g) is taken", bval,
+        gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; the shell of %.6g (%g to %g) is used", bval,
                 shell[nearest].bval, shell[nearest].min_bval, shell[nearest].max_bval);
         *found = nearest;
         return GLS_OK;

@@ -101,7 +101,7 @@ gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradient
                                           : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
     for (size_t s = 0; s < n_shells && !status; s++) n_found += add_shell(dwi, gradients, of, s, mean, set);
     if (!status && n_found == 0) {
-        gls_log(GLS_LOG_WARNING, "mask: no threshold splits the signal; all voxels with a signal are taken");
+        gls_log(GLS_LOG_WARNING, "mask: no threshold splits the signal; the mask is all voxels with a signal");
         memset(set, 1, voxels);
         drop_empty(dwi, set);
     } else if (!status) {

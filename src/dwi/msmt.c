@@ -107,11 +107,10 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
         GLS_REQUIRE(asked >= -1 && asked <= GLS_MSMT_MAX_ORDER && (asked < 0 || asked % 2 == 0));
         order[t] = asked >= 0 ? asked : has < USUAL_MAX_ORDER ? has : USUAL_MAX_ORDER;
         if (order[t] > has)
-            gls_log(
-                GLS_LOG_WARNING,
-                "tissue %zu: the response has coefficients up to order %d, those up to %d count as 0: the constraint "
-                "alone supplies them",
-                t + 1, has, order[t]);
+            gls_log(GLS_LOG_WARNING,
+                    "tissue %zu: the response has coefficients up to order %d, the higher ones up to %d count as 0: "
+                    "the constraint alone supplies them",
+                    t + 1, has, order[t]);
     }
     return GLS_OK;
 }

@@ -28,8 +28,8 @@ enum {
     GLS_NONNEG_BLOCK = 128,         /* number of voxels that a kernel processes at a time */
     GLS_NONNEG_MAX_ITERATIONS = 60, /* 14 to 22 are usual */
     GLS_NONNEG_TILE = 3,            /* rows and columns of a tile of the normal matrix */
-    /* More coefficients have the interior point method. It takes a sixth more time than the active set with 68 and with
-     * 93 coefficients, and twice the time with 47; its last digits are others. */
+    /* With more coefficients the interior point method is used. It takes twice the time of the active set method with
+     * 47 coefficients and a sixth more with 68 and 93; its results differ in the last digits. */
     GLS_NONNEG_ACTIVE_MAX = 60
 };
 
@@ -92,7 +92,7 @@ typedef struct gls_nonneg_work {
     double setup_seconds; /* time of the host until the first slice starts */
 } gls_nonneg_work;
 
-/* Whether this device can do it: it needs double precision, and enough shared memory. */
+/* Whether a device can run this fit: it needs double precision and enough shared memory. */
 bool gls_nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device);
 /* Fits all voxels of the work on the device; sets left, n_left, n_broken and setup_seconds. GLS_ERR_CANCELLED if
  * progress returned false. */

@@ -27,9 +27,9 @@ struct gls_odf_parts {
     double to_frame[3][3]; /* from the voxel axes to the frame of coefficients or directions */
 };
 
-/* Map whose columns are the voxel axes in the frame, without voxel sizes. */
+/* Sets *map to the matrix whose columns are the directions of the voxel axes in the frame, as unit vectors. */
 void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3]);
-/* GLS_ERR_INPUT for a number of volumes that is no SH basis. */
+/* Returns GLS_ERR_INPUT with a message that n volumes fit no SH basis. name: of the image. */
 gls_status gls_odf_fail_order(const char *name, size_t n);
 
 /* Samples at most GLS_ODF_BLOCK voxels from index `first` on (x fastest) as gls_odf_slice() does: rows[v * stride + i].

@@ -37,8 +37,8 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
-        /* never a usage for reading: some drivers move such buffers to the memory of the host, which costs kernels and
-         * copies tens of milliseconds */
+        /* do not use GL_..._READ here: some drivers move such buffers to the memory of the host, which slows kernels
+         * and copies by tens of milliseconds */
         if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, GL_DYNAMIC_COPY);
         label_object(device, GL_BUFFER, buffer->name, label);
         gls_status status = gls_device_check(device, what);
@@ -48,7 +48,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     return gls_device_check(device, what);
 }
 
-/* Adds to and subtracts from the bytes that the device holds. */
+/* Updates the memory counts of the device after it allocated and freed this many bytes. */
 static void account(gls_device *device, uint64_t added, uint64_t removed)
 {
     device->memory.allocated_bytes += added - removed;
@@ -191,7 +191,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     } else {
         status = read_mapped(offset, bytes, data);
     }
-    /* an error that the driver reports comes before a missing completion count */
+    /* report an error of the driver rather than a missing completion count, which it explains */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
     if (!status) status = gls_completion_verify(device, "reading a buffer");
@@ -380,7 +380,7 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
     GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
     GLS_REQUIRE(texture->format != GLS_TEXTURE_R32UI);
     if (formats[texture->stored].type != GL_HALF_FLOAT) return write_stored(texture, origin, size, data);
-    /* drivers convert one value after another */
+    /* convert here, with all cores, because drivers convert one value after another */
     uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2],
                              texture->stored != texture->format);
     if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");

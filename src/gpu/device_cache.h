@@ -9,7 +9,7 @@
 typedef struct gls_slot {
     gls_arg_kind kind;
     uint32_t slot;  /* location, binding or texture unit */
-    uint64_t bytes; /* of a block: minimum size of its buffer */
+    uint64_t bytes; /* for a block: smallest size of the buffer that it accepts; else 0 */
     char name[32];
 } gls_slot;
 
@@ -30,12 +30,14 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
 bool gls_cache_has_program(const gls_device *device, const char *source);
 /* Hash of a source text. */
 uint64_t gls_cache_hash(const char *text);
-/* Stores a linked program with one reference. The cache owns source and name afterwards, also on GLS_ERR_MEMORY. */
+/* Stores a linked program with one reference. Takes ownership of source and of the GL program `name`, also if it fails
+ * with GLS_ERR_MEMORY. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);
 /* Drops one reference. The program stays in the cache for later kernels. */
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 
-/* Takes storage of exactly this kind and size out of the pool; 0: none. */
+/* Takes the storage of a destroyed buffer of exactly this kind and size out of the pool and returns its GL name, which
+ * the caller then owns; 0: the pool has none. */
 GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes);
 /* Puts the storage of a destroyed buffer into the pool. Returns false if the pool does not take it; the caller then
  * deletes it. */

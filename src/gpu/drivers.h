@@ -49,8 +49,9 @@ bool gls_renderer_was_tested(const gls_device_info *device);
  * and is a warning. */
 void gls_renderer_try(gls_device *device);
 
-/* For tests: number of invocations, number of words in the private array of each, and the expected value of a word. */
+/* For tests: number of invocations of the test kernel, and number of words in the private array of each. */
 enum { GLS_APART_INVOCATIONS = 16, GLS_APART_PLACES = 4 };
+/* For tests: value that the test kernel must give for this word of this invocation's private array. */
 uint32_t gls_apart_expected(uint32_t invocation, uint32_t word);
 
 /* --- GPUs that a scheduler or user has left to this process, by the variables of CUDA, ROCm and Slurm. */
@@ -60,7 +61,9 @@ uint32_t gls_apart_expected(uint32_t invocation, uint32_t word);
  * of /proc, /sys and /dev. */
 bool gls_visible_address(const char *root, const char *address, const char **variable);
 
-/* Whether the GPU of this render node may be used. node "": unknown, so it may. */
+/* Like gls_visible_address(), for the GPU of a render node such as "/dev/dri/renderD128". An unknown node, "", may be
+ * used.
+ */
 bool gls_visible_node(const char *node, const char **variable);
 
 #endif

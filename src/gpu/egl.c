@@ -179,8 +179,8 @@ static size_t add_software_device(gls_candidate *candidate)
     return 0;
 }
 
-/* In a machine with a GPU the surfaceless platform may lead to the GPU; then the software renderer is Mesa's software
- * device among the EGL devices. */
+/* Lists both places of the software renderer: the surfaceless platform and Mesa's software device among the EGL
+ * devices. The first one may lead to the GPU of the machine instead. */
 size_t gls_egl_software(gls_candidate candidates[2])
 {
     size_t n = 0;

@@ -15,7 +15,7 @@ struct gls_fetch {
     size_t capacity;
     GLsync sent; /* fence behind the copy; NULL: no copy is under way. Then, if bytes > 0, gls_fetch_end() reads the
                     part directly */
-    gls_buffer *source; /* of the last gls_fetch_begin() */
+    gls_buffer *source; /* buffer of the last gls_fetch_begin() */
     size_t offset, bytes;
     uint64_t n_runs;   /* number of kernel runs before the copy */
     uint32_t n_groups; /* number of work groups of these kernels; the completion count is copied behind the part */
@@ -149,7 +149,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;
-        glBindBuffer(targets[i], 0); /* while it is bound, the next buffer would be read through this target */
+        glBindBuffer(targets[i], 0); /* unbind, or this buffer would be read in place of the next one */
     }
     gls_status status = gls_device_check_reset(device, what);
     if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the arrays cannot be mapped", what);

@@ -9,7 +9,7 @@
 
 #define MAX_NESTED 16
 
-/* A series of nested holds of the same device. */
+/* An entry of the stack of holds: `count` nested holds of one device. */
 typedef struct hold {
     gls_device *device;
     unsigned count;
@@ -17,7 +17,7 @@ typedef struct hold {
 
 static _Thread_local hold holds[MAX_NESTED];
 static _Thread_local unsigned n_holds;
-/* context that the calling application had made current with EGL */
+/* The context that the calling application had made current before the first hold, to be restored after the last. */
 static _Thread_local struct {
     EGLenum api;
     EGLDisplay display;

@@ -16,7 +16,7 @@ typedef struct rule {
     gls_fault fault;
     uint64_t call;
     bool later;     /* the fault happens at the call of this number and at all later calls */
-    uint64_t value; /* of kinds of faults that take a value; slow: nanoseconds for each work group */
+    uint64_t value; /* value after '=', for kinds that have one; slow: nanoseconds for each work group */
 } rule;
 
 atomic_bool gls_inject_active;
@@ -31,7 +31,7 @@ GLS_IN_COPIES(renew)
 static rule rules[MAX_RULES];
 static size_t n_rules;
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
-static double owed; /* seconds that the slow device would still be at work */
+static double owed; /* seconds for which the simulated slow device is still busy */
 static bool late;
 static char *environment; /* value of GLSLINES_INJECT when it was last read */
 
@@ -72,8 +72,8 @@ static gls_status set_locked(const char *text)
         rule r;
         if (n == MAX_RULES || !parse_rule(at, length, &r))
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at,
-                            MAX_RULES);
+                            "faults to inject: '%.*s' is not of the form KIND:N, or is one too many after %d",
+                            (int)length, at, MAX_RULES);
         rules[n++] = r;
         at += length;
         if (*at) at++;

@@ -56,7 +56,7 @@ uint64_t gls_inject_count(gls_fault fault);
 
 /* For the inline functions below: whether there are rules. */
 extern atomic_bool gls_inject_active;
-/* For the inline functions below only; see there. */
+/* Only the inline functions below call these four functions; their comments say what each does. */
 bool gls_inject_next(gls_fault fault);
 bool gls_inject_full(uint64_t bytes);
 void gls_inject_run(const char *label, const uint32_t groups[3]);

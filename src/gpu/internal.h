@@ -79,7 +79,8 @@ struct gls_device {
     const uint8_t *staging_mapped;
     GLuint sending; /* buffer of gls_staging_write(); its pieces are filled in turn */
     uint8_t *sending_mapped;
-    GLsync sent[GLS_SENT_PIECES]; /* of each piece: fence until the device has emptied it; NULL: it is empty */
+    GLsync
+        sent[GLS_SENT_PIECES]; /* for each piece: fence that the device reaches once the piece is empty; NULL: empty */
     unsigned next_piece;
     bool lost; /* the device is lost for good; no call reaches the driver any more */
     const char *lost_why;
@@ -95,7 +96,7 @@ struct gls_device {
     struct gls_shared_program *programs; /* see gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/announce.c */
-    uint64_t n_runs;                 /* number of kernel runs and of device-side writes noted by gls_order_note() */
+    uint64_t n_runs;                 /* number of kernel runs, plus number of writes noted by gls_order_note() */
     uint64_t n_ended;                /* the first n_ended runs are known to have ended */
     GLsync mark;                     /* fence behind the first n_marked runs; NULL: none, or they have ended */
     uint64_t n_marked;
@@ -107,8 +108,8 @@ struct gls_device {
                            mapped copy */
     GLuint completion, completion_copy;
     const uint8_t *completion_mapped;
-    uint32_t n_groups,
-        n_seen; /* n_groups: work groups dispatched, modulo 2^32; n_seen: those whose completion was checked */
+    uint32_t n_groups, n_seen; /* n_groups: number of work groups dispatched, modulo 2^32; n_seen: value of n_groups
+                                  when completion was last checked */
 };
 
 /* When the device last used a buffer or texture, as numbers of kernel runs (gls_device.n_runs). */
@@ -127,8 +128,8 @@ struct gls_buffer {
 
 struct gls_texture {
     gls_device *device;
-    gls_texture_format format; /* as the caller asked for */
-    unsigned stored;           /* as stored, see buffer.c */
+    gls_texture_format format; /* format that the caller asked for */
+    unsigned stored;           /* format in which texels are stored, an index in buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
@@ -216,12 +217,15 @@ GLuint gls_announced_take(gls_device *device, const char *text);
 /* Frees the host memory of announced kernels when the device is closed. */
 void gls_announced_finish(gls_device *device);
 
-/* Measures the device time of the commands between start and stop; stop waits for them. The device must be held. */
+/* A measurement of the device time of the commands between gls_timer_start() and gls_timer_stop(). The device must be
+ * held. */
 typedef struct gls_timer {
     GLuint query; /* 0: the host's clock is used */
     double start;
 } gls_timer;
+/* Starts the measurement. Timers do not nest. */
 void gls_timer_start(const gls_device *device, gls_timer *timer);
+/* Waits for the commands, and returns their time in seconds. */
 double gls_timer_stop(const gls_device *device, const gls_timer *timer);
 
 /* Records the commands between begin and end as a phase of the device in the timeline, if one is kept. Does not wait.

@@ -36,9 +36,10 @@ bool gls_handle_remove(const void *object, gls_handle_kind kind);
 /* Reports and drops every object that a device still has when it is closed. */
 void gls_handle_drop_all(const gls_device *owner);
 
-/* Keeps a device that the caller's owner may close meanwhile. Its handle then stops being alive, but its memory stays
- * until gls_device_let_go() was called as often as gls_device_keep(). */
+/* Keeps the memory of a device even if the user closes it: its handle is then no longer alive, but the struct stays
+ * valid until gls_device_let_go() has been called as often as gls_device_keep(). */
 void gls_device_keep(gls_device *device);
+/* Ends one gls_device_keep(). The last call frees a device that was closed meanwhile. */
 void gls_device_let_go(gls_device *device);
 /* Information on a kept device, closed or not. */
 const gls_device_info *gls_device_kept_info(const gls_device *device);

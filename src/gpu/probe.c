@@ -99,9 +99,9 @@ static void add_failure(const char *place, const char *reason)
 /* --- Whether a driver may exist, and what the result depends on ----------------------------------------------------
  */
 
-/* Drivers of Mesa have render nodes; others have these device files. */
+/* Device files of drivers without render nodes. Drivers of Mesa have render nodes. */
 static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0", "/dev/nvhost-ctrl"};
-/* Where drivers are installed, and the files that choose among them. */
+/* Folders in which drivers are installed, and files that say which driver is used. */
 static const char *const places[] = {"/etc/ld.so.cache", "/run/opengl-driver", "/usr/share/glvnd/egl_vendor.d",
                                      "/etc/glvnd/egl_vendor.d"};
 static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
@@ -121,7 +121,7 @@ static uint64_t mix(uint64_t key, const char *text)
     return key * 31 + gls_hash(text, strlen(text));
 }
 
-/* Hash of the device files of GPUs; 0: none. */
+/* Hash of the names of all device files of GPUs; 0: there are none. */
 static uint64_t device_files(void)
 {
     uint64_t key = 0;
@@ -141,7 +141,7 @@ static uint64_t mix_age(uint64_t key, const char *path)
     return key * 31 + (uint64_t)info.st_mtim.tv_sec * 1000000007u + (uint64_t)info.st_mtim.tv_nsec;
 }
 
-/* Hash that changes when a driver of the kernel or of the user changes, and at each start of the machine. */
+/* A hash that changes when a driver in the kernel or in user space changes, and whenever the machine starts. */
 static uint64_t state_of_drivers(void)
 {
     char *boot = NULL;
@@ -162,7 +162,8 @@ static uint64_t state_of_drivers(void)
     return key;
 }
 
-/* Path of the file that stores the result, for this host and environment. */
+/* Stores the path of the file with the result for this host and environment in path[size]. make: creates its folders.
+ * Returns false if the user has no cache folder. */
 static bool find_note(bool make, char *path, size_t size)
 {
     struct utsname system;
@@ -294,8 +295,8 @@ static int is_driver(struct dl_phdr_info *object, size_t size, void *user)
     return strncmp(name, "libEGL_", 7) == 0 || strncmp(name, "libgallium", 10) == 0 || strstr(name, "_dri.so") != NULL;
 }
 
-/* Whether a driver is loaded in this process. It would not work in a forked copy. libEGL alone is not a driver; it
- * loads drivers. */
+/* Whether a driver is loaded in this process; it would not work in a child after fork(). libEGL itself is not a driver,
+ * but loads drivers. */
 static bool driver_is_loaded(void)
 {
     return dl_iterate_phdr(is_driver, NULL) != 0;

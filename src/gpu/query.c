@@ -78,7 +78,7 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
         if (value == 0) info->float_linear = false;
     } else if (!strcmp(key, "subgroup")) {
         info->subgroup_size =
-            (uint32_t)value; /* may be larger than the device's: to see the sources for another subgroup size */
+            (uint32_t)value; /* may exceed the device's size, so that sources for other sizes can be inspected */
         info->subgroup_features = value ? 0xff : 0;
     } else if (!strcmp(key, "apart")) {
         if (value == 0) info->apart = false;

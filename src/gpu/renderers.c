@@ -8,7 +8,8 @@
 #include "gpu/internal.h"
 #include "util/status.h"
 
-/* Parts of names. A renderer on top of another one, like zink on lavapipe, has both in its name. */
+/* Renderers known to compute correctly, by parts of their names. tested: glslines has run on it. A renderer on top of
+ * another one, like zink on lavapipe, has both in its name. */
 static const struct {
     const char *vendor, *renderer; /* NULL: any name */
     bool tested;

@@ -18,7 +18,8 @@ typedef struct gls_prelude {
     int version;                /* 310, 430 ... */
     uint32_t subgroup_features; /* bits of gls_subgroup_feature; 0: no subgroups */
     bool completion;            /* main() ends by adding to the completion count, see gpu/internal.h */
-    bool in_waves; /* invocations of a group may end at different times: the completion count waits for all of them */
+    bool in_waves; /* invocations of a work group may end at different times, so that main() must wait for all of them
+                      before it adds to the completion count */
 } gls_prelude;
 
 /* Text of a shader file, from the folder named by GLSLINES_SHADER_DIR if the file is there, else built in. *text comes

@@ -57,7 +57,8 @@ static void copy_some(void *user, int thread, size_t from, size_t until)
     memcpy(c->to + from, c->from + from, until - from);
 }
 
-/* A few cores keep up with the bus. Threads of OpenMP would spin between two copies, and take the cores from others. */
+/* Copies with at most a few cores, which keep up with the bus; more threads of OpenMP would only wait busily between
+ * two copies and take cores from other work. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
     const int half = omp_get_max_threads() / 2;

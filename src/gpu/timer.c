@@ -77,8 +77,8 @@ typedef struct gls_span {
     char name[48];
 } gls_span;
 
-/* Whether phases are measured. Software renderers work while the host waits for them, and OpenGL ES has no such
- * clock. */
+/* Whether phases are measured. They are not on software renderers, which work only while the host waits, and not in
+ * OpenGL ES, which has no device clock. */
 static bool is_traced(const gls_device *device)
 {
     return gls_trace_is_on() && !device->info.software && !device->info.gles && !device->lost;

@@ -118,8 +118,8 @@ static size_t list_amd(const char *root, gpu *list)
     return n;
 }
 
-/* Chooses the GPUs that a text names, such as "0,2" or "GPU-3f...". Numbers count the list. As CUDA does, entries
- * behind an invalid one are ignored. Returns how many were chosen. */
+/* Chooses the GPUs that a text names: "0,2" by their index in list[], or "GPU-3f..." by their identifier. Ignores
+ * entries after an invalid one, as CUDA does. Returns how many were chosen. */
 static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
 {
     size_t k = 0;
@@ -138,7 +138,8 @@ static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
     return k;
 }
 
-/* Whether Slurm's list "0,2-3" contains a number. It counts all GPUs of the node, visible to the job or not. */
+/* Whether Slurm's list, such as "0,2-3", contains a number. Slurm numbers all GPUs of the node, also those that the job
+ * cannot see. */
 static bool has_number(const char *text, long number)
 {
     while (*text) {

@@ -149,7 +149,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
      * offset 0. */
     uint64_t least = header->single_file ? 4 + (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
     if (offset < (double)least)
-        gls_log(GLS_LOG_WARNING, "%s: says that its values begin at byte %g, inside the header; byte %llu is taken",
+        gls_log(GLS_LOG_WARNING, "%s: says that its values begin at byte %g, inside the header; byte %llu is used",
                 path, offset, (unsigned long long)least);
     header->offset = (uint64_t)offset < least ? least : (uint64_t)offset;
     return GLS_OK;
@@ -192,10 +192,10 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
     }
     if (sform && qform && finite_qform && difference > 1e-3) warn_of_forms(path, nim, d, difference);
     if (!sform && !qform)
-        gls_log(GLS_LOG_WARNING,
-                "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
+        gls_log(GLS_LOG_WARNING, "%s: has neither sform nor qform; world coordinates follow from the voxel sizes alone",
+                path);
     if (nim->xyz_units == NIFTI_UNITS_METER || nim->xyz_units == NIFTI_UNITS_MICRON)
-        gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; the numbers are taken as mm", path);
+        gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; its numbers are read as mm", path);
     if (sform && nim->sform_code > NIFTI_XFORM_TEMPLATE_OTHER)
         gls_log(GLS_LOG_WARNING, "%s: its sform_code %d has no meaning in NIfTI; the sform is used all the same", path,
                 nim->sform_code);

@@ -38,7 +38,7 @@ typedef struct gls_region {
     gls_region_info info;
     char *text;
     size_t place; /* in the store */
-    size_t index; /* of a complete set: of the region's group, or of its sphere */
+    size_t index; /* in a complete set: index of the region's group, or of its sphere */
 } gls_region;
 
 struct gls_regions {

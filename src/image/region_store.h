@@ -85,7 +85,8 @@ typedef struct gls_region_store {
     double slack; /* corners of equal grids may differ by this much, mm; 0: equal grids have equal matrices */
     size_t n_places, n_sets;
     gls_region_place *place;
-    /* set s consists of set[first[s]] .. set[first[s + 1] - 1]; set 0 is empty; the list serves all places */
+    /* set s consists of the regions set[first[s]] .. set[first[s + 1] - 1]; set 0 is empty; all places refer to these
+     * sets */
     size_t *first;
     uint32_t *set;
 } gls_region_store;

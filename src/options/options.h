@@ -47,7 +47,7 @@ typedef struct cmd_table {
 /* What was given on a command line. */
 typedef struct cmd_arguments {
     cmd_table table;
-    bool given[CMD_MAX_OPTIONS];  /* by index in the table */
+    bool given[CMD_MAX_OPTIONS];  /* for each option of the table: whether it was given */
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
     const char *positional[CMD_MAX_POSITIONALS];
     int n_positionals;

@@ -13,9 +13,11 @@ typedef struct gls_canvas {
 
 /* Creates a canvas filled with one colour. Colours: red, green << 8, blue << 16, alpha << 24. */
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour);
+/* Frees the pixels. */
 void gls_canvas_finish(gls_canvas *canvas);
-/* Fills a rectangle; gls_canvas_copy() copies a picture. Parts beyond the borders are left out. */
+/* Fills a rectangle. Parts beyond the borders of the canvas are left out. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
+/* Copies a picture of width x height pixels to x, y. Parts beyond the borders of the canvas are left out. */
 void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
 
 /* Width of a text whose capitals are `size` pixels high. Characters beyond ASCII are shown as '?'. */

@@ -52,7 +52,7 @@ typedef struct gls_report_matrix {
     char *path;
     size_t n;
     double *cell; /* row after row; NAN: no number */
-    char **name;  /* of each row */
+    char **name;  /* name of each row */
 } gls_report_matrix;
 
 typedef struct gls_report {
@@ -65,8 +65,8 @@ typedef struct gls_report {
     bool describes_tracking; /* the sidecar is that of a tracking run, not of another command */
     char *image;             /* background image; NULL: none */
     const gls_image *behind; /* what stands behind the streamlines; NULL: nothing */
-    gls_image *image_read;   /* the same, where the report owns it */
-    bool has_image;          /* it is an image, not the density of the streamlines */
+    gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
+    bool has_image;          /* an image lies behind the streamlines, not their density */
     gls_report_matrix matrix;
     gls_run run;
     /* Of the tractogram, if there is one. */

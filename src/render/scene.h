@@ -91,14 +91,14 @@ typedef enum gls_colouring {
 typedef struct gls_named_colour {
     char name[64];
     uint32_t colour;
-    uint64_t total; /* of a group: number of its streamlines in the file */
+    uint64_t total; /* for a group: number of its streamlines in the file */
 } gls_named_colour;
 
 struct gls_sampler;
 /* How to colour the streamlines of one file; borrowed while its sink is in use. */
 typedef struct gls_paint {
     gls_colouring colouring;
-    const char *name;                  /* of a group or column */
+    const char *name;                  /* name of a group or column */
     uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
     const struct gls_sampler *sampler; /* for MAP */
     const gls_named_colour *group;     /* for GROUPS */
@@ -114,8 +114,8 @@ gls_sink gls_scene_sink(gls_painting *painting);
 /* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
  * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
-/* Moves the columns of one scene to another that has the same lines. Columns of points, of which both have the same,
- * stay. */
+/* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
+ * point must exist in both scenes; their values stay in the scene to whose points they belong. */
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
@@ -125,7 +125,7 @@ void gls_scene_finish(gls_scene *scene);
 
 /* An image sampled linearly in the world; NAN outside. */
 typedef struct gls_sampler {
-    const gls_image *image; /* its volume 0 is used */
+    const gls_image *image; /* image whose volume 0 is used */
     double to_voxel[3][4];
 } gls_sampler;
 /* Prepares sampling of an image, which is borrowed. */
@@ -179,7 +179,7 @@ gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, i
 
 /* One view of the picture. */
 typedef struct gls_tile {
-    char name[24]; /* as written on the picture */
+    char name[24]; /* name that is written on the picture */
     gls_camera camera;
     int slab_axis;     /* -1: not a slab */
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */

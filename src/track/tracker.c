@@ -55,7 +55,7 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
         gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? gls_mapping_auto(info) : t->mapping[i];
         gls_mapping next = gls_mapping_next(failed, info);
         if (next == GLS_MAPPING_AUTO) break;
-        gls_log(GLS_LOG_WARNING, "%s: %s: the mapping '%s' is taken instead of '%s'", info->renderer, gls_last_error(),
+        gls_log(GLS_LOG_WARNING, "%s: %s: the mapping '%s' is used instead of '%s'", info->renderer, gls_last_error(),
                 gls_mapping_name(next), gls_mapping_name(failed));
         t->mapping[i] = next;
         status = gls_tracker_renew(t, i, false, t->params.batch_seeds);

@@ -14,14 +14,15 @@ struct gls_tracker {
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
     gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: the device failed */
     bool failed[GLS_TRACKER_MAX_DEVICES];         /* the device failed while its engine was made */
-    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* as asked for, or a replacement that compiles */
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* mapping of each device: the one asked for, or a replacement that
+                                                     compiles */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
-    uint64_t verdicts[GLS_VERDICT_COUNT]; /* of the current run, as of the last call of progress */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict at the last progress report */
     gls_track_params params;              /* as given, but with the precision that memory allowed */
     gls_track_input input;
 };
-/* As gls_tracker_create_group(), for arguments that have been checked. mapping: one for each device; GLS_MAPPING_AUTO
- * chooses by device. */
+/* Like gls_tracker_create_group(), for arguments that have been checked. mapping: one for each device;
+ * GLS_MAPPING_AUTO: the device decides. */
 gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const gls_track_params *params,
                                      const gls_track_input *input, const gls_mapping *mapping, gls_tracker **tracker);
 /* Makes engine i again with batches of at most `batch` seeds; lost: on a new context. After a failure engine i is NULL.

@@ -208,7 +208,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
     const size_t capacity = (size_t)(bytes / most) + 8 * (size_t)n_threads + 2;
     j->start = malloc(capacity * sizeof *j->start);
     if (j->p->crc) j->crc = calloc(capacity, sizeof *j->crc);
-    if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", j->p->output->path);
+    if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->p->output->path);
     uint64_t at = 0;
     for (uint64_t piece = n_threads > 1 ? PIECE_FIRST : most; at < bytes; at += piece) {
         if (j->n_pieces > 0 && j->n_pieces % (size_t)n_threads == 0 && piece < most) piece *= 2;
@@ -246,7 +246,7 @@ gls_status gls_pieces_append(const gls_pieces *p)
 gls_status gls_packer_init(gls_packer *packer, gls_output *output)
 {
     *packer = (gls_packer){.output = output, .data = malloc(PACKER_BYTES), .capacity = PACKER_BYTES};
-    return packer->data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+    return packer->data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
 }
 
 void gls_packer_finish(gls_packer *packer)

@@ -14,8 +14,8 @@ typedef struct gls_cursor {
     bool owns_fd;
     uint64_t at, end; /* the part of the file that was not read yet */
     uint64_t left;    /* unpacked bytes that are not in the buffer yet */
-    bool checked; /* crc is computed, of everything that has passed through the buffer: of the whole part once the end
-                     is reached */
+    bool
+        checked; /* compute crc of all bytes that pass through the buffer; at the end it is the crc of the whole part */
     uint32_t crc;
     unsigned char *buffer;
     size_t capacity;

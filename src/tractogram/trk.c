@@ -258,7 +258,8 @@ static gls_status finish(gls_tractogram_writer *w)
     gls_status status = gls_packer_flush(&t->packer);
     if (status) return status;
     if (atomic_load(&t->rounded))
-        gls_log(GLS_LOG_WARNING, "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
+        gls_log(GLS_LOG_WARNING,
+                "%s: TRK stores integers as float: integers above 16777216 are rounded (TRX keeps them)",
                 w->output.path);
     if (atomic_load(&t->shared))
         gls_log(GLS_LOG_WARNING, "%s: streamlines of several groups have the first of them as property \"group\"",

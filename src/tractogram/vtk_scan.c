@@ -71,8 +71,8 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
     char word[GLS_VTK_WORD];
     gls_status status = gls_vtk_scan_token(s, word);
     if (!status && gls_case_compare(word, expected) != 0)
-        status =
-            gls_fail(GLS_ERR_INPUT, "%s: damaged: there is no %s where there should be", s->reader->path, expected);
+        status = gls_fail(GLS_ERR_INPUT, "%s: damaged: %s is missing where the format requires it", s->reader->path,
+                          expected);
     return status;
 }
 

@@ -120,8 +120,8 @@ typedef struct gls_late_group {
 } gls_late_group;
 /* Whether a TRX file can have a column or group of this name. */
 bool gls_trx_can_name(const char *name);
-/* TRX: adds a group of these streamlines, in ascending order. name and member are borrowed until the writer is
- * finished. Other formats do not store the group. */
+/* TRX: adds a group of n streamlines. member: their indices in the file, ascending. name and member are borrowed until
+ * the writer is finished. Other formats do not store the group. */
 gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);
 
 /* TRX: adds a JSON file about a column, which readers ignore. Both texts are borrowed until the writer is finished. */

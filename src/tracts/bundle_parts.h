@@ -20,7 +20,7 @@ typedef struct gls_bundle_rule {
     double max_sweep;                  /* degrees around the mean point (scilpy's angle) */
     double extent[3][2], travel[3][2]; /* smallest and largest value along each world axis, mm; extent: between the
                                           ends; travel: along the line */
-    int crosses; /* whether the line crosses the plane x = midline (world): 1 must, -1 must not, 0 may */
+    int crosses; /* crossing of the plane x = midline, world mm: 1: required; -1: forbidden; 0: not tested */
     double midline;
     int axis; /* main direction: 1, 2, 3 for x, y, z; 0: any */
     bool ordered, clean;
@@ -36,9 +36,10 @@ typedef struct gls_bundle_rules {
     size_t n_files;
 } gls_bundle_rules;
 
-/* Reads rules from a table or a JSON file. folder: where the named files are; NULL: as they are named. grid: for
- * regions made from tractograms; NULL: the grid of each. chooses: gls_bundle_choose() will be called. Call
- * gls_bundle_rules_finish() after success; a failure leaves nothing to free. */
+/* Reads rules from a table or a JSON file. folder: the folder of the files that the rules name; NULL: their names are
+ * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses:
+ * gls_bundle_choose() will be called. Call gls_bundle_rules_finish() after success; a failure leaves nothing to free.
+ */
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
                                  gls_bundle_rules *rules);
 /* Makes n bundles with these names and no test. */
@@ -57,10 +58,11 @@ typedef enum gls_bundle_direction {
 gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
                                  const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
 
-/* Chooses one of the bundles that a streamline passed (verdict GLS_BUNDLE_TESTS; verdict and direction have a value for
- * each bundle): the one with the smallest sum of distances from its include, start and end regions before widening, 0
- * if all are met; among equals the smallest mean distance from the centres of these regions; then the first. Bundles
- * without such regions come last. Returns rules->n if it passed none. */
+/* Chooses, for a streamline that passes the tests of several bundles, the nearest of them; rules->n: it passes none.
+ * verdict and direction have an entry for each bundle; the verdict GLS_BUNDLE_TESTS means that it passes. The distance
+ * is the sum of distances from the include, start and end regions before widening, 0 if it meets all; among equal ones
+ * the smallest mean distance from the centres of these regions decides, then the order. Bundles without regions come
+ * last. */
 size_t gls_bundle_choose(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
                          const float (*point)[3], size_t n);
 
@@ -101,8 +103,9 @@ bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
 /* Names of the regions that the rules name, FILE or FILE:LABELS; *n of them. Owned by the bundles. */
 const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
 
-/* Turns all members of a bundle the same way. gls_bundle_clean() removes outliers. nodes: points of each streamline. */
+/* Turns members of a bundle so that all run in the same direction. nodes: number of nodes of each streamline. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
+/* Removes the outliers of a bundle. nodes: number of nodes of each streamline. */
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
 /* The nodes of member i, `nodes` points. Owned by the bundle. */
 const float (*gls_bundle_nodes(const gls_bundle *bundle, size_t i, uint32_t nodes))[3];

@@ -352,7 +352,7 @@ static gls_status read_header(const char *path, char *const *cell, size_t n, col
         int c = 0;
         while (c < GLS_CELLS && strcmp(column_names[c], cell[i]) != 0) c++;
         if (c == GLS_CELLS)
-            return gls_fail(GLS_ERR_INPUT, "%s: the header has a column \"%s\", which is none of those of a bundle",
+            return gls_fail(GLS_ERR_INPUT, "%s: the header has a column \"%s\", which is no column of a table of rules",
                             path, cell[i]);
         for (size_t k = 0; k < i; k++)
             if ((int)at[k] == c) return gls_fail(GLS_ERR_INPUT, "%s: the column %s is there twice", path, cell[i]);

@@ -24,7 +24,8 @@ void gls_nodes_finish(gls_nodes *nodes);
 
 typedef struct gls_assigner gls_assigner;
 
-/* node: number of the region of each voxel of the grid, 0: none. The assigner borrows it. */
+/* Creates an assigner by the options. node: number of the region of each voxel of the grid, 0: none; borrowed until the
+ * assigner is destroyed. */
 gls_status gls_assigner_create(const gls_grid *grid, const int32_t *node, const gls_connectome_options *options,
                                gls_assigner **assigner);
 /* Accepts NULL. */

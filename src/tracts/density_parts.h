@@ -83,9 +83,8 @@ struct gls_density {
     double unit;     /* 2^bits */
     int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
     int64_t **sum;   /* NARROW: n_maps x n_voxels for each copy */
-    gls_wide **wide; /* WIDE: for each copy and map, n_planes values a voxel: sum of w f; with means also of w; with
-                      * directions of x, y, z and w
-                      * f */
+    gls_wide **wide; /* WIDE: for each copy and map, n_planes sums for each voxel: of w f; for means, of w f and w; with
+                        directions, of x, y, z and w f */
     double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
     double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
     double scale;

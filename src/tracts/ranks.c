@@ -137,7 +137,7 @@ static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_
     size_t p = 0;
     while (p + 1 < RANGES && below + part[p] <= rank) below += part[p++];
     if (rank < below || rank - below >= part[p])
-        return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+        return gls_fail(GLS_ERR_INPUT, "the streamlines differ from those of an earlier pass: did the file change?");
     const uint64_t from = g->from + ((uint64_t)p << g->shift), width = UINT64_C(1) << g->shift;
     if (!is_first || p > 0) g->from = from;
     if ((!is_first || p + 1 < RANGES) && width < g->until - from) g->until = from + width;
@@ -178,7 +178,7 @@ static gls_status look(gls_ranks *r, range *g, uint64_t rank)
     } else if (g->part) {
         status = narrow(g, g->part, rank, false);
     } else if (g->n_kept != g->n) {
-        return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+        return gls_fail(GLS_ERR_INPUT, "the streamlines differ from those of an earlier pass: did the file change?");
     } else {
         gls_sort(g->kept, g->n_kept);
         g->from = bits_of(g->kept[rank - g->below]);
@@ -194,7 +194,8 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
     *again = false;
     GLS_REQUIRE(n_ranks <= GLS_MAX_RANKS && (r->first_pass || n_ranks == r->n_ranges));
     if (r->first_pass) r->n = r->seen;
-    if (r->seen != r->n) return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+    if (r->seen != r->n)
+        return gls_fail(GLS_ERR_INPUT, "the streamlines differ from those of an earlier pass: did the file change?");
     r->n_ranges = n_ranks;
     size_t n;
     const double *sorted = gls_ranks_sorted(r, &n);

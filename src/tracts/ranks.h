@@ -12,7 +12,8 @@
 
 typedef struct gls_ranks gls_ranks;
 
-/* limit: values kept. Memory: 8 bytes for each kept value and wanted rank, and 1 MB for each rank. GLS_ERR_MEMORY. */
+/* Creates ranks without values. limit: number of values to keep. Memory: 8 bytes for each kept value and each wanted
+ * rank, and 1 MB for each rank. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_ranks_create(size_t limit, gls_ranks **ranks);
 /* Accepts NULL. */
 void gls_ranks_destroy(gls_ranks *ranks);

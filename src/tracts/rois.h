@@ -12,15 +12,17 @@
 typedef struct gls_roi_distance {
     double centre[3];     /* world, mm: mean of the centres of its voxels, or the sphere's centre */
     double widened;       /* mm by which the region was widened */
-    double radius;        /* of a sphere, mm; negative: the region is no sphere */
+    double radius;        /* radius of the sphere, mm; negative: the region is no sphere */
     double inverse[3][4]; /* world mm to voxels */
     int low[3], size[3];  /* box of the voxels of the widened region */
     float *mm; /* for each voxel of the box, its distance to the region, centre to centre, mm; NULL: a sphere, or not
                   widened */
 } gls_roi_distance;
 
-/* area: before widening by mm. Call gls_roi_distance_finish() even after a failure. */
+/* Prepares the distances from a region that will be widened by mm. area: the region before widening. Call
+ * gls_roi_distance_finish() even after a failure. */
 gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_area *area, double mm);
+/* Frees the distances. */
 void gls_roi_distance_finish(gls_roi_distance *distance);
 /* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest value of the voxels it passes; 0
  * if it meets the region itself. */
@@ -45,10 +47,11 @@ const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
 /* Adds a region, widened by mm. option: its name in messages. *index: its index from 0; a region with the same text and
  * width is added only once. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
-/* Widens the area by mm and adds it under this name. Modifies the area; the caller still finishes it. */
+/* Widens the area by mm and adds it as a region with this text. Modifies the area, which the caller must still finish.
+ */
 gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *name, double mm, size_t *index);
-/* As gls_rois_add(), but .trx, .trk, .tck and .vtk files are tractograms: the region is the voxels of the grid (NULL:
- * of the tractogram's own) that their streamlines pass. */
+/* Like gls_rois_add(), but a .trx, .trk, .tck or .vtk file is a tractogram, and the region is the voxels that its
+ * streamlines pass. grid: grid of these voxels; NULL: the tractogram's own. */
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index);
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
@@ -56,17 +59,18 @@ gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
 /* Number of regions. */
 size_t gls_rois_count(const gls_rois *rois);
-/* Text of a region, owned by `rois`; and its box, world mm. */
+/* Text of a region. Owned by `rois`. */
 const char *gls_rois_text(const gls_rois *rois, size_t index);
+/* Box around a region, world mm. */
 void gls_rois_box(const gls_rois *rois, size_t index, double low[3], double high[3]);
 /* Whether the region's image had values between 0 and 1, which count as inside. */
 bool gls_rois_is_graded(const gls_rois *rois, size_t index);
 /* Whether a point, world mm, lies in a region. */
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 
-/* The streamline enters or leaves regions: from `at` on it lies in the regions of set `set`, until the next event of
- * the same place. at: mm from the start; with tests of points the index of a point. place: the regions of one grid, or
- * a sphere. */
+/* A position at which a streamline enters or leaves regions of one place (the regions of one grid, or a sphere): from
+ * `at` on it lies in the regions of set `set`, until the next event of the same place. at: mm from the start of the
+ * streamline; if only points are tested, the index of a point. */
 typedef struct gls_roi_event {
     double at;
     uint32_t place, set;
@@ -85,8 +89,9 @@ typedef struct gls_roi_hits {
 void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
 /* Frees the arrays. */
 void gls_roi_hits_finish(gls_roi_hits *hits);
-/* Where the streamline first meets the region (INFINITY: nowhere), and where it last leaves it (-INFINITY: nowhere). */
+/* Position, in the unit of gls_roi_event.at, where the streamline first meets the region; INFINITY: nowhere. */
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
+/* Position where the streamline last leaves the region; -INFINITY: it never meets the region. */
 double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Share of the streamline that lies in the region, 0 .. 1. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);

@@ -16,22 +16,24 @@ typedef struct gls_lengths {
 
 /* Shape of a bundle on a grid (Yeh 2020). NaN where a value is undefined. */
 typedef struct gls_shape {
-    double volume;   /* of the voxels that lines pass, mm3 */
+    double volume;   /* volume of the voxels that streamlines pass, mm3 */
     double span;     /* mean distance between the ends, mm */
     double curl;     /* mean length / span */
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
     double elongation;
-    double surface_area;                            /* of the faces between voxels of the bundle and others, mm2 */
-    double irregularity;                            /* surface / (pi diameter mean length) */
-    double area[2], radius[2], end_irregularity[2]; /* of the start and of the end: mm2, mm, ratio */
-    double mean_curvature;                          /* 1 / mm, at points 1 mm apart */
+    double surface_area; /* area of the faces between voxels of the bundle and other voxels, mm2 */
+    double irregularity; /* surface / (pi diameter mean length) */
+    double area[2], radius[2],
+        end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */
+    double mean_curvature;   /* 1 / mm, at points 1 mm apart */
 } gls_shape;
 #define GLS_SHAPE_VALUES 14
 
 typedef struct gls_bundle_stats gls_bundle_stats;
 
-/* grid NULL: no shape. kept: lengths to keep; with more streamlines quartiles need a second pass, see tracts/ranks.h;
- * 0: no quartiles. Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
+/* Creates statistics without streamlines. grid: grid on which the shape is computed; NULL: no shape. kept: number of
+ * lengths to keep; with more streamlines than this, quartiles need a second pass, see tracts/ranks.h; 0: no quartiles.
+ * Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 /* Accepts NULL. */
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
@@ -40,11 +42,11 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3]
 /* Ends a pass. *again: add the lengths of all streamlines with points once more by gls_bundle_stats_add_again(), then
  * call this again. */
 gls_status gls_bundle_stats_end_pass(gls_bundle_stats *stats, bool *again);
-/* length: mm, as gls_line_length() gives it. */
+/* Adds the length of a streamline, mm, as gls_line_length() gives it, in a later pass. */
 gls_status gls_bundle_stats_add_again(gls_bundle_stats *stats, double length);
-/* Call after the last pass. */
+/* Figures of all lengths. Call it after the last pass. */
 gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
-/* Call after the first pass, with a grid. */
+/* Shape of the bundle. Call it after the first pass; needs a grid. */
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);
 /* Lengths of all streamlines with points, ascending, *n of them; NULL if they were not kept. Owned by `stats`. */
 const double *gls_bundle_stats_sorted(gls_bundle_stats *stats, size_t *n);

@@ -23,8 +23,8 @@ gls_status gls_density_write_grouped(const gls_density *density, const char *pat
                                      gls_output_group *group);
 /* Whether append() reads more than the ends of streamlines: for regions on the way, or for lengths. */
 bool gls_connectome_needs_points(const gls_connectome *connectome);
-/* names: of rows and columns, gls_connectome_size() of them; NULL: no header. missing: text for cells without a value.
- */
+/* Like gls_connectome_write(), with the file in `group`. names: gls_connectome_size() names of rows and columns; NULL:
+ * no header. missing: text for cells without a value. */
 gls_status gls_connectome_write_grouped(const gls_connectome *connectome, const char *path, bool overwrite,
                                         gls_output_group *group, const char *const *names, const char *missing);
 

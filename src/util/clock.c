@@ -59,7 +59,7 @@ static struct {
     size_t n, capacity;
     lane *lane;
     unsigned n_lanes;
-    unsigned run; /* number of starts of the timeline: a thread keeps its lane for one run only */
+    unsigned run; /* how often the timeline was started; a thread whose own_run differs needs a new lane */
     bool failed;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local unsigned own_lane, own_run;

@@ -31,7 +31,7 @@ typedef struct gls_output {
 typedef struct gls_output_group {
     size_t n, capacity;
     gls_output *output;
-    char *folder; /* that was made for them; NULL: none */
+    char *folder; /* folder that was made for the files; NULL: none */
 } gls_output_group;
 
 /* Checks that path may be written. GLS_ERR_OUTPUT if it is one of the other outputs (under any name; NULL entries are

@@ -31,7 +31,7 @@ struct gls_row_queue {
     pthread_mutex_t lock; /* guards busy and ends */
     pthread_cond_t changed;
     gls_status
-        status; /* result of the thread, with its message; done: streamlines of the buffer that the device has mapped */
+        status; /* result of the thread; message: its text; done: number of streamlines in the buffer that are mapped */
     char message[512];
     size_t done;
     gls_mapper_result mapped; /* the last run, whose rows are collected while the device works on the next */

@@ -167,7 +167,7 @@ static gls_status check_series(const estimation *s)
     size_t n = 0;
     gls_status status = gls_gradients_cluster(s->gradients, &shell, &n, NULL);
     if (!status && n < MIN_SHELLS)
-        gls_log(GLS_LOG_WARNING, "responses: %zu b-values only, which do not tell three tissues apart", n);
+        gls_log(GLS_LOG_WARNING, "responses: there are only %zu b-values, which cannot separate three tissues", n);
     free(shell);
     return status;
 }

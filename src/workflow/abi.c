@@ -1,5 +1,5 @@
-/* Describes structs, enumerators and options of the library at run time, so that bindings of other languages need no
- * offsets of their own. */
+/* Describes structs, enumerators and options of the library at run time, so that bindings for other languages need not
+ * keep a list of offsets. */
 #include <glslines/abi.h>
 
 #include <cJSON.h>

@@ -19,7 +19,7 @@
 #define MIN_RESPONSE_FA 0.6
 /* sqrt(3/2): maximum FA of a tensor, reached with eigenvalues of both signs. */
 #define HIGHEST_FA 1.2248
-/* First coefficients of FODs: the value of pure white matter, and the range in which the median of a brain lies. */
+/* First SH coefficient of FODs: its value in pure white matter, and the range in which its median in a brain lies. */
 #define USUAL_FOD 0.2821
 #define MIN_FOD 0.02
 #define MAX_FOD 1
@@ -50,7 +50,8 @@ static void advise_of_seed_mask(const gls_job_inputs *in)
             gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
 }
 
-/* Warns of a stop map in other units, such as 0 to 1000. A mask, whose values above 0 are all equal, is fine. */
+/* Warns of a stop map in other units than FA, such as 0 to 1000. Gives no warning for a mask, whose values above 0 are
+ * all equal. */
 static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
 {
     const float *value = in->stop_map->data;
@@ -69,8 +70,8 @@ static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
             gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
 }
 
-/* Warns of a stop map that is no number where streamlines go: it counts as 0 there, and ends them. Outside the brain
- * it may be NaN, as maps of MRtrix3 are. */
+/* Warns of a stop map that is NaN where streamlines go: NaN counts as 0 and ends them. Outside the brain NaN is usual,
+ * as in maps of MRtrix3. */
 static void advise_of_unknown(const gls_job_inputs *in, bool mask_given)
 {
     const float *mask = in->mask->data, *roi = in->roi ? in->roi->data : mask;

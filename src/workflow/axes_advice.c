@@ -1,7 +1,7 @@
-/* Warns if the directions of ODFs seem to lie along other axes than they are read with: of a mirrored gradient table,
- * or of harmonics in another basis, nothing else looks wrong. Along its own direction a fibre goes on in the next
- * voxels, and their directions agree with it; along mirrored directions they agree less. This is the fiber coherence
- * index of Schilling et al. 2019, Magn Reson Imaging 58:82, taken two voxels ahead. */
+/* Warns if the directions of ODFs seem to be read along wrong axes, as with a mirrored gradient table or with harmonics
+ * in another basis; no other check finds this fault. A fibre continues along its direction, so that the voxel ahead has
+ * a similar direction. Along wrong axes fewer voxels agree with the voxel ahead. This is the fiber coherence index of
+ * Schilling et al. 2019, Magn Reson Imaging 58:82, with a voxel two voxels ahead. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,15 @@
 #include "workflow/job.h"
 #include "workflow/run_params.h"
 
-/* Multiply-adds for the samples of one source: the voxels are those of the middle slices that this allows. */
+/* Number of multiply-adds to spend on sampling ODFs: only as many middle slices are sampled as this number allows. */
 #define MAX_WORK 1.5e9
-/* Voxels below which chance may favour wrong axes; crops of 700 voxels did. */
+/* Give no advice with fewer voxels, because chance may then favour wrong axes. This happened in crops of 700 voxels. */
 #define MIN_VOXELS 3000
-/* How many times as coherent other axes, or another basis, must be. Right ones of brains and of the phantom are at
- * least 1.07 times as coherent as each wrong one. */
+/* Warn if other axes, or another basis, are at least this many times as coherent. In brains and in the phantom the
+ * right axes are at least 1.07 times as coherent as any wrong ones. */
 #define MIN_GAIN 1.05
-/* Share of the voxels whose peak rises least above the mean; their directions are noise or crossings. */
+/* Share of voxels to leave out: those whose peak rises least above the mean of the ODF, because their directions are
+ * noise or crossings. */
 #define SHARE_LEFT_OUT 0.67
 #define VOXELS_AHEAD 2
 
@@ -28,8 +29,8 @@ typedef struct peak_field {
     const gls_sphere *sphere;
     int32_t first, n_slices;
     size_t plane;     /* voxels of a slice */
-    uint32_t *vertex; /* of the peak */
-    float *contrast;  /* of the peak above the mean of the ODF; 0: left out */
+    uint32_t *vertex; /* vertex of the peak of each voxel */
+    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
     size_t n;         /* voxels that are not left out */
 } peak_field;
 
@@ -104,7 +105,7 @@ static gls_status make_peaks(const gls_job_inputs *in, gls_sh_basis basis, const
     return status;
 }
 
-/* Index in the slices of the voxel that lies ahead of voxel c along a direction; -1: it lies outside. */
+/* Index of the voxel that lies `mm` ahead of voxel c along a direction; -1: it lies outside the sampled slices. */
 static ptrdiff_t voxel_ahead(const peak_field *f, const int32_t c[3], const double direction[3], double mm)
 {
     int32_t u[3];
@@ -116,7 +117,7 @@ static ptrdiff_t voxel_ahead(const peak_field *f, const int32_t c[3], const doub
     return (ptrdiff_t)(u[2] - f->first) * (ptrdiff_t)f->plane + (ptrdiff_t)u[1] * f->grid->dim[0] + u[0];
 }
 
-/* Axes along which directions are tried: axis[a] in place of a, mirrored where the sign is negative. */
+/* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
     int axis[3];
     double sign[3];

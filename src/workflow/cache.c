@@ -164,7 +164,8 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
         if (read)
             gls_log(GLS_LOG_INFO, "cache: %s is reused: inputs and parameters are the same", fit.image);
         else if (reason)
-            gls_log(GLS_LOG_WARNING, "cache: %s %s, and is left; fitted anew, and kept once you delete it", path,
+            gls_log(GLS_LOG_WARNING,
+                    "cache: %s %s, and is not used: the fit is made anew; delete the file to keep the new fit", path,
                     reason);
         else
             gls_log(GLS_LOG_DETAIL, "cache: %s is not there yet", fit.image);

@@ -26,10 +26,10 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
 
 /* Writes FOLDER/NAME to path and returns path. Writes "" (no file has this name) if size is too small. */
 char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
-/* Makes a folder and the folders above it if they do not exist. first becomes the first that was made, if it is empty
- * before; NULL: nobody asks. */
+/* Makes a folder and the folders above it if they do not exist. If first is the empty string, it gets the path of the
+ * topmost folder that was made, for gls_bids_remove_folders(). first may be NULL. */
 gls_status gls_bids_make_folders(const char *path, char first[1536]);
-/* Removes a folder and those above it down to first, the one that gls_bids_make_folders() gave, as far as they are
+/* Removes a folder and the folders above it, up to `first` from gls_bids_make_folders(); stops at a folder that is not
  * empty. */
 void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
@@ -162,8 +162,8 @@ void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit
 /* Reads a filter file of BIDS apps and adds the entities of its object dwi to filters, as KEY=VALUE. The caller frees
  * the texts, also after an error. GLS_ERR_INPUT: no such file, or unknown keys. */
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
-/* Whether a file that each run rewrites may be written: it does not exist, or is by glslines, which shows in `mark`
- * within its first 64 KiB. */
+/* Whether a file that each run rewrites may be written: it does not exist, or glslines wrote it, which the text `mark`
+ * within its first 64 KiB shows. */
 bool gls_dataset_owns(const char *path, const char *mark);
 /* GLS_ERR_OUTPUT names the file if gls_dataset_owns() is false. */
 gls_status gls_dataset_may_rewrite(const char *path, const char *mark);

@@ -55,7 +55,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* *inputs: hashes of everything that the matrix depends on. A text file of weights counts with its contents. */
+/* *inputs: hashes of everything that the matrix depends on; for a text file of weights, the hash of its contents. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -98,8 +98,9 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     return status;
 }
 
-/* Adds to the sidecar what later runs need. The sidecar gets its final name before the other files. If the process is
- * killed in between, files of this run and of the one before remain, and the sidecar describes both. */
+/* Adds to the sidecar the inputs and outputs by which later runs know this one. The sidecar gets its final name before
+ * the other files. If the process is killed in between, some files are still those of the run before; therefore the
+ * sidecar describes the old files, too. */
 static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
 {
     const char *const path[] = {m->matrix, m->nodes};

@@ -1,4 +1,5 @@
-/* Identity of a tracked series: options and inputs, as contents, and the outputs. By it a run knows what is done. */
+/* The identity of a tracked series: its options, hashes of the contents of its inputs, and its outputs. A later run
+ * compares identities to find out whether the series has been tracked already. */
 #include "workflow/dataset_parts.h"
 
 #include <inttypes.h>
@@ -132,7 +133,7 @@ static bool names_files(const gls_param *p, const cJSON *value)
     return texts && (p->role == GLS_ROLE_PATH || strcmp(p->name, "sample") == 0 || strcmp(p->name, "segment") == 0);
 }
 
-/* All parameters. If the model is AUTO, the parameters of both models that it may become. */
+/* All parameters. If the model is AUTO, the parameters of both models that AUTO may choose. */
 static cJSON *all_parameters(const gls_job_options *given)
 {
     cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
@@ -251,8 +252,8 @@ static bool is_filled(const cJSON *item)
     return item && !cJSON_IsNull(item);
 }
 
-/* Records the members of the sidecar of a shared image. Another unit may have written it with other texts, so that only
- * its members are compared. */
+/* Records the names of the members in the sidecar of a shared image. Another unit may write the same sidecar with other
+ * values, so later runs compare only the names. */
 static void note_members(cJSON *entry, const char *path)
 {
     cJSON *root = gls_json_read(path, MAX_SHARED), *keys = cJSON_AddArrayToObject(entry, "members");

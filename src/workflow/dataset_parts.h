@@ -26,9 +26,9 @@ gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const ch
 gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool shared);
 /* Like gls_dataset_note() for an output that is complete but does not have its final name yet. */
 gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output);
-/* Checks that the files of a list are unchanged in the folder. before: list of the files that they replace, or NULL.
- * *missing: there is no list, or a file is absent, or is still the one of `before`. GLS_ERR_OUTPUT: a file was replaced
- * or is damaged. */
+/* Checks that the files of a list are unchanged in the folder. before: the list of the files that these files replace,
+ * or NULL. *missing: set if there is no list, or if a file does not exist or is still the old file in `before`.
+ * GLS_ERR_OUTPUT: another program or run replaced a file, or the file is damaged. */
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
 /* Entry of a file in a list; NULL: none. */
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
@@ -58,12 +58,14 @@ void gls_dataset_unlock(const char *path, int fd);
 
 /* --- Which participants, sessions and series the options ask for. */
 
-/* Whether a folder PREFIX-LABEL is a participant, or a session, that the options ask for. */
+/* Whether a folder sub-LABEL is a participant that the options ask for. */
 bool gls_dataset_takes_participant(const gls_dataset_options *options, const char *folder);
+/* Whether a folder ses-LABEL is a session that the options ask for. */
 bool gls_dataset_takes_session(const gls_dataset_options *options, const char *folder);
-/* The label of a folder PREFIX-LABEL that the options ask for, but which is no valid label of BIDS. NULL: it is valid,
- * or is not asked for. */
+/* The label of a folder sub-LABEL if the options ask for this participant and the label is invalid in BIDS; else NULL.
+ */
 const char *gls_dataset_bad_participant(const gls_dataset_options *options, const char *folder);
+/* The label of a folder ses-LABEL if the options ask for this session and the label is invalid in BIDS; else NULL. */
 const char *gls_dataset_bad_session(const gls_dataset_options *options, const char *folder);
 /* Whether the options accept files without a session. */
 bool gls_dataset_takes_no_session(const gls_dataset_options *options);
@@ -83,14 +85,14 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *co
 /* Which existing files may be replaced by different ones. */
 typedef enum gls_dataset_replace {
     GLS_REPLACE_NONE,
-    GLS_REPLACE_OWN, /* those that belong to this tractogram only */
+    GLS_REPLACE_OWN, /* files that belong to this tractogram only */
     GLS_REPLACE_ALL
 } gls_dataset_replace;
 
 typedef struct gls_dataset_stage {
     const gls_dataset_options *options;
     const gls_dataset_unit *unit;
-    const gls_job_options *job;        /* as given; the files that it names are inputs */
+    const gls_job_options *job;        /* options as given; the files that they name are inputs */
     char folder[GLS_DATASET_MAX_PATH]; /* final folder of the files */
     char path[GLS_DATASET_MAX_PATH];   /* folder of staging, below that folder */
     char sidecar[512];                 /* file that is written last and gets its final name last */

@@ -272,7 +272,8 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     same = same && (tells(root, TABLE, before) || tells(root, TABLE_BEFORE, before));
     cJSON_Delete(root);
     if (same) return GLS_OK;
-    return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", table);
+    return gls_fail(GLS_ERR_OUTPUT,
+                    "%s: was not written by glslines bids, and is not replaced: move it to another place", table);
 }
 
 /* The sidecar gets its final name before the table. If the process is killed in between, the sidecar also describes the

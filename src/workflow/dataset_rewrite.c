@@ -30,7 +30,8 @@ bool gls_dataset_owns(const char *path, const char *mark)
 gls_status gls_dataset_may_rewrite(const char *path, const char *mark)
 {
     if (gls_dataset_owns(path, mark)) return GLS_OK;
-    return gls_fail(GLS_ERR_OUTPUT, "%s: was not written by glslines bids, and is left as it is; move it away", path);
+    return gls_fail(GLS_ERR_OUTPUT,
+                    "%s: was not written by glslines bids, and is not replaced: move it to another place", path);
 }
 
 gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,

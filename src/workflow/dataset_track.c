@@ -1,4 +1,5 @@
-/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether that was done before. */
+/* Tracks a series of a data set into a data set of derivatives: names the files, writes the sidecars, and finds out
+ * whether an earlier run has done this already. */
 #include "workflow/dataset.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static bool leave_stage(char *text, const char *folder)
     return any;
 }
 
-/* leave_stage() for all texts of a JSON value and of the values after it. */
+/* Calls leave_stage() for all texts in a JSON value and in its following siblings. */
 static void rename_stage(cJSON *item, const char *folder)
 {
     for (; item; item = item->next) {
@@ -319,7 +320,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     b->root = gls_json_read(sidecar, MAX_SIDECAR);
     const cJSON *done = cJSON_GetObjectItemCaseSensitive(b->root, DONE);
     if (!cJSON_IsObject(done))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and tells of no run of glslines bids; --force tracks anew",
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but records no run of glslines bids; --force tracks anew",
                         sidecar);
     gls_status status = gls_dataset_compare(identity, done, tractogram);
     if (!status)

@@ -95,7 +95,8 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
     return NULL;
 }
 
-/* For the model, a row that holds for every getter comes first. */
+/* The row that gives the default of a parameter with these options. For the model this is the row for all getters if
+ * its value is the model in use. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
@@ -306,7 +307,7 @@ void gls_defaults_log(const gls_job_options *o)
     }
 }
 
-/* Groups getters by value, in the order of the first getter of each value. */
+/* Lists each value once, with all getters that have it; values are in the order of their first getters. */
 void gls_default_text(const char *name, char *text, size_t size)
 {
     char value[GLS_DG_COUNT][64];

@@ -24,8 +24,8 @@ void gls_checked_finish(gls_checked *memory);
 /* Adds the result for one mapping of a variant to the file and keeps all other results. */
 void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping);
 
-/* Name of a variant in the file: getter and order of the model, such as "boot4" or "boot8". Orders above 4 count as 8.
- * Getters whose kernels do not depend on the order have no number. */
+/* Writes the name of a variant in the file to name[size]: the getter and the order of the model, such as "boot4" or
+ * "boot8". Orders above 4 count as 8. If the kernels of a getter do not depend on the order, the name has no number. */
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
 /* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
@@ -46,7 +46,7 @@ extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
  * under any rounding, and the position of the last such point in mm of world space. */
 typedef struct gls_known_line {
     uint16_t seed;
-    int16_t n[2]; /* 0: nothing is certain; negative: the half ends at that point */
+    int16_t n[2]; /* number of certain points of each half; 0: none; negative: -n points, and the half ends there */
     float end[2][3];
 } gls_known_line;
 /* All streamlines of a variant, in the order of seeds. */
@@ -84,14 +84,12 @@ typedef struct gls_known_comparison {
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
-/* Index of the point at which a streamline of a seed began. n if there is none. */
+/* Index of the point of a streamline that is its seed, among n points; n: no point is the seed. */
 size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);
-/* Number of halves, of seeds below `seeds`, about which something is certain. */
+/* Number of known halves of the seeds with indices below `seeds` that have at least one certain point. */
 size_t gls_known_halves(const gls_known_scene *scene, uint64_t seeds);
-/* Whether enough halves agree. The known points hold under every rounding that was tried, so hardly any may differ. */
+/* Whether `same` of `halves` known halves are enough agreement. The known points stayed the same under every rounding
+ * that was tried, so few halves may differ. */
 bool gls_known_fits(size_t same, size_t halves);
-
-/* --- The first run on an unknown renderer tracks the known scene in the mapping that it would use. The result is kept.
- */
 
 #endif

@@ -21,8 +21,9 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 
-/* Devices and failed drivers, as lines of text and as JSON. From malloc; NULL: out of memory. */
+/* Lists n devices, and the drivers that failed, as lines of text. From malloc; NULL: out of memory. */
 char *gls_devices_text(const gls_device_info *list, size_t n);
+/* Lists the same as JSON. From malloc; NULL: out of memory. */
 char *gls_devices_json(const gls_device_info *list, size_t n);
 
 /* --- Diagnosis for a machine on which no device, or an unexpected one, is found. */
@@ -33,8 +34,9 @@ struct cJSON;
 void gls_doctor_finding(void *user, bool usable, const char *line);
 /* Adds to the report: what the system has, which devices glslines was tested on, what is missing and how to fix it. */
 void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices);
-/* The report as text: what was looked for, and everything else. From malloc; NULL: out of memory. */
+/* The part of the report that says where devices were searched, as text. From malloc; NULL: out of memory. */
 char *gls_doctor_search_text(const struct cJSON *report);
+/* The rest of the report as text. From malloc; NULL: out of memory. */
 char *gls_doctor_text(const struct cJSON *report);
 
 #endif

@@ -25,7 +25,7 @@ static cJSON *findings(cJSON *report, const char *section)
     return list ? list : cJSON_AddArrayToObject(report, section);
 }
 
-/* NEUTRAL: neither good nor a fault. */
+/* Whether a finding is a fault (MISSING), is as it should be (FINE), or is neither (NEUTRAL). */
 typedef enum state { MISSING, FINE, NEUTRAL } state;
 static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
 
@@ -43,7 +43,7 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
     cJSON_AddItemToArray(findings(report, section), item);
 }
 
-/* What was seen. Advice may need several facts. */
+/* Facts about the system that were found. Some advice depends on several of them. */
 typedef struct facts {
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */

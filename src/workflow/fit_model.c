@@ -69,7 +69,8 @@ static gls_status choose_shell(gls_model *m)
     return GLS_OK;
 }
 
-/* Bootstrap and q-ball fit take a series with its table. Without a choice of a shell there is one already. */
+/* Makes the subset because bootstrap and q-ball fit read a series whose volumes are those of the table. If the model
+ * uses all volumes, the series itself is such a series, and nothing is made. */
 gls_status gls_series_model_subset(gls_model *m)
 {
     if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
@@ -94,7 +95,9 @@ static gls_status read_directions(gls_model *m, const char *name)
     return GLS_OK;
 }
 
-/* Chooses the model by the data: all tissues, and where that cannot be, deconvolution of one shell. */
+/* Chooses the model by the data: multi-tissue deconvolution or, if the data do not allow it, deconvolution of one
+ * shell.
+ */
 static gls_status choose_kind(gls_model *m)
 {
     const gls_gradients *g = m->series->gradients;
@@ -116,8 +119,8 @@ static gls_status choose_kind(gls_model *m)
     return status;
 }
 
-/* Unless an order is asked for, lowers the order to that of a response from a file or of several tissues, or to what
- * the directions determine. */
+/* If the user asks for no order, lowers the default order to the order of the response (from a file, or of several
+ * tissues), or to the largest order that the directions determine. */
 static void choose_order(gls_model *m)
 {
     const gls_response *response = m->has_response ? &m->response : NULL;
@@ -191,7 +194,7 @@ gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *
     return status;
 }
 
-/* A number of voxels that the user gave may be small. */
+/* Options for the estimate of a response. If the user gives a number of voxels, a small number is accepted. */
 static gls_response_options response_options(const gls_model_options *o)
 {
     gls_response_options options = gls_response_options_default();
@@ -307,7 +310,8 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     return key;
 }
 
-/* GLS_ERR_INPUT if a fit is nowhere finite, or is far beyond what a response can make of a signal. */
+/* GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that belongs to
+ * the signal can give. */
 static gls_status check_fit(const gls_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

@@ -30,10 +30,10 @@ typedef struct gls_tissues {
 /* "wm", "gm" or "csf". */
 const char *gls_tissue_name(int kind);
 
-/* *shells: number of shells of b-values on a grid, as in diffusion spectrum imaging; 0: they are no grid, or have no
- * shell of three volumes. */
+/* Finds out whether the b-values lie on a grid, as in diffusion spectrum imaging. *shells: their number of weighted
+ * shells if they do; 0: they do not, or no shell has three volumes. */
 gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
-/* Reads the responses that are given. Without responses, chooses the tissues by the number of shells. */
+/* Reads the responses that the options name. Without responses, chooses the tissues by the number of shells. */
 gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
 /* Estimates the responses unless they are given. direction: n directions of the constraint along the scanner axes;
  * NULL: the default. */
@@ -46,8 +46,9 @@ gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises the images in place if the options ask for it and the mask is large enough. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
-/* Add the responses to the key of a cached fit, and to the sidecar. */
+/* Adds the responses to the key of a cached fit. */
 void gls_tissues_add_key(cJSON *key, const gls_tissues *tissues);
+/* Adds the responses, and the result of the normalisation, to a sidecar. */
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
 /* Frees responses and images, except the image of white matter, which belongs to the model. */
 void gls_tissues_finish(gls_tissues *tissues);
@@ -62,14 +63,14 @@ typedef struct gls_model {
     double bval;             /* b-value of the shell in use, s/mm2, rounded; 0: all volumes */
     gls_gradients *selected; /* table of b = 0 and the shell; NULL: the table of the series */
     size_t *volume;          /* positions of these volumes in the series */
-    gls_image *subset;       /* these volumes as a series; NULL: not made */
+    gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     gls_response response;
     gls_sphere *constraint; /* of csd, if not the default: a built-in sphere, */
     double (*direction)[3]; /* or n_directions directions along the scanner axes */
     size_t n_directions;
-    gls_tissues tissues;   /* of msmt */
-    gls_qball *qball;      /* of opdt and csa */
+    gls_tissues tissues;   /* msmt: tissues with their responses and images */
+    gls_qball *qball;      /* opdt and csa: the q-ball model */
     gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
     bool sh_kept, fa_kept; /* read from the cache */
     bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */
@@ -94,9 +95,11 @@ gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const c
 /* Frees everything that the model owns. The series and the options are borrowed. */
 void gls_series_model_finish(gls_model *model);
 
-/* Series and table of the volumes in use, and their number. The number is known before the series is read. */
+/* The volumes that the model uses, as a series. Borrowed. */
 const gls_image *gls_series_model_dwi(const gls_model *model);
+/* The gradient table of the volumes that the model uses. Borrowed. */
 const gls_gradients *gls_series_model_gradients(const gls_model *model);
+/* Number of volumes that the model uses. Known after gls_series_model_init(). */
 size_t gls_series_model_volumes(const gls_model *model);
 /* Adds model, shell and response to a sidecar. */
 void gls_series_model_describe(cJSON *root, const gls_model *model);
@@ -110,8 +113,9 @@ gls_status gls_fit_cache_init(const char *directory);
 
 /* Key of a fit: the contents (not the names) of data, gradient table and mask. NULL: out of memory. */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask);
-/* Add entries to the key. Numbers become text, so that equal keys are equal byte for byte. */
+/* Adds a number to the key, as text, so that equal keys are equal byte for byte. */
 void gls_fit_cache_key_number(cJSON *key, const char *name, double value);
+/* Adds a hash of these bytes to the key. */
 void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size_t bytes);
 
 /* Path of a fit with this key. extension: "nii" or "json". From malloc; NULL: out of memory. */

@@ -44,10 +44,10 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 
 #define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
 
-/* In an ODF the first coefficient, which is the integral, is positive, or it and all others are small. The norm of the
- * coefficients of degree l is at most sqrt(2 l + 1) times the first one, as for a single direction. Twice this is
- * accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. Gives the share of the voxels
- * that are not 0 in which this does not hold. NAN: no such voxels. */
+/* Returns the share of voxels, among those that are not 0, whose values cannot be SH coefficients of an ODF; NAN: all
+ * voxels are 0. In an ODF the first coefficient, which is the integral, is positive unless all coefficients are small,
+ * and the norm of the coefficients of degree l is at most sqrt(2 l + 1) times the first one, the value for a single
+ * direction. Twice this limit is accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
@@ -73,9 +73,9 @@ static double share_unlike(const gls_image *sh)
 
 /* Counts of voxels by the signs of their values. */
 typedef struct image_signs {
-    uint64_t there;    /* voxels with a value that is a number and not 0 */
-    uint64_t full;     /* those of them without a 0 */
-    uint64_t positive; /* those of them in which all volumes are above 0 */
+    uint64_t there;    /* number of voxels that have a finite value other than 0 */
+    uint64_t full;     /* number of voxels in which no volume is 0 */
+    uint64_t positive; /* number of voxels in which all volumes are above 0 */
 } image_signs;
 
 static image_signs look_at_signs(const gls_image *image)
@@ -118,8 +118,8 @@ static bool looks_like_tensor(const gls_image *image)
     return diagonal == 3;
 }
 
-/* What an image without a negative value may be, in which SH coefficients or vectors have both signs. NULL: it has
- * them. */
+/* SH coefficients and vectors have both signs. If nine voxels of ten have only positive values, returns what kind of
+ * image this may be instead; NULL: nothing is suspected. */
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;

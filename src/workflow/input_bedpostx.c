@@ -13,9 +13,8 @@
 #include "workflow/weight_files.h"
 
 #define MAX_FIBRES 8
-#define SMALLEST                                                                                         \
-    1e-6f /* a fraction of 0 is stored as this: its fibre has a direction, which a half may still follow \
-           */
+#define SMALLEST \
+    1e-6f /* stored in place of a fraction of 0, so that the fibre keeps its direction, which a half may follow */
 
 /* A folder while it is read. */
 typedef struct samples {
@@ -26,7 +25,8 @@ typedef struct samples {
     char *first; /* the file that others are compared with */
 } samples;
 
-/* Name of the file of one quantity (th, ph, f) of a fibre, 1 ..; with the suffix that exists, else .nii.gz. */
+/* Path of the file of one quantity (th, ph or f) of a fibre, counted from 1, with the suffix of the file that exists,
+ * else .nii.gz. From malloc. */
 static char *name_of(const samples *s, const char *what, int fibre)
 {
     static const char *const suffix[] = {".nii.gz", ".nii", ".img.gz", ".img"};
@@ -88,7 +88,8 @@ static gls_status read_file(samples *s, const gls_image *mask, const char *path,
                     (*image)->n_volumes, s->first, s->n);
 }
 
-/* Requires finite values inside the mask, between 0 and 1 for fractions (a little more, as compressed files have). */
+/* GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, between 0 and 1. A small excess is
+ * accepted, because compressed files have it. */
 static gls_status check_values(const gls_image *image, const gls_image *mask, const char *path, bool fraction)
 {
     const size_t n = gls_grid_voxels(&image->grid), nx = (size_t)image->grid.dim[0], ny = (size_t)image->grid.dim[1];
@@ -103,7 +104,7 @@ static gls_status check_values(const gls_image *image, const gls_image *mask, co
     return GLS_OK;
 }
 
-/* Warns if most values inside the mask are beyond a whole turn in radians. */
+/* Warns if most angles inside the mask are larger than a whole turn in radians, as angles in degrees are. */
 static void doubt_angles(const gls_image *image, const gls_image *mask, const char *path)
 {
     const size_t n = gls_grid_voxels(&image->grid);

@@ -22,8 +22,8 @@
 #include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
 
-/* The phantom must be asked for, so that an empty list of files in a script does not give a tractogram of the phantom.
- */
+/* Fails unless files are given or the phantom is asked for. It is not the default, so that an empty list of files in a
+ * script does not give a tractogram of the phantom. */
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
@@ -134,7 +134,8 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* Once the seeds are made: restricts them to the shard, and computes the identity for shards and the journal. */
+/* Restricts the seeds to those of the shard, and computes the identity for shards and for the journal. Call it after
+ * the seeds are made. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
@@ -252,7 +253,7 @@ gls_status gls_job_fit(gls_job *job)
     return status;
 }
 
-/* What track_step() reports progress to, and from. */
+/* The monitor to which track_step() reports, and the tracker whose progress it reports. */
 typedef struct watcher {
     const gls_monitor *monitor;
     const gls_tracker *tracker;

@@ -43,7 +43,7 @@ struct gls_job {
                               none */
     gls_run_sinks sinks;
     gls_device_set devices;
-    const gls_device_info *device; /* of the first device */
+    const gls_device_info *device; /* properties of the first device */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_job_result result;
     uint64_t memory_bytes; /* upper bound of host memory that the run needs */
@@ -87,7 +87,7 @@ typedef struct gls_job_file {
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
 /* Checks that each output can be written and is not an input. */
 gls_status gls_job_check_outputs(gls_job *job);
-/* The same check for a file that is made from the outputs and lies beside them, such as a picture. */
+/* Checks that a file can be written that is made from the outputs and lies beside them, such as a picture. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
 /* Makes the writer of the tractogram. */
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
@@ -164,7 +164,7 @@ gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *gro
 /* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
  */
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar);
-/* Text of the sidecar, from malloc. NULL: out of memory. */
+/* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
 
 #endif

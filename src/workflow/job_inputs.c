@@ -247,7 +247,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
     odf.clip = true;
-    /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
+    /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
     if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
@@ -326,7 +326,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
         inside += in;
     }
     char fitted[32], all[32];
-    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those that --fa-threshold %g leaves",
+    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those above --fa-threshold %g",
             gls_format_count(inside, fitted, sizeof fitted), gls_format_count(input->mask_voxels, all, sizeof all),
             options->track.stop_threshold);
     if (inside > 0) return GLS_OK;

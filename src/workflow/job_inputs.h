@@ -43,7 +43,7 @@ enum {
 typedef struct gls_job_inputs {
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
-    gls_series series;        /* empty if --sh, --odf or --peaks take its place */
+    gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
     bool mask_made, roi_made; /* computed, not read from a file */
     gls_image *odf_image;     /* from --sh, --odf, --peaks or --bedpostx */
@@ -52,7 +52,7 @@ typedef struct gls_job_inputs {
     gls_image *stop_map;
     bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
     bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
-    gls_image *fa;        /* FA fitted for that; NULL: none */
+    gls_image *fa;        /* FA that was fitted because of wants_fa; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
     const gls_grid *grid; /* grid of all images */
@@ -124,9 +124,12 @@ gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* Checks that need only the options. */
 gls_status gls_anatomy_check(const gls_job_options *options);
-/* Read tissue, seeds and regions. Call them in this order once grid, mask and seed mask are known. */
+/* Call the three functions below in this order, once grid, mask and seed mask are known. */
+/* Reads the tissue image or the maps of tissue that the options name. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
+/* Makes the seeds from the seed mask, a file or another source that the options name. */
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
+/* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
 /* GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such mask. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);

@@ -14,13 +14,13 @@
 
 #define MB UINT64_C(1000000)
 
-/* Program with its libraries, and driver with its compiler: largest measured values. The compiler of a software
- * renderer is the larger one. */
+/* Memory of the program with its libraries and of the driver with its compiler: the largest values that were measured,
+ * with a GPU and with a software renderer, whose compiler takes more. */
 #define PROGRAM_BYTES (64 * MB)
 #define PROGRAM_BYTES_SOFTWARE (112 * MB)
 
 typedef struct figures {
-    uint64_t images;  /* maximum of the fit and of tracking */
+    uint64_t images;  /* the larger one of the image memory of the fit and of tracking */
     uint64_t kept;    /* images kept while tracking */
     uint64_t program; /* program and driver */
     uint64_t batches; /* arrays in host memory */
@@ -106,7 +106,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
     if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
 }
 
-/* The error for a limit that even the smallest batches exceed. */
+/* Fails with the figures, because even the smallest batches exceed the limit. */
 static gls_status too_small(const gls_job *job, const figures *f)
 {
     char host[32], images[32], batches[32], device[32];

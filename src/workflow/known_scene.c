@@ -11,10 +11,10 @@
 
 enum { N_SEEDS = 48 };
 
-/* mm. Directions are vertices of a sphere or come from random numbers. Different rounding of drivers hardly moves a
- * point until another direction is chosen. */
+/* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
+ * random numbers, so that rounding hardly moves a point until it makes a driver choose another direction. */
 #define TOLERANCE 0.005f
-/* At most one half in this many may differ. */
+/* At most one in this many halves may differ from the known ones. */
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
@@ -127,7 +127,8 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
     return n;
 }
 
-/* Half 0 goes backward from the seed, half 1 forward. */
+/* Whether a half of a streamline agrees with the known one. half: 0, backward from the seed, or 1, forward. seed: index
+ * of the seed among the n points. */
 static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
 {
     size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
@@ -135,7 +136,7 @@ static bool near_half(const gls_known_line *line, int half, const float (*point)
     return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
 }
 
-/* Streamlines arrive in the order of seeds, then of directions. */
+/* Compares each streamline with the next known one; both are in the order of seeds, then of directions. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
 {
     gls_known_comparison *c = comparison;

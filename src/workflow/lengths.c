@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* 65 m; a longer streamline counts as this long in the median */
+/* Number of bins of 1 / GLS_LENGTH_PARTS mm, together 65 m. For the median a longer streamline counts as this long. */
 #define MAX_BINS ((size_t)1 << 26)
 #define GRAIN 256
 

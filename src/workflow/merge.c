@@ -71,7 +71,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;
     gls_map_run run = {.known = false};
-    bool several = false; /* several sidecars of different runs name the map, so that its run is unknown */
+    bool several = false; /* sidecars of different runs name the map; its run is then unknown */
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
@@ -185,7 +185,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
     gls_status status = read_name(paths[0], &p.first);
     if (status) return status;
     if (n > p.first.count)
-        return gls_fail(GLS_ERR_INPUT, "%s: one of %u parts, but %zu were given", paths[0], p.first.count, n);
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, but %zu files were given", paths[0], p.first.count, n);
     p.path = calloc(p.first.count, sizeof *p.path);
     if (!p.path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
@@ -238,10 +238,12 @@ static gls_status read_map(const char *path, count_map *m)
     m->n = gls_grid_voxels(&m->header.grid);
     m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
     status = gls_stream_open(path, &stream);
-    if (!status && gls_stream_bound(stream) < m->n_bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is cut off", path);
+    if (!status && gls_stream_bound(stream) < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
     if (!status && !(m->bytes = malloc(m->n_bytes))) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     if (!status) status = gls_stream_read(stream, m->bytes, m->n_bytes, &got);
-    if (!status && got < m->n_bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is cut off", path);
+    if (!status && got < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
     gls_stream_close(stream);
     return status;
 }
@@ -376,7 +378,7 @@ static gls_status name_sidecar(merge_run *run)
     return status;
 }
 
-/* Merged maps get no sidecar. */
+/* Names the inputs and the outputs of the merge. Merged maps get no sidecar. */
 static gls_status name_files(merge_run *run)
 {
     const gls_merge_options *o = run->options;
@@ -390,7 +392,8 @@ static gls_status name_files(merge_run *run)
     return status || maps ? status : name_sidecar(run);
 }
 
-/* Compares sidecars first, because they give clearer messages than the shards. */
+/* Reads and compares the sidecars of the shards. This comes before the shards are read, because a difference between
+ * sidecars gives a clearer message. */
 static gls_status read_sidecars(merge_run *run)
 {
     bool warned = false;
@@ -419,7 +422,9 @@ static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
     return status;
 }
 
-/* Opens the sidecar before the work, so that a name that cannot be written is reported early. */
+/* Merges and writes all files or none. Opens the sidecar first, so that a name that cannot be written is reported
+ * early.
+ */
 static gls_status write_results(merge_run *run)
 {
     const gls_merge_options *o = run->options;

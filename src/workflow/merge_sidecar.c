@@ -41,7 +41,8 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
                         shard->path, shard->sidecar, strerror(errno));
     shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without sidecars",
+                        shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
     if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
@@ -74,7 +75,7 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
-/* key NULL: no entry differs. */
+/* GLS_ERR_INPUT with the entry `key` in which the sidecars of two shards differ. key NULL: no entry differs, GLS_OK. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *part_a, const cJSON *part_b)
 {
@@ -205,7 +206,8 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Mean and extremes of measured lengths follow from those of the shards. The median does not, and is left out. */
+/* Computes mean and extremes of measured lengths from those of the shards. Removes the median, which they do not
+ * determine. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double smallest = INFINITY, largest = 0;
@@ -349,7 +351,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace_uint(output, "bytes", output_bytes);
 }
 
-/* A merged run writes only the tractogram. */
+/* Records the tractogram as the only output, because a merge writes no other results. */
 static gls_status set_outputs(cJSON *root, const gls_output *output)
 {
     cJSON *outputs = cJSON_CreateObject();
@@ -404,10 +406,10 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
     cJSON_Delete(printed);
     cJSON_Delete(root);
     if (!ok)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
-            shards[0].sidecar);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: the counts in this sidecar and the others do not match the shards; --sidecar none merges "
+                        "without sidecars",
+                        shards[0].sidecar);
     if (!status && !*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) return GLS_OK;
     free(*text);

@@ -92,7 +92,7 @@ static gls_status make_source(const methods_run *run, const gls_model *model, co
                               gls_odf_source **source)
 {
     gls_odf_options options = gls_odf_options_default();
-    /* The curves of parallel transport look beyond the stop map, so ODFs there must be 0. */
+    /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
     if (gls_getter_has(job->track.dg, GLS_FOR_PTT)) {
         options.stop_map = run->fa;
         options.stop_threshold = job->track.stop_threshold;

@@ -182,7 +182,7 @@ static char *reason_against(const gls_job *job, const cJSON *root)
     else if (other)
         length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
     else if (changed)
-        length = asprintf(&reason, "%s: is not the file that %s tells of", changed, job->sidecar);
+        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->sidecar);
     return length < 0 ? strdup("out of memory") : reason;
 }
 
@@ -200,7 +200,7 @@ gls_status gls_job_find_done(gls_job *job)
         status = gls_job_check_outputs(job);
     else
         status = gls_fail(GLS_ERR_OUTPUT, "%s; --force tracks anew", reason ? reason : "the sidecar has no counts");
-    if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by such a run before, nothing to do", job->output);
+    if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
     free(reason);
     cJSON_Delete(root);
     return status;

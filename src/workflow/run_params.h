@@ -57,31 +57,36 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */
 gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
 
-/* Default options of a model; axes of its SH coefficients by sh_frame. */
+/* Default options of a model. */
 gls_model_options gls_model_options_default(gls_model_kind model);
+/* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* Name of the option that gives the directions in place of a model: "sh", "odf" or "peaks". NULL: none is given. */
 const char *gls_directions_option(const gls_job_options *options);
 /* First file of --act or of the tissue maps. NULL: none is given. */
 const char *gls_tissue_file(const gls_job_options *options);
-/* What the direction getter needs. gls_along_peaks(): peaks, from files or from ODFs. gls_needs_odf(): ODFs, from a
- * file or from a model, even if only to find peaks. gls_needs_series(): the series on the device. gls_fits_model(): a
- * fit. */
+/* Whether the direction getter follows peaks, from files or from ODFs. */
 bool gls_along_peaks(const gls_job_options *options);
+/* Whether the run needs ODFs, from a file or from a model, even if only to find peaks in them. */
 bool gls_needs_odf(const gls_job_options *options);
+/* Whether the direction getter reads the diffusion series on the device. */
 bool gls_needs_series(const gls_job_options *options);
+/* Whether the run fits a model. */
 bool gls_fits_model(const gls_job_options *options);
+/* Name of a rule of CSD in options and sidecars. */
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* The value of csd_directions if it names a file; NULL otherwise. */
 const char *gls_csd_directions_file(const gls_model_options *options);
 #define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"
-/* Names of values in options and sidecars, such as "tournier07". */
+/* Name of a basis in options and sidecars, such as "tournier07". */
 const char *gls_basis_name(gls_sh_basis basis);
+/* Name of a model in options and sidecars, such as "csd". */
 const char *gls_model_name(gls_model_kind model);
 /* sh_order, or the default order of the model if sh_order is 0. */
 int gls_model_order(const gls_model_options *options);
 /* Whether the model is fitted on a device. */
 bool gls_fit_on_device(const gls_model_options *options);
+/* Name of a direction getter, as --dg takes it. */
 const char *gls_getter_name(gls_direction_getter dg);
 /* Checks that the ranges of single options cannot express. */
 gls_status gls_model_options_check(const gls_model_options *options);
@@ -114,8 +119,9 @@ cJSON *gls_defaults_changed(const gls_job_options *options);
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether the default is the choice of the model or of the getter. */
 bool gls_default_is_of_method(const gls_default *held);
-/* Why the run has its model, or its getter: the reason in the row. NULL: the run has a value of its own. */
+/* The reason, from the row of the default, why the run has its model. NULL: the model is not the default. */
 const char *gls_default_model_reason(const gls_job_options *options);
+/* The reason why the run has its direction getter. NULL: the getter is not the default. */
 const char *gls_default_getter_reason(const gls_job_options *options);
 /* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
  * details. */

@@ -102,7 +102,7 @@ static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg,
     gls_checked_name(dg, sh_order, name, sizeof name);
     while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
     if (v == GLS_KNOWN_VARIANTS)
-        return GLS_OK; /* no streamlines are known: closest, or seedtest, which makes no step */
+        return GLS_OK; /* this getter has no known streamlines: closest, or seedtest, which makes no step */
     *mapping = gls_checked_mapping(info, dg, sh_order);
     if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
     status = find_mapping(device, v, mapping);

@@ -130,7 +130,7 @@ gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_
     char *other = status ? NULL : other_output(path, own, n_own);
     if (other)
         status =
-            gls_fail(GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output",
+            gls_fail(GLS_ERR_OUTPUT, "%s: is the sidecar of %s, so that it stays: choose another name for the output",
                      path, other);
     free(other);
     return status;
@@ -175,8 +175,8 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     if (!name || !version || strcmp(name, "glslines") != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
     if (atoi(version) > atoi(gls_version()))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
-                        gls_version());
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: was written by glslines %s, which is newer than this version, %s",
+                        path, version, gls_version());
     return GLS_OK;
 }
 

@@ -73,8 +73,9 @@ cJSON *gls_json_read(const char *path, size_t max_bytes);
  * never returned. */
 const cJSON *gls_json_members(const cJSON *object);
 
-/* Add the members "software" and "command_line", and the member "warnings". */
+/* Adds the members "software" and "command_line". */
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
+/* Adds the member "warnings". */
 void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
 /* Adds an input file with its size and hash. Adds nothing if the file has no path. */
 void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);

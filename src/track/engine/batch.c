@@ -58,7 +58,7 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
     const gls_engine *t = c->engine;
     const uint64_t n_points = result->offset[result->n];
     gls_status status = gls_batch_result_reserve(result, t->plan.batch_lines, t->plan.output_points);
-    gls_log(GLS_LOG_DEBUG, "all points come: too many belong to streamlines that are left to the host");
+    gls_log(GLS_LOG_DEBUG, "all points are sent to the host, because too many streamlines are left to it");
     c->points = GLS_POINTS_ALL;
     result->visited.ends_alone = false;
     return !status ? gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * sizeof *result->point, result->point)

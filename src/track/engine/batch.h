@@ -39,8 +39,8 @@ typedef struct gls_batch_host {
     void *user;
     /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
     gls_status (*poll)(void *user);
-    /* Lends an empty result for streamlines of seeds from `seed` on. Sets *result to NULL if the run has no sink. Sets
-     * *gave_way if the batch must end here because no worker tracks an earlier seed that is due. */
+    /* Lends an empty result for streamlines of seeds from `seed` on; *result is NULL if the run has no sink. *gave_way:
+     * no result was lent and the batch must end, because an earlier seed is due that no worker tracks. */
     gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
     /* Returns a result that take() lent, unused. */
     void (*drop)(void *user, gls_batch_result *result);
@@ -70,11 +70,11 @@ typedef union gls_upload {
 
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
 typedef struct gls_round {
-    bool any;
+    bool any; /* false: there is no round, and the other members mean nothing */
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
     unsigned buffer_set; /* index of the engine's buffers that the round uses */
-    double begun;
+    double begun;        /* time at which the host queued the round on the device, s */
 } gls_round;
 
 /* Finished seeds whose points are still on their way from the device. */
@@ -83,7 +83,7 @@ typedef struct gls_pending {
     uint64_t end;      /* all seeds before this one are finished */
     uint64_t n_points; /* points that pass 3 sends to the host */
     uint32_t n_placed;
-    bool is_last;             /* these are the last seeds of their batch */
+    bool is_last;             /* the seeds are the last ones of their batch */
     gls_batch_result *result; /* NULL: the run has no sink */
     gls_batch_result *points; /* where the points go: result, scratch, or NULL for nowhere */
     bool is_visited;          /* the counts of visited voxels come from the device, too */
@@ -93,7 +93,7 @@ typedef struct gls_pending {
 typedef enum gls_batch_points {
     GLS_POINTS_ALL,
     GLS_POINTS_ENDS,   /* first and last point of each streamline */
-    GLS_POINTS_COUNTED /* as GLS_POINTS_ENDS, and all points of streamlines whose voxels the host must count */
+    GLS_POINTS_COUNTED /* first and last points, and all points of streamlines whose voxels the host must count */
 } gls_batch_points;
 
 typedef struct gls_batch {
@@ -105,7 +105,7 @@ typedef struct gls_batch {
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
     gls_seed_batch seed_batch[GLS_SEED_BATCHES];
-    unsigned buffer_set; /* for the next round */
+    unsigned buffer_set; /* index of the engine's buffers for the next round */
     double last_end;     /* time at which the end of the previous round was seen, s */
     gls_pending pending;
     uint64_t first, end;    /* seeds of the range that gls_batch_run() tracks */
@@ -120,7 +120,7 @@ typedef struct gls_batch {
     uint32_t *work;         /* staged plans: host copy of the work buffer's first arrays; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
-    gls_outcomes outcomes;    /* of the current round */
+    gls_outcomes outcomes;    /* outcomes of the current round */
     gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
     gls_retries retries;
     uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
@@ -149,11 +149,10 @@ gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t 
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 
-/* gls_gather_begin() starts packing n_placed streamlines out of n_items half-streamlines. With n_points > 0 it also
- * starts to transfer the first n_points points; then gls_gather_end() waits for the points and stores them in
- * result->point. */
+/* Starts packing n_placed streamlines out of n_items half-streamlines. With n_points > 0, also starts to transfer the
+ * first n_points points; call gls_gather_end() for them. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
-/* result must have room for the n_points points. */
+/* Waits for the points of gls_gather_begin() and stores them in result->point, which must have room for them. */
 gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 
 /* --- From the initial directions of seeds to streamlines: which seeds may start streamlines, and in which sense. */
@@ -163,6 +162,7 @@ gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 #define SEED_ONE_SIDED 0x80000000u
 #define SEED_NOT_ADMITTED 0x40000000u
 
+/* The word of a seed of the batch with its number of directions and the flags above. */
 static inline uint32_t gls_lines_word(const gls_batch *batch, uint32_t seed)
 {
     return batch->direction[seed * (size_t)gls_direction_words(&batch->engine->params) + DIRECTIONS_COUNT];
@@ -195,14 +195,15 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 /* Pass 1: finds the directions of seeds first .. first + n - 1, whose positions are in batch->seed, and stores them in
  * batch->direction. */
 gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
-/* Pass 1 in two steps, so that the device can get more work between them. */
+/* Pass 1 in two steps, so that the device can get more work between them. This step starts to find the directions of
+ * the seed batch that begins with seed `first`. */
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
 /* Waits for pass 1 and validates what it found. GLS_ERR_DEVICE if the device left garbage. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
 /* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
  * half-streamline. */
 gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
-/* Pass 2 in two steps. */
+/* Pass 2 in two steps, so that the host can work between them. This step starts the tracking. */
 gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
 /* Waits for pass 2. */
 gls_status gls_pass_track_end(gls_batch *batch);

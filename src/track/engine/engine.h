@@ -66,7 +66,7 @@ typedef struct gls_engine {
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
     double seconds_upload, seconds_compile;
-    double iteration_cost; /* cost of drawing a direction; 1: as the search for the peaks of a seed */
+    double iteration_cost; /* cost of drawing a direction, as a multiple of the search for the peaks of a seed */
     uint32_t halvings;     /* how often batches were halved because memory was short */
     bool owns_device;      /* the engine opened this device after the old context was lost */
     bool complete;
@@ -74,12 +74,15 @@ typedef struct gls_engine {
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;
-/* The three steps of gls_engine_create(). begin: everything that does not depend on values of the input. fill: the
- * values of the fields, for n engines at once; *failed gets the index of the engine that failed, or SIZE_MAX if no
- * device is at fault. complete: buffers, with smaller batches if memory is short, and kernels. */
+/* gls_engine_create() consists of three steps. First step: makes everything that does not depend on values of the
+ * input.
+ */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                             gls_engine **engine);
+/* Second step: fills the fields of n engines at once. *failed: index of the engine that failed; SIZE_MAX: no device is
+ * at fault. */
 gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
+/* Third step: creates the buffers, with smaller batches if memory is short, and loads the kernels. */
 gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
 /* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
@@ -92,8 +95,8 @@ gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_tim
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 
-/* Points of a block of the pool that an invocation packs: on a CPU the whole block, whose record it then reads once; on
- * a GPU one, so that invocations side by side read and write side by side. */
+/* Number of points that an invocation of pass 3 packs: on a CPU renderer a whole block of the pool, so that the record
+ * of the block is read once; on a GPU one point, so that neighbouring invocations access neighbouring memory. */
 static inline uint32_t gls_gather_run(const gls_device_info *device)
 {
     return device->software ? POOL_BLOCK : 1;

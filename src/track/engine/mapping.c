@@ -81,7 +81,8 @@ static const gls_mapping_kind subgroup = {
 
 /* --- A work group for each streamline. */
 
-/* As wide as the hardware's subgroup where the width is known, so that lanes need not wait for each other. */
+/* Invocations of a streamline: as many as the hardware's subgroup has, if its width is known, so that they need not
+ * wait for each other. */
 static uint32_t lanes_of_group(const gls_device_info *limits)
 {
     return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;

@@ -2,7 +2,7 @@
  */
 #include "track/engine/schedule.h"
 
-/* Ten bits for each axis. Voxels beyond the last all count as the last. */
+/* A Morton code has ten bits for each axis. Voxel coordinates above LAST_VOXEL count as LAST_VOXEL. */
 #define LAST_VOXEL 1023
 #define DIGITS 1024
 

@@ -21,7 +21,8 @@ typedef struct gls_track_stats {
     uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
     gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
 } gls_track_stats;
-/* max_steps: of a streamline. parts: see gls_track_stats.each. GLS_ERR_MEMORY. */
+/* Sets all counts to 0 and allocates the histograms. max_steps: largest number of steps of a streamline. parts: see
+ * gls_track_stats.each. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
 /* Adds `from` to `stats` and sets `from` to 0. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
@@ -39,7 +40,7 @@ typedef struct gls_outcome {
     uint32_t backward, forward; /* kept points of each half, without the seed */
     uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */
     uint32_t points;            /* stored points, including the seed */
-    uint32_t met;               /* one bit for each region visited */
+    uint32_t met;               /* bits, as of gls_regions_at(), of the regions that the streamline met */
     uint16_t retries;           /* how often the streamline was tracked again */
     uint8_t verdict;            /* a gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and of the forward half */

@@ -282,7 +282,8 @@ void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
     for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
 }
 
-/* Does what half_start() in glsl/kernel/half.glsl does. */
+/* Fills the list with n half-streamlines at their start, as half_start() in glsl/kernel/half.glsl does if pass 2 is
+ * one kernel. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
     bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;

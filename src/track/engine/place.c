@@ -87,7 +87,7 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
     return !t->plan.guide.kind->includes(&t->guide, seed, half, &o->met);
 }
 
-/* Decides about the finished streamline i of a round of n_lines. */
+/* Judges the finished streamline i of a round of n_lines: sets the verdict, kept points and ends in *o. */
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;

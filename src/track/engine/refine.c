@@ -71,9 +71,8 @@ static double distance(const refined *r, const double a[3], const double b[3])
     return sqrt(square);
 }
 
-/* Moves an end to the border of grey matter. Returns by how many mm the streamline becomes shorter, at least 0:
- * measured along the curve an end may become slightly longer, which is ignored, as no streamline exceeds the maximum.
- */
+/* Moves an end to the border of grey matter. Returns by how many mm the streamline becomes shorter. Along a curved step
+ * it may become slightly longer; the function then returns 0, so that no streamline exceeds the maximum length. */
 static double crop(refined *r, bool last)
 {
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;

@@ -26,7 +26,7 @@ typedef struct gls_pace {
     uint32_t first;          /* items of the first dispatch; 0: gls_pace_rule.first */
     uint32_t least;          /* the device is no faster with fewer items; 0: gls_pace_rule.least */
     double wanted;           /* wanted duration of a dispatch, s; 0: gls_pace_rule.wanted */
-    double seconds_per_item; /* of the fastest dispatch so far */
+    double seconds_per_item; /* time for each item in the fastest dispatch so far, s */
     double longest;          /* duration of the longest dispatch so far, s */
 } gls_pace;
 
@@ -34,7 +34,8 @@ typedef struct gls_pace {
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted);
 /* Call after a dispatch of `items` items that took `seconds`. */
 void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
-/* As gls_pace_note(), if `seconds` is only a lower bound of the duration. Only too long a time changes the limit. */
+/* Call this instead of gls_pace_note() if `seconds` is only a lower bound of the duration. It changes the limit only if
+ * this time is already too long. */
 void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
 /* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);

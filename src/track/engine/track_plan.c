@@ -168,8 +168,8 @@ uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
     return piece < most ? (uint32_t)piece : most;
 }
 
-/* A buffer that the host writes is free again when the next round has begun. The pool, which only the device writes, is
- * free when its round has been packed. */
+/* A copy that the host fills or reads stays in use until the round after its own has begun, so there are three copies.
+ * The pool, which only the device uses, is free once its round is packed, so there are two copies. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
 {
     if (!plan->in_flight) return 1;

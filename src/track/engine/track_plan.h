@@ -29,7 +29,8 @@ typedef struct gls_mapping_kind {
     gls_status (*check)(const gls_device_info *limits);
     /* Invocations of a streamline. */
     uint32_t (*lanes)(const gls_device_info *limits);
-    /* The work group for n_streamlines: fewer if the device's limits demand it; some mappings give more. */
+    /* The work group for n_streamlines streamlines. It holds fewer if the device's limits demand it, and more in some
+     * mappings. */
     gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
     /* Largest number of streamlines of a group for each one that was asked for. */
     uint32_t (*slots_each)(const gls_device_info *limits);
@@ -62,15 +63,17 @@ typedef struct gls_track_plan {
     bool split;                        /* staged, and an iteration is two kernels */
     uint32_t iterations;               /* staged: directions drawn in a dispatch */
     uint32_t coefficients;             /* split: words that the first kernel leaves to the second */
-    uint32_t host_arrays; /* arrays of the work buffer that the host writes, one word for each slot and array */
-    uint32_t work_arrays; /* all arrays of the work buffer; 0 unless staged */
+    uint32_t
+        host_arrays; /* staged: number of arrays of the work buffer that the host writes; each has one word a slot */
+    uint32_t work_arrays; /* number of all arrays of the work buffer; 0 unless staged */
     int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool in_flight;       /* a round begins before the previous one has ended, see batch.h */
     bool ordered;         /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;
 
-/* params and input must have been checked. GLS_ERR_UNSUPPORTED if one seed's streamlines exceed the device's limits. */
+/* Computes the plan for a device with these limits. params and input must have been checked. GLS_ERR_UNSUPPORTED: the
+ * device cannot run the mapping, or the streamlines of one seed exceed its limits. */
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan);
 
@@ -121,8 +124,9 @@ typedef enum gls_track_fetch {
 /* Successive rounds of pass 2 use the copies of a buffer in rotation: the host fills the next while one is in use and
  * the previous is packed. gls_track_buffer_copies() gives the number of copies, which divides GLS_TRACK_BUFFER_SETS. */
 #define GLS_TRACK_BUFFER_SETS 6
-/* Number of copies of a buffer, and of a fetch: more than 1 only with rounds in flight. */
+/* Number of copies of a buffer; more than 1 only with rounds in flight. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer);
+/* Number of copies of a fetch; more than 1 only with rounds in flight. */
 unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch);
 /* bytes[i]: host memory that the device can write, for each copy; 0 without rounds in flight. Returns the sum over all
  * copies. */

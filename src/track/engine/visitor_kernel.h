@@ -26,11 +26,12 @@ void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid
                         bool in_flight);
 /* Destroys what the visitor has. */
 void gls_visitor_finish(gls_visitor *visitor);
-/* The kernel and its parameters. Bindings: 0 gls_placed_record, 1 points, 2 words, see visit.comp. room: number of
- * points that the words can hold for streamlines left to the host; 0: send no points. */
+/* Loads the kernel. Its bindings are 0 gls_placed_record, 1 points, 2 words, see glsl/kernel/visit.comp. */
 gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel);
+/* Parameters of the kernel. room: number of points that the words can hold for streamlines left to the host; 0: send no
+ * points. */
 gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room);
-/* Words of binding 2 for these arguments. */
+/* Number of words that binding 2 needs for these arguments. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room);
 /* Number of points to reserve for streamlines of n_lines lines that are left to the host. */
 uint32_t gls_visitor_capacity(uint32_t n_lines);

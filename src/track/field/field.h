@@ -98,7 +98,8 @@ extern const gls_field_kind gls_field_cells;
 /* Makes the plan for n directions. smaller: 0, or what shrink() returned. Returns false if the device has no room; then
  * use textures. */
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
-/* As gls_cells_plan(), with the least memory: slower than pairs, but often half of what textures take. */
+/* Like gls_cells_plan(), but plans the form of cells that takes the least memory: a value is stored once, not together
+ * with its neighbour. Kernels read this form more slowly. It often takes half of the memory of textures. */
 bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
 /* Fills place[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
  * memory ran out. */

@@ -139,7 +139,7 @@ static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, con
     return status;
 }
 
-/* --- The matrices as rows of source, for one invocation for each streamline. */
+/* --- The matrices as generated shader source, for kernels with one invocation for each streamline. */
 
 static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
@@ -173,7 +173,8 @@ static void append_block(gls_text *out, const gls_qball *qball, size_t first)
     gls_text_puts(out, "END\n");
 }
 
-/* Rows of a bootstrap sample: for each block of measurements draw residuals, add the hat fit, apply the model, fit. */
+/* Writes the source that makes a bootstrap sample: for each block of measurements it draws residuals, adds them to the
+ * fitted signal, applies the model, and fits. */
 static void boot_rows_resample(gls_text *out, const gls_qball *qball)
 {
     static const char component[] = "xyzw";

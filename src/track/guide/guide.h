@@ -23,7 +23,7 @@ typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* words of memory of a half: 0 at its start, kept between dispatches */
-    uint64_t bytes;      /* of its textures */
+    uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
     uint32_t side;       /* regions: texels along each axis of their texture */
     /* Indices of words of memory, where used. Regions: bits met, the next region in order, and for each include region

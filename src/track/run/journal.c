@@ -157,10 +157,11 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
                         j->path);
     if (known && strcmp(j->head.identity, identity) == 0) return GLS_OK;
     if (known && !anew)
-        return gls_fail(GLS_ERR_OUTPUT,
-                        "%s: is of a run with other inputs, options or another version; remove it, or --force begins "
-                        "anew",
-                        j->path);
+        return gls_fail(
+            GLS_ERR_OUTPUT,
+            "%s: belongs to a run with other inputs, options or another version; remove it, or --force begins "
+            "anew",
+            j->path);
     return begin(j, identity, origin);
 }
 

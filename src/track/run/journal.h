@@ -52,7 +52,7 @@ typedef struct gls_track_extras {
                       * left to the host; other streamlines may come with one or two points. Not with a journal. */
 } gls_track_extras;
 
-/* As gls_tracker_run(), with extras. */
+/* Like gls_tracker_run(), with the additional parameters in *extras. */
 gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                      const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
                                      gls_track_result *result);

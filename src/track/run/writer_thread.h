@@ -34,6 +34,7 @@ typedef struct gls_queue {
 
 /* Begins with the seeds first .. end - 1. Call gls_queue_finish() at the end. */
 void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
+/* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
 /* Takes the first free range, at most `limit` seeds. If no range is free, waits for ranges in work, which may come
@@ -41,8 +42,9 @@ void gls_queue_finish(gls_queue *queue);
 bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_seed_range *range);
 /* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty. */
 void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
-/* Both take the lock. */
+/* Whether the run must stop: it failed, was cancelled, or has all wanted streamlines. Takes the lock. */
 bool gls_queue_is_stopped(gls_queue *queue);
+/* Whether the wanted number of streamlines is reached, so that no more seeds are needed. Takes the lock. */
 bool gls_queue_is_satisfied(gls_queue *queue);
 /* Whether all seeds were tracked. */
 bool gls_queue_is_done(gls_queue *queue);

@@ -42,19 +42,20 @@ void gls_define_finish(gls_define_list *list);
 /* Formats a GLSL float literal, with a point or an exponent in any locale. Returns text. */
 const char *gls_glsl_float(double value, char text[40]);
 
-/* --- Rows of source for kernels of one invocation for each streamline: numbers of a sphere as calls of macros that the
- * kernel defines. */
+/* --- Generated shader source for kernels with one invocation for each streamline. Each row calls a macro that the
+ * kernel defines; its arguments are numbers of a sphere. */
 
-/* The ODF of order sh_order on the sphere; uses reflection orbits where the sphere has them. GLS_ERR_MEMORY. */
+/* Appends rows that compute the ODF of order sh_order on the sphere; uses reflection orbits where the sphere has them.
+ * GLS_ERR_MEMORY. */
 gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order);
-/* TERM(class, j) for every coefficient j. class: pp, mp, pm or mm, the signs of its basis function under x -> -x and
- * y -> -y. */
+/* Appends a row TERM(class, j) for every coefficient j. class: pp, mp, pm or mm, the signs of its basis function under
+ * x -> -x and y -> -y. */
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
-/* Local maxima, in words of 32 vertices. */
+/* Appends rows that find local maxima, in words of 32 vertices. */
 void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);
-/* CONE(word) and VERTEX(v, bit) for all vertices in order. */
+/* Appends rows CONE(word) and VERTEX(v, bit) for all vertices in order. */
 void gls_rows_vertices(gls_text *out, const gls_sphere *sphere);
-/* AXIS(x, y, z) for each vertex; LAST_AXIS for the last. */
+/* Appends a row AXIS(x, y, z) for each vertex, LAST_AXIS(x, y, z) for the last one. */
 void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
 
 /* --- The model buffer of kernels: tables one after the other; the offset of each is a definition. */

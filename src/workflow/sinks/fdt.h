@@ -4,23 +4,25 @@
 
 #include "workflow/sinks/sinks.h"
 
-/* A grid in which points are looked up, each in the voxel next to it. */
+/* A grid in which points are looked up: each point belongs to the voxel with the nearest centre. */
 typedef struct gls_fdt_grid {
     int32_t dim[3];
     double to_voxel[3][4];
 } gls_fdt_grid;
 
+/* Prepares the lookup of points in this grid. */
 void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid);
 /* Index of the voxel of a point in world mm; -1: outside. */
 int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3]);
 
-/* A half of a streamline: its points from the seed on, which is the first of either half. */
+/* A half of a streamline: its points from the seed to one end. The seed is the first point of both halves. */
 typedef struct gls_fdt_half {
     const float (*seed)[3];
-    ptrdiff_t sense; /* of the points after the seed: 1 or -1 */
+    ptrdiff_t sense; /* index step from a point to the next one after the seed: 1 or -1 */
     size_t n;        /* 0: the half does not count */
 } gls_fdt_half;
 
+/* Point k of a half, world mm; k = 0 is the seed. */
 static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
 {
     return half->seed[(ptrdiff_t)k * half->sense];

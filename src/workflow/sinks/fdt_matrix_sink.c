@@ -16,7 +16,7 @@
 typedef struct locations {
     gls_grid grid;
     gls_fdt_grid at;
-    uint32_t *number; /* of each voxel, from 1; 0: not in the mask */
+    uint32_t *number; /* number of each voxel, from 1; 0: not in the mask */
     uint32_t n;
 } locations;
 
@@ -32,7 +32,7 @@ static gls_status number_voxels(const gls_image *mask, const char *name, locatio
     return l->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
 }
 
-/* Number of the location of a point, from 1; 0: none. */
+/* Number, from 1, of the mask voxel in which a point lies; 0: the point is not in the mask. */
 static uint32_t location_of(const locations *l, const float point[3])
 {
     const int64_t voxel = gls_fdt_voxel(&l->at, point);
@@ -86,8 +86,8 @@ typedef struct matrix_state {
     sparse sum;
     bool by_length;
     double step;
-    /* Of the streamline at hand: the locations that it has met, and for each location whether it has, as the number of
-     * the streamline, and its length. */
+    /* State of the streamline that is being counted, number `line`. met: the n_met voxels that it has met. For each
+     * voxel: last: number of the last streamline that met it; length: its distance along that streamline, mm. */
     uint32_t *met, n_met;
     uint64_t *last, line;
     double *length;
@@ -100,7 +100,7 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes a location with a length, of several the smallest. */
+/* Notes that the streamline meets a voxel at this length. Of several lengths for a voxel the smallest is kept. */
 static void note(matrix_state *t, uint32_t location, double length)
 {
     if (t->last[location] != t->line) {
@@ -112,8 +112,9 @@ static void note(matrix_state *t, uint32_t location, double length)
     }
 }
 
-/* Matrix 1: of the seed, and each seed voxel that is met. The length is that of the point before; of the first point 1
- * in the first half, a step in the second. */
+/* Matrix 1: adds to the row of the seed voxel and the column of each other seed voxel that the streamline meets. As in
+ * probtrackx2, the length of point k is k - 1 steps; that of the first point is 1 in the first half, a step in the
+ * second. */
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
     const uint32_t own = location_of(&t->seeds, *half[0].seed);
@@ -129,7 +130,8 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
-/* Matrix 2: of the seed, and each voxel of the target. The length is a step for each voxel that this half has met. */
+/* Matrix 2: adds to the row of the seed voxel and the column of each target voxel that the streamline meets. As
+ * probtrackx2 does, the length is the step size times the number of target voxels that this half has met so far. */
 static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
 {
     const uint32_t own = location_of(&t->seeds, *half[0].seed);
@@ -153,8 +155,9 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Matrix 3: each pair of voxels of the target that the streamline meets, the seed apart. Lengths of the second half are
- * negative; of those in a voxel the smallest counts. */
+/* Matrix 3: adds to each pair of target voxels that the streamline meets, without its seed point. Lengths along the
+ * second half are negative, so that differences are distances along the streamline; for a voxel that is met several
+ * times, the smallest length counts. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
     bool added = true;
@@ -217,7 +220,7 @@ static gls_status append3(void *user, const gls_streamlines *s)
     return append(user, s, add_pairs);
 }
 
-/* Numbers the voxels of rows and columns. */
+/* Numbers the voxels of the seed mask and of the target, which become rows and columns. */
 static gls_status number_all(gls_run_sink *sink, const gls_job *job)
 {
     matrix_state *t = sink->state;
@@ -312,7 +315,7 @@ MATRIX_KIND(fdt_matrix1);
 MATRIX_KIND(fdt_matrix2);
 MATRIX_KIND(fdt_matrix3);
 
-/* --- Files beside a matrix, in its folder: the matrix's name without .dot behind a word. */
+/* --- Files beside a matrix, in its folder. Their names are a word and the name of the matrix without .dot. */
 
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 {
@@ -341,7 +344,7 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
     return sink->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-/* Writes x, y, z, 1 and the number from 0 of each voxel of the rows, or of the columns. */
+/* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
 static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
     const matrix_state *t = gls_sink_find(job, matrix_of(sink->kind))->state;
@@ -357,7 +360,7 @@ static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_grou
     return write_text(sink, job, group, &text);
 }
 
-/* Writes an image of the number of the column of each voxel, from 1. */
+/* Writes an image whose voxels hold the number of their column, counted from 1. */
 static gls_status write_lookup(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
     const matrix_state *t = gls_sink_find(job, &gls_fdt_matrix2_kind)->state;

@@ -50,7 +50,7 @@ static bool meets_another(const gls_fdt_rois *rois, uint32_t own, const gls_fdt_
     return false;
 }
 
-/* The point next to the seed. */
+/* Index of the point of streamline i that is nearest to its seed. */
 static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 {
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
@@ -98,10 +98,11 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_job *job)
 
 typedef struct network_state {
     gls_fdt_rois rois;
-    double *sum;      /* n x n, row by row: of the seed */
-    uint64_t *length; /* of the streamline at hand: steps to each region in a half; 0: not met */
-    double *of_line;  /* sum over its halves */
-    uint8_t *times;   /* halves that met a region */
+    double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
+    uint64_t
+        *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
+    double *of_line; /* for each region: sum of these lengths, mm, over both halves */
+    uint8_t *times;  /* for each region: number of halves that meet it */
     bool by_length;
     double step;
 } network_state;

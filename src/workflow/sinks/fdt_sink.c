@@ -9,8 +9,8 @@
 #include "workflow/job.h"
 #include "workflow/sinks/fdt.h"
 
-/* --- Maps: voxels of the points of streamlines, each once a streamline. A path of one point, of a single half, is in
- * no voxel. */
+/* --- Maps: each voxel counts a streamline once, however many of its points lie there. A streamline counts nowhere if
+ * its seed is the only point in the halves that count. */
 
 typedef struct visit {
     uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
@@ -38,7 +38,7 @@ static gls_status take_map(gls_run_sink *sink, gls_job *job)
     return status ? status : gls_sink_writes(sink, job, path);
 }
 
-/* Notes the voxels of a half that the streamline at hand has not visited yet. */
+/* Notes the voxels of a half that the current streamline has not visited yet. */
 static void follow(map_state *m, const gls_fdt_half *half)
 {
     for (size_t k = 0; k < half->n; k++) {
@@ -77,7 +77,7 @@ static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *g
     return GLS_OK;
 }
 
-/* Writes whole numbers as int32 if they have room there. */
+/* Writes the map: counts as int32, or as float64 if one is too large for int32; lengths as float32. */
 static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
     const map_state *m = sink->state;

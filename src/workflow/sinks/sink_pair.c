@@ -16,7 +16,7 @@ typedef struct pair {
     pthread_cond_t changed;
     const gls_streamlines *due; /* batch for the second sink; NULL: the thread waits */
     bool closing;
-    gls_status status; /* of the second sink */
+    gls_status status; /* status of the second sink */
     char message[GLS_MESSAGE_BYTES];
 } pair;
 

@@ -51,8 +51,8 @@ GLS_SINK_KINDS(GLS_SINK_DECLARE)
 /* One result of one run. */
 typedef struct gls_run_sink {
     const struct gls_sink_kind *kind;
-    bool wanted;                      /* the options ask for this result */
-    char *output;                     /* its file; NULL: the result goes into the tractogram or into another result */
+    bool wanted;  /* the options ask for this result */
+    char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
     char *input[GLS_SINK_MAX_INPUTS]; /* paths that the sink reads; owned */
     size_t n_inputs;
     const gls_bundles *bundles; /* rules that the sink has read; their files are inputs, too; NULL: none */
@@ -100,9 +100,10 @@ typedef struct gls_sink_kind {
 
 /* --- For kinds. */
 
-/* Name an input, or the output. text: an option's value of which `length` characters count; \: and \, in it stand for
- * the characters : and , of a name. gls_sink_writes() adds the part of a shard to the name. */
+/* Adds an input of the sink. text: the value of an option, of which the first `length` characters are the name; in it
+ * \: stands for a colon and \, for a comma. */
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
+/* Names the output of the sink, with the same escapes. In a shard, adds its part to the name. */
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text);
 /* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
@@ -137,8 +138,8 @@ void gls_sinks_finish(gls_job *job);
 
 /* --- Weights of --weights, for sinks that use them. */
 
-/* Passes the ends of all streamlines with their weights (column GLS_DPS_WEIGHTS) to a connectome. Call it after the
- * last streamline. weights: the sink from gls_sink_find(job, &gls_weights_kind). */
+/* Passes the two ends of each streamline, with its weight in the column GLS_DPS_WEIGHTS, to a connectome. Call it after
+ * the last streamline. weights: the sink from gls_sink_find(job, &gls_weights_kind). */
 gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_connectome *connectome);
 
 #endif

@@ -228,7 +228,7 @@ static void discard(void *user)
     free(a);
 }
 
-/* Checks that the file has no values left. */
+/* GLS_ERR_INPUT if the file has values for further streamlines. */
 static gls_status finish(void *user)
 {
     adder *a = user;

@@ -144,7 +144,7 @@ const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
     return gls_tractogram_reader_info(s->first);
 }
 
-/* Passes on the kept columns, in the same order for every file, and a group for each file. */
+/* State of the filter that passes on the kept columns, in the same order for every file, and a group for each file. */
 typedef struct marker {
     const gls_tract_sources *sources;
     const gls_sink *next;

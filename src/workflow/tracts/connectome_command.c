@@ -303,8 +303,8 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Warns of labels without voxels between labels that have some, which means that the parcellation was cut or moved.
- * Schemes with scattered numbers have more such labels than real ones; no warning then. */
+/* Warns of labels without voxels whose neighbouring numbers have voxels, which means that the parcellation was cut or
+ * moved. Gives no warning if more labels lack voxels than have them, as in schemes with scattered numbers. */
 static void warn_of_absent(const connecting *c)
 {
     const int32_t *label;

@@ -255,7 +255,8 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     return status;
 }
 
-/* Adds the filters that select. The sets of --unique are made again for each pass. */
+/* Puts the filters that select streamlines in front of *sink. Each pass over the file calls this once and so gets a
+ * new, empty set for --unique. */
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;

@@ -149,7 +149,8 @@ static gls_status read_images(profiling *p, const char *const *path)
     return status;
 }
 
-/* Groups that `glslines segment` made already have a direction. */
+/* Makes a bundle for each group of the tractogram. Streamlines of groups by `glslines segment` already run in one
+ * direction and are not turned again. */
 static gls_status create_from_groups(profiling *p, const gls_tractogram_info *info, const gls_bundles_options *options)
 {
     const char **name = calloc(info->n_groups, sizeof *name);
@@ -208,7 +209,7 @@ static gls_status collect(profiling *p)
     return status ? status : gls_bundles_complete(p->bundles);
 }
 
-/* Warns of an image without values along the bundles: it is of another space, or empty there. */
+/* Warns of an image that has no value along any bundle, because it lies in another space or is empty there. */
 static gls_status look_for_overlap(const profiling *p, size_t image)
 {
     const gls_grid *grid = &p->image[image]->grid;

@@ -18,8 +18,8 @@ gls_status gls_bundle_files_check(const char *each)
     return GLS_OK;
 }
 
-/* Values of entities in names of BIDS contain neither "_" nor "-". After a "-" in the pattern these characters of the
- * bundle's name are left out, as pyAFQ does. */
+/* Makes the name of a bundle's file from the pattern. If {} follows a "-", the bundle's name is a value of a BIDS
+ * entity, which may contain neither "_" nor "-"; these characters are then left out, as pyAFQ does. From malloc. */
 static char *name_file(const char *each, const char *bundle)
 {
     gls_text path = {0};

@@ -18,7 +18,8 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
     "irregularity_end", "mean_curvature"};
 
-/* Lengths that are kept for the median: of all rows together, and at least for each row. */
+/* Number of lengths that are kept for exact medians: MAX_KEPT are shared by all rows, but each row keeps at least
+ * MIN_KEPT. */
 #define MAX_KEPT ((size_t)1 << 20)
 #define MIN_KEPT ((size_t)1 << 14)
 #define MAX_BINS 1e7
@@ -26,9 +27,9 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
 /* The whole file, or one of its groups. */
 typedef struct row {
     gls_bundle_stats *stats;
-    bool again; /* lengths need another pass */
+    bool again; /* the lengths must be read in another pass */
     /* for --histogram */
-    double width; /* width of its bins, mm; 0: not known before the first pass */
+    double width; /* width of the bins, mm; 0 before the first pass, which determines it */
     size_t n_bins, capacity;
     uint64_t *bin;
 } row;
@@ -37,7 +38,7 @@ typedef struct stats {
     gls_tract_run *run;
     const gls_stats_cli *o;
     gls_tract_text table, histogram, dump;
-    /* of one file */
+    /* the file that is being measured */
     const char *path;
     double width; /* width of bins, mm */
     gls_tract_weights weights;

@@ -140,7 +140,7 @@ void gls_tract_orient_finish(gls_tract_orient *orient);
 typedef struct gls_tract_output {
     const char *path;
     const gls_grid *grid;            /* NULL: the format needs no grid */
-    const gls_tractogram_info *info; /* of the input: its header and columns */
+    const gls_tractogram_info *info; /* header and columns of the input */
     const char *fields;              /* "all" or NULL, "none", or names separated by commas */
     const char *added[72];           /* names of additional columns, NULL-terminated */
     bool half_precision;

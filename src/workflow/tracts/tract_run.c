@@ -274,7 +274,7 @@ void gls_tract_text_end_row(gls_tract_text *text)
     text->begun = false;
 }
 
-/* number: a separator and a value */
+/* Appends a number; `number` begins with a separator, which is left out at the start of a line. */
 static void append_number(gls_tract_text *text, const char *number)
 {
     const size_t skipped = text->begun ? 0 : 1;

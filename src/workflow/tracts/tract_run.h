@@ -34,12 +34,14 @@ typedef struct gls_tract_run {
 
 /* Begins a run. Takes ownership of root, the contents of the sidecar. Call gls_tract_run_finish() in any case. */
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, struct cJSON *root);
-/* gls_run_reads(), and an entry in the sidecar. */
+/* Calls gls_run_reads(), and lists the input in the sidecar. */
 gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
-/* gls_run_writes(), and an entry in the sidecar. The first output names the sidecar. */
+/* Calls gls_run_writes(), and lists the output in the sidecar. The name of the sidecar follows from the first output.
+ */
 gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
-/* Add only the entry in the sidecar. */
+/* Lists an input in the sidecar without a call of gls_run_reads(). */
 void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
+/* Lists an output in the sidecar without a call of gls_run_writes(). */
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 /* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
@@ -54,7 +56,7 @@ gls_status gls_tract_run_commit(gls_tract_run *run);
 /* Frees the run and discards outputs that were not committed. */
 void gls_tract_run_finish(gls_tract_run *run);
 
-/* gls_bundles_read(); adds the files that the table names to the inputs. */
+/* Calls gls_bundles_read(), and adds the files that the table of rules names to the inputs of the run. */
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
                                   gls_bundles **bundles);
 
@@ -71,7 +73,8 @@ gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow
 gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader);
 /* Appends all streamlines that are left in a reader. */
 gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink);
-/* gls_tract_append(), then finishes the sink; aborts the sink after a failure. reader NULL: appends nothing. */
+/* Calls gls_tract_append(), then finishes the sink; aborts the sink after a failure. reader NULL: appends nothing.
+ * status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
 gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
 
 /* A text file that is written line by line in the group of a run. */

@@ -48,6 +48,8 @@ typedef struct gls_weights_cli {
 } gls_weights_cli;
 #undef ROW
 
+/* Each function below runs one command. options: the command's gls_..._cli. file: its n arguments, in the order of the
+ * comment. Texts to print are left in run->printed. */
 /* file: inputs, and the output last. */
 gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
@@ -82,6 +84,7 @@ gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *director
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS SH */
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options of `glslines weights`. */
 gls_weights_cli gls_weights_cli_default(void);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct tsf {
     char stamp[GLS_TCK_STAMP]; /* timestamp of the TCK file; empty: the timestamp of a TCK file that is written with the
                                   same streamlines */
     const char *column;
-    uint32_t component; /* of the column */
+    uint32_t component; /* which component of the column is written */
     uint64_t count, points, not_finite;
 } tsf;
 

@@ -90,7 +90,7 @@ static void set_options(weighting *w)
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
     w->model.device_bytes = o->device_memory * 1000000;
-    /* two chunks in flight take a quarter */
+    /* limit chunks so that the two that are on their way take a quarter of the device's memory */
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
@@ -103,7 +103,8 @@ static bool is_text(const char *path)
     return dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".csv") == 0);
 }
 
-/* The tractogram is input and output. Its own sidecar stays; NAME_weights.json describes this run. */
+/* Names the outputs if the tractogram is both input and output. Its own sidecar stays; NAME_weights.json describes this
+ * run. */
 static gls_status name_in_place(const weighting *w)
 {
     gls_run *files = &w->run->files;
@@ -153,7 +154,8 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
                     "lines between their points",
                     step, range->sum / (double)range->n);
         else
-            gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
+            gls_log(GLS_LOG_INFO,
+                    "step: %.4g mm, the largest in the tractogram, because its header does not state the step", step);
     }
     return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
@@ -234,7 +236,7 @@ static double area_of(const weighting *w)
     return gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
 }
 
-/* From malloc. NULL: out of memory. */
+/* Returns the n weights as cross-sections in mm2, see area_of(). From malloc; NULL: out of memory. */
 static float *scale_weights(const weighting *w, const float *value, uint64_t n)
 {
     float *to = malloc(n * sizeof *to);
