@@ -163,8 +163,8 @@ class Folder:
 
 
 #: options that take a file of numbers
-_TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm", "scale_file",
-           "seeds", "transform", "weights")
+_TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm",
+           "scale_file", "seeds", "transform", "weights")
 
 
 def _is_pair(value: Any) -> bool:

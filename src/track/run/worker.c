@@ -251,10 +251,10 @@ static uint64_t range_limit(gls_worker *w)
     pthread_mutex_lock(&w->run->queue.lock);
     uint64_t seeds = r->seeds, got = r->streamlines;
     pthread_mutex_unlock(&w->run->queue.lock);
-    double limit = seeds == 0 ? (double)wanted
+    const double share = 1.0 / (double)w->run->n_workers;
+    double limit = seeds == 0 ? share * (double)wanted
                    : got == 0 ? (double)batch
-                              : 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
-    limit /= (double)w->run->n_workers;
+                              : share * 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
     if (limit < FEW_SEEDS) limit = FEW_SEEDS;
     return limit < (double)most ? (uint64_t)limit : most;
 }
