@@ -74,8 +74,8 @@ typedef struct gls_sink_kind {
     const char *role; /* key of the output in the sidecar: the name of its option, with _ for - */
     size_t size;      /* size of its state */
     /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
-     * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the tractogram
-     * are known. */
+     * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
+     * tractogram are known. */
     gls_status (*take)(gls_run_sink *sink, gls_job *job);
     /* Reads rules. The grid of the run is known. */
     gls_status (*prepare)(gls_run_sink *sink, gls_job *job);
