@@ -82,7 +82,16 @@ static void set_defaults(void *values)
     o->jobs = 1;
 }
 
-/* Rejects options of `track` that bids sets itself. */
+/* The file of all series that the value of a row names; each series would overwrite that of the one before. NULL: none,
+ * as where a :FILE may be left out and is. */
+static const char *file_of_all(const gls_param *p, const gls_job_options *track)
+{
+    if (p->owner != GLS_OF_JOB || p->role != GLS_ROLE_OUTPUT || p->kind != GLS_KIND_STRING) return NULL;
+    const char *value = *(const char *const *)((const char *)track + p->offset);
+    return !value || (strstr(p->metavar, "[:FILE]") && !gls_names_first(value, ':')) ? NULL : value;
+}
+
+/* Rejects options of `track` that bids sets itself, and those that write one file of all series. */
 static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
     static const char *const chosen[] = {
@@ -91,16 +100,13 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
-    /* each series would overwrite the file of the one before */
-    static const char *const files[] = {"density", "dec", "connectome", "profile", "output-seeds"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (cmd_options_given(arguments, files[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: is one file for all series: make it of each tractogram", files[i]);
-    const char *const tables[] = {track->sample, track->segment};
-    for (size_t i = 0; i < 2; i++)
-        if (tables[i] && gls_names_first(tables[i], ':'))
-            return cmd_error(CMD_EXIT_USAGE, "%s %s: is one table for all series: leave out :FILE",
-                             i == 0 ? "--sample" : "--segment", tables[i]);
+    for (size_t i = 0; i < gls_params_count(); i++) {
+        const gls_param *p = gls_params_get(i);
+        const char *value = file_of_all(p, track);
+        if (value)
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
+                             strstr(p->metavar, "[:FILE]") ? "leave out :FILE" : "make it of each tractogram");
+    }
     return CMD_EXIT_OK;
 }
 

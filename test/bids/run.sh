@@ -52,7 +52,10 @@ check "another program's logs stay" grep -qx theirs csd/logs/CITATION.md
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30
-exits 2 "is one file for all series" bids out participant -- $options --density d.nii.gz
+for file in "--density d.nii.gz" "--output-seeds s.txt" "--fdt-paths f.nii.gz" "--fdt-network phantom/mask.nii.gz:n.txt" "--waytotal w"; do
+    # shellcheck disable=SC2086
+    exits 2 "is one file for all series" bids out participant -- $options $file
+done
 exits 2 "leave out :FILE" bids out participant -- $options --sample phantom/mask.nii.gz:t.tsv
 check "--force" bids out participant --force --participant-label 02 -- $options --max-angle 30
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options
