@@ -140,15 +140,15 @@ gls_status gls_job_name_outputs(gls_job *job)
     gls_job_file file[GLS_JOB_FILES];
     if (gls_job_files(job, file) == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, --waytotal, "
-                        "an --fdt- option, or --sample or --segment with a table");
+                        "--output none: nothing would be written: add an option that names a file, such as --density "
+                        "FILE; 'glslines help track' lists them under Output");
     if (!job->output) job->output = strdup(file[0].path);
     if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!none) {
         job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
         if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
         if (strcmp(job->sidecar, job->output) == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
+            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the output itself", job->sidecar);
     }
     if (o->write_mask) status = gls_image_name_check(o->write_mask);
     if (status) return status;

@@ -92,11 +92,11 @@ char *gls_sidecar_find(const char *output)
     return beside(output, false);
 }
 
-/* Whether the name is taken by the sidecar of another output, or by another program. */
+/* Whether the name is taken: by the output itself, by the sidecar of another output, or by another program. */
 static bool is_taken(const char *name, const char *output)
 {
     char *other = other_output(name, &output, 1);
-    const bool taken = other || is_foreign(name);
+    const bool taken = other || is_foreign(name) || strcmp(name, output) == 0;
     free(other);
     return taken;
 }

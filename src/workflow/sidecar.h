@@ -21,7 +21,7 @@ struct gls_series;
 #define GLS_SIDECAR_MAX_BYTES ((size_t)256 << 20)
 
 /* Default name of the sidecar of an output: x.json for x.tck. x.tck.json if x.json is a file of another kind, or is the
- * sidecar of another output that still exists. From malloc; NULL: out of memory. */
+ * sidecar of another output that still exists; x.json.json for x.json. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
 /* The alternative name, x.tck.json, for a run whose first choice is taken while it runs. From malloc. */
 char *gls_sidecar_second_name(const char *output);

@@ -191,6 +191,16 @@ for force in "" --force; do
     require cmp "$work/out/a.tck.json" "$work/out/a.json"
     [ -e "$work/out/a.tck" ] && note "a tractogram without its sidecar $force"
 done
+# an output that is itself called x.json has its sidecar beside it, also a second time
+clean
+for force in "" --force; do
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o none --output-seeds a.json $force
+    require grep -q '^#Track_index' "$work/out/a.json"
+    require grep -q '"path":.*"a\.json"' "$work/out/a.json.json"
+done
+run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o none
+[ "$code" -eq 2 ] || note "exit code $code, not 2: a run that would write nothing"
+require grep -q 'nothing would be written' "$work/stderr"
 # nor does the sidecar of responses become that of a tractogram
 clean
 succeeds response "$dwi" "$bval" "$bvec" "$mask" a --algorithm fa --shells 2000 -q
