@@ -32,7 +32,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT, "--profile: there is no FA without DWI: give --fa FILE, or name images, "
                                           "BUNDLES:IMAGE:FILE");
     sink->wanted = true;
-    job->sinks.wants_fa = first == last;
+    job->sinks.wants_fa |= first == last;
     gls_status status = gls_sink_reads(sink, text, (size_t)(first - text));
     if (!status && first < last) status = gls_sink_reads_images(sink, first + 1, (size_t)(last - first - 1));
     return status ? status : gls_sink_writes(sink, job, last + 1);
