@@ -141,11 +141,13 @@ assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] a
 END
 grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
 
-# --- command lines: the command is one, and so is each of its options ---
+# --- command lines: the command is one, and so is each of its options; behind -- stand those of track ---
+words=$(echo "$commands" | tr ' ' '|')
 # shellcheck disable=SC2086
-sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines (track|merge|fit|info|convert|density|connectome|score|phantom|devices|bench|help)( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
+sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines ('"$words"')( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
 while read -r name command rest; do
     for word in $rest; do
+        [ "$word" != -- ] || command=track
         option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z-]*\).*/\1/p')
         [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?$option[ \`]" "$work/options: $command" || note "$name $command has no option $option"
     done
