@@ -164,7 +164,7 @@ const cmd_command command_fixels = {
     .positionals =
         (const char *const[]){
             "SH",
-            "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_sh.nii.gz of 'glslines fit'.",
+            "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'.",
             "DIR",
             "Directory to write to; made where it does not exist.",
             NULL,
@@ -173,7 +173,7 @@ const cmd_command command_fixels = {
     .examples =
         (const char *const[]){
             "Fixels for MRtrix3 and other programs:",
-            "glslines fixels sub01_sh.nii.gz sub01_fixels",
+            "glslines fixels sub01_wm.nii.gz sub01_fixels",
             NULL,
         },
 };
@@ -192,14 +192,14 @@ const cmd_command command_peaks = {
     .positionals =
         (const char *const[]){
             "SH",
-            "FODs as spherical harmonics of even order up to 16, such as PREFIX_sh.nii.gz of 'glslines fit'.",
+            "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'.",
             NULL,
         },
     .max_positionals = 1,
     .examples =
         (const char *const[]){
             "Peaks of FODs:",
-            "glslines peaks sub01_sh.nii.gz -o sub01_peaks.nii.gz",
+            "glslines peaks sub01_wm.nii.gz -o sub01_peaks.nii.gz",
             "Streamlines along them:",
             "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
             "The strongest peak alone, of FODs in DIPY's basis:",
@@ -237,13 +237,13 @@ const cmd_command command_weights = {
     .examples =
         (const char *const[]){
             "Weights for MRtrix3's -tck_weights_in:",
-            "glslines weights tracks.tck sub01_sh.nii.gz -o sift2.txt --act 5tt.nii.gz --mu mu.txt",
+            "glslines weights tracks.tck sub01_wm.nii.gz -o sift2.txt --act 5tt.nii.gz --mu mu.txt",
             "Within a TRX file:",
-            "glslines weights tracks.trx sub01_sh.nii.gz -o weighted.trx",
+            "glslines weights tracks.trx sub01_wm.nii.gz -o weighted.trx",
             "A connectome of them:",
             "glslines connectome weighted.trx parcels.nii.gz connectome.csv --weights dps:sift2_weights",
             "A selection of 100,000 streamlines:",
-            "glslines weights tracks.tck sub01_sh.nii.gz -o selected.tck --method sift --term-number 100000",
+            "glslines weights tracks.tck sub01_wm.nii.gz -o selected.tck --method sift --term-number 100000",
             NULL,
         },
 };

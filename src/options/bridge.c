@@ -141,7 +141,7 @@ static const option_row rows[] = {
     {"tcksift2", "linear", "--method linear"},
     {"qsirecon", "recon-spec", "--preset qsirecon, behind --"},
     {"qsirecon", "atlases", "--atlas NAME"},
-    {"qsirecon", "work-dir", "unneeded: no working folder is needed"},
+    {"qsirecon", "work-dir", "unneeded: there is no working folder"},
     {"fod2fixel", "fmls_integral", "--fixel-integral X"},
     {"fod2fixel", "fmls_peak_value", "--fixel-peak X"},
     {"sh2peaks", "num", "--number N"},
