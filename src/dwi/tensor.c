@@ -21,30 +21,6 @@ gls_tensor_options gls_tensor_options_default(void)
     return (gls_tensor_options){.size = sizeof(gls_tensor_options), .min_signal = 1e-4};
 }
 
-void gls_tensor_eigenvalues(const double d[6], double evals[3])
-{
-    double mean = (d[0] + d[2] + d[5]) / 3;
-    double xx = d[0] - mean, yy = d[2] - mean, zz = d[5] - mean, xy = d[1], xz = d[3], yz = d[4];
-    double p = sqrt((xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6);
-    if (!(p > 0)) {
-        evals[0] = evals[1] = evals[2] = mean;
-        return;
-    }
-    double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
-    double angle = acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3;
-    double c = cos(angle), s = sin(angle);
-    evals[0] = mean + 2 * p * c;
-    evals[1] = mean + p * (sqrt(3) * s - c);
-    evals[2] = mean - p * (sqrt(3) * s + c);
-}
-
-double gls_tensor_fa(const double evals[3])
-{
-    double a = evals[0] - evals[1], b = evals[1] - evals[2], c = evals[2] - evals[0];
-    double norm = evals[0] * evals[0] + evals[1] * evals[1] + evals[2] * evals[2];
-    return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
-}
-
 /* Data shared by all threads. */
 typedef struct job {
     gls_tensor_plan plan;

@@ -1,4 +1,5 @@
-/* The tensor fit of dwi2tensor of MRtrix3: of whole images, FA and main axis of single voxels; maps of tensors. */
+/* Eigenvalues and FA; the tensor fit of dwi2tensor of MRtrix3, of whole images and of single voxels; maps of tensors.
+ */
 #include <glslines/tensor.h>
 
 #include "dwi/tensor_plan.h"
@@ -13,6 +14,30 @@
 
 enum { P = 7, PASSES = 3 };
 #define MIN_SHARE 1e-6 /* smaller signals are raised to this share of the largest signal of the voxel */
+
+void gls_tensor_eigenvalues(const double d[6], double evals[3])
+{
+    double mean = (d[0] + d[2] + d[5]) / 3;
+    double xx = d[0] - mean, yy = d[2] - mean, zz = d[5] - mean, xy = d[1], xz = d[3], yz = d[4];
+    double p = sqrt((xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6);
+    if (!(p > 0)) {
+        evals[0] = evals[1] = evals[2] = mean;
+        return;
+    }
+    double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+    double angle = acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3;
+    double c = cos(angle), s = sin(angle);
+    evals[0] = mean + 2 * p * c;
+    evals[1] = mean + p * (sqrt(3) * s - c);
+    evals[2] = mean - p * (sqrt(3) * s + c);
+}
+
+double gls_tensor_fa(const double evals[3])
+{
+    double a = evals[0] - evals[1], b = evals[1] - evals[2], c = evals[2] - evals[0];
+    double norm = evals[0] * evals[0] + evals[1] * evals[1] + evals[2] * evals[2];
+    return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
+}
 
 /* Parameters: xx yy zz xy xz yz and the logarithm of S0. */
 static void set_design(const gls_gradients *gradients, double (*design)[P])
