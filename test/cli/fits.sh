@@ -103,13 +103,13 @@ with open(f"{sys.argv[1]}/{sys.argv[3]}", "r+b") as file: file.truncate(5000)
 PYTHON
 sum=$(cat "$work"/out/cache/* | cksum)
 tracks $files --model csd --cache-dir cache
-[ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 2 ] || note "damaged images in the cache are not told"
+[ "$(grep -c '^glslines: warning: cache: .*made anew' "$work/stderr")" -eq 2 ] || note "damaged images in the cache are not told"
 require cmp "$work/out/m.trx" "$work/m.trx"
 [ "$(cat "$work"/out/cache/* | cksum)" = "$sum" ] || note "what lies in the cache was replaced"
 rm "$work/out/cache/$sh"
 echo '{' >"$work/out/cache/${fa%.nii}.json"
 tracks $files --model csd --cache-dir cache
-[ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 1 ] || note "a damaged key in the cache is not told"
+[ "$(grep -c '^glslines: warning: cache: .*made anew' "$work/stderr")" -eq 1 ] || note "a damaged key in the cache is not told"
 rm "$work"/out/cache/glslines_fa_*
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: kept' "$work/stderr")" -eq 1 ] || note "what was deleted is not kept anew"
