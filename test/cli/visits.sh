@@ -28,7 +28,7 @@ counted() {
 
 # whole N: in so many parcels there was no room for the points of streamlines that are left to the host
 whole() {
-    n=$(grep -c 'all points come' stderr)
+    n=$(grep -c 'all points are sent to the host' stderr)
     [ "$n" -eq "$1" ] || note "all points came of $n parcels, not $1"
 }
 
