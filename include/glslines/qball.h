@@ -45,7 +45,7 @@ typedef struct gls_qball {
     double *fit_scale;      /* k: P_l(0) for OPDT; P_l(0) laplacian_j / (8 pi) for CSA */
 } gls_qball;
 
-/* What to do with a table of several shells. */
+/* How a fit treats a table of several shells. */
 typedef enum gls_shell_rule {
     GLS_SHELLS_ANY, /* use all volumes together, with a warning, as GPUStreamlines does */
     GLS_SHELLS_ONE  /* GLS_ERR_INPUT if the weighted b-values spread by more than 20 s/mm2 and 1 % */

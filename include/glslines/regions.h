@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What a region does: the roles in regions.def, and the mask of a run. A point lies in the region of an image if its
+/* The role of a region: those in regions.def, and the mask of a run. A point lies in the region of an image if its
  * nearest voxel (floor(v + 0.5) of its voxel coordinates v in the image's own grid) belongs to the region; points
  * outside that grid do not. A point lies in a sphere if its distance from the centre is at most the radius. Tracking
  * tests the points of a streamline, not the lines between them. */

@@ -327,7 +327,7 @@ GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds,
 GLS_API void gls_tracker_get_verdicts(const gls_tracker *tracker, uint64_t verdicts[GLS_VERDICT_COUNT]);
 /* Number of devices that the tracker was created with. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);
-/* What a device, by its index in the array given at creation, did in the last run. */
+/* Counts and times of one device in the last run. The device is known by its index in the array given at creation. */
 GLS_API gls_track_share gls_tracker_get_share(const gls_tracker *tracker, size_t device);
 
 #ifdef __cplusplus

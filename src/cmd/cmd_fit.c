@@ -47,8 +47,11 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     static const char *const of_csd[] = {"csd-rule", "response", NULL};
     if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
     int code = model_files_get(command, arguments, files);
-    if (!code && o->no_model && cmd_options_given(arguments, "model"))
-        code = cmd_error(CMD_EXIT_USAGE, "--no-model: not with --model, which it leaves out");
+    for (size_t i = 0; !code && o->no_model && i < gls_params_count(); i++) {
+        const gls_param *p = gls_params_get(i);
+        if (p->owner == GLS_OF_MODEL && cmd_options_given(arguments, p->name))
+            code = cmd_error(CMD_EXIT_USAGE, "--no-model: not with --%s, an option of the model", p->name);
+    }
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     o->argc = arguments->argc;

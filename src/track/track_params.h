@@ -60,7 +60,7 @@ typedef enum gls_param_role {
 /* Whether the getter uses the parameters of this group of users. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 
-/* What the row of a getter says about it, see track/getter/getter.h; nothing of a value that is no getter. */
+/* Facts from the row of a getter, see track/getter/getter.h. All are false or 0 for a value that is no getter. */
 typedef struct gls_getter_facts {
     bool deterministic, mm_steps, one_point;
     bool curved; /* a step is no straight line, so that lengths need all points */

@@ -258,7 +258,7 @@
       });
     }
 
-    // What both programs need to know of the view. The box becomes at most 1 long in any direction.
+    // Sets the numbers of the view that both shader programs use. The box becomes at most 1 long in any direction.
     function aim(program, zoom) {
       const r = state.rows, at = (name) => gl.getUniformLocation(program, name);
       gl.useProgram(program);

@@ -85,7 +85,7 @@ typedef struct gls_pending {
     uint32_t n_placed;
     bool is_last;             /* the seeds are the last ones of their batch */
     gls_batch_result *result; /* NULL: the run has no sink */
-    gls_batch_result *points; /* where the points go: result, scratch, or NULL for nowhere */
+    gls_batch_result *points; /* receives the points: result or scratch; NULL: they are not kept */
     bool is_visited;          /* the counts of visited voxels come from the device, too */
 } gls_pending;
 
