@@ -466,8 +466,9 @@ stage_releases() {
 
 stage_drivers() {
     header "drivers: kernels for GPUs that are not here"
+    check "Python with the peers" find_python || return
     check_as_root "kernels compiled by Mesa's drivers" sh test/guest/drivers.sh build
-    check_as_root "GPU tests without subgroups on zink" sh test/guest/zink.sh build rest
+    check_as_root "GPU tests without subgroups on zink" env GLS_TEST_PYTHON="$python" sh test/guest/zink.sh build rest
 }
 
 stage_arm64() {

@@ -109,17 +109,33 @@ static bool work_range(worker *w, gls_seed_range *range)
     return true;
 }
 
+/* As workers do, whose next range may be one that came back. */
+static bool take_range(gls_queue *q, uint64_t limit, gls_seed_range *range)
+{
+    pthread_mutex_lock(&q->lock);
+    bool found = gls_queue_take(q, limit, true, range);
+    pthread_mutex_unlock(&q->lock);
+    return found;
+}
+
+static void return_range(gls_queue *q, gls_seed_range rest)
+{
+    pthread_mutex_lock(&q->lock);
+    gls_queue_give_back(q, rest);
+    pthread_mutex_unlock(&q->lock);
+}
+
 static void *work(void *user)
 {
     worker *w = user;
     gls_seed_range range;
     bool alive = true;
-    while (alive && gls_queue_take(&w->scene->queue, 1 + draw(&w->random, 40), &range)) {
+    while (alive && take_range(&w->scene->queue, 1 + draw(&w->random, 40), &range)) {
         pthread_mutex_lock(&w->scene->queue.lock);
         w->scene->n_taken += range.end - range.first;
         pthread_mutex_unlock(&w->scene->queue.lock);
         alive = work_range(w, &range);
-        gls_queue_give_back(&w->scene->queue, range);
+        return_range(&w->scene->queue, range);
     }
     return NULL;
 }
@@ -195,7 +211,7 @@ static void running_ahead(void **state)
     gls_queue_init(&s.queue, 0, total, 3);
     assert_int_equal(gls_writer_thread_create(&s.queue, &s.results, &(gls_writer_task){.sink = &s.sink}, &s.writer),
                      GLS_OK);
-    assert_true(gls_queue_take(&s.queue, 10, &held));
+    assert_true(take_range(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (worker){.scene = &s, .place = 1 + i, .random = 5 + i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -212,7 +228,7 @@ static void running_ahead(void **state)
     assert_int_equal(before, after);
     assert_true(after > 0 && after <= 2 * 17 * 40);
     assert_int_equal(s.calls, 0);
-    gls_queue_give_back(&s.queue, held);
+    return_range(&s.queue, held);
     assert_int_equal(finish(&s, workers, 2), GLS_OK);
     assert_true(s.gave_way > 0 && gls_queue_is_done(&s.queue));
     assert_all(&s, total);
@@ -242,36 +258,42 @@ static void ranges(void **state)
     gls_seed_range a, b, c;
     const uint64_t word = (uint64_t)1 << 32;
     gls_queue_init(&q, word - 5, word + 100, 1);
-    assert_true(gls_queue_take(&q, 50, &a) && a.first == word - 5 && a.end == word);
-    assert_true(gls_queue_take(&q, 50, &b) && b.first == word && b.end == word + 50);
+    assert_true(take_range(&q, 50, &a) && a.first == word - 5 && a.end == word);
+    assert_true(take_range(&q, 50, &b) && b.first == word && b.end == word + 50);
     assert_false(gls_queue_is_waiting(&q, word - 5));
     a.first += 2;
-    gls_queue_give_back(&q, a);
+    return_range(&q, a);
     assert_true(gls_queue_is_waiting(&q, word - 3) && !gls_queue_is_waiting(&q, word));
-    gls_queue_give_back(&q, b); /* joins the other */
+    return_range(&q, b); /* joins the other */
     assert_int_equal(q.n_returned, 1);
-    assert_true(gls_queue_take(&q, 50, &c) && c.first == word - 3 && c.end == word);
+    assert_true(take_range(&q, 50, &c) && c.first == word - 3 && c.end == word);
     c.first = c.end;
-    gls_queue_give_back(&q, c);
-    assert_true(gls_queue_take(&q, 20, &a) && a.first == word && a.end == word + 20);
-    assert_true(gls_queue_take(&q, 80, &b) && b.first == word + 20 && b.end == word + 50);
-    assert_true(gls_queue_take(&q, 80, &c) && c.first == word + 50 && c.end == word + 100);
-    gls_queue_give_back(&q, c); /* apart from each other */
-    gls_queue_give_back(&q, a);
+    return_range(&q, c);
+    assert_true(take_range(&q, 20, &a) && a.first == word && a.end == word + 20);
+    assert_true(take_range(&q, 80, &b) && b.first == word + 20 && b.end == word + 50);
+    assert_true(take_range(&q, 80, &c) && c.first == word + 50 && c.end == word + 100);
+    return_range(&q, c); /* apart from each other */
+    return_range(&q, a);
     assert_int_equal(q.n_returned, 2);
-    gls_queue_give_back(&q, b);
+    assert_int_equal(gls_queue_taken(&q), 35);
+    assert_false(gls_queue_take(&q, 80, false, &c)); /* they lie before what was taken last */
+    return_range(&q, b);
     assert_int_equal(q.n_returned, 1);
     assert_false(gls_queue_is_done(&q));
-    assert_true(gls_queue_take(&q, 1000, &a) && a.first == word && a.end == word + 100);
+    assert_true(take_range(&q, 1000, &a) && a.first == word && a.end == word + 100);
     a.first = a.end;
-    gls_queue_give_back(&q, a);
-    assert_true(gls_queue_is_done(&q) && !gls_queue_take(&q, 1, &a));
+    return_range(&q, a);
+    assert_true(gls_queue_is_done(&q) && !take_range(&q, 1, &a));
     gls_queue_finish(&q);
     gls_queue_init(&q, UINT64_MAX - 10, UINT64_MAX, 1); /* the last word has no end */
-    assert_true(gls_queue_take(&q, 50, &a) && a.first == UINT64_MAX - 10 && a.end == UINT64_MAX);
+    assert_true(take_range(&q, 50, &a) && a.first == UINT64_MAX - 10 && a.end == UINT64_MAX);
+    gls_queue_finish(&q);
+    gls_queue_init(&q, 0, 100, 1);
+    assert_true(gls_queue_take(&q, 200, false, &a) && a.end == 100 && gls_queue_taken(&q) == 100);
+    assert_false(gls_queue_take(&q, 200, false, &b)); /* does not wait for the other worker's */
     gls_queue_finish(&q);
     gls_queue_init(&q, 7, 7, 2);
-    assert_true(gls_queue_is_done(&q) && !gls_queue_take(&q, 1, &a));
+    assert_true(gls_queue_is_done(&q) && !take_range(&q, 1, &a));
     gls_queue_finish(&q);
 }
 

@@ -203,23 +203,28 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_r
 
 /* --- Seed batches and their pass 1. */
 
-/* Storage of the batch to which a seed of the range belongs. */
-static gls_seed_batch *seed_batch_of(gls_batch *c, uint64_t seed)
+/* Whether the seed batch of this number exists; asks the run for its seeds unless it has given them. */
+static bool is_given(gls_batch *c, uint64_t number, bool wait)
 {
-    return &c->seed_batch[(seed - c->first) / c->piece % GLS_SEED_BATCHES];
+    gls_seed_range range;
+    if (number < c->n_given) return true;
+    if (!c->host.next(c->host.user, wait, &range)) return false;
+    gls_seed_batch *seed_batch = &c->seed_batch[number % GLS_SEED_BATCHES];
+    seed_batch->first = range.first;
+    seed_batch->n = (uint32_t)(range.end - range.first);
+    seed_batch->begun = seed_batch->ended = false;
+    c->n_given++;
+    return true;
 }
 
-/* Starts pass 1 of the batch that begins with seed `first`, unless it has been started. */
-static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch, uint64_t first)
+/* Starts pass 1 of a seed batch, unless it has been started. */
+static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 {
-    if (seed_batch->first == first && (seed_batch->begun || seed_batch->ended)) return GLS_OK;
+    if (seed_batch->begun || seed_batch->ended) return GLS_OK;
     double start = gls_clock_seconds();
-    seed_batch->first = first;
-    seed_batch->n = c->end - first < c->piece ? (uint32_t)(c->end - first) : c->piece;
-    seed_batch->ended = false;
-    gls_seeds_get(c->seeds, first, seed_batch->n, seed_batch->seed);
-    gls_status status = gls_pass_initial_begin(c, seed_batch, first);
-    c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, first);
+    gls_seeds_get(c->seeds, seed_batch->first, seed_batch->n, seed_batch->seed);
+    gls_status status = gls_pass_initial_begin(c, seed_batch, seed_batch->first);
+    c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, seed_batch->first);
     return status;
 }
 
@@ -253,16 +258,15 @@ static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
     return status;
 }
 
-/* Provides the batch of this seed with its directions. If the plan allows rounds in flight, also queues pass 1 of the
- * next batch in front of pass 2 of this one. */
-static gls_status make_seed_batch(gls_batch *c, uint64_t seed, gls_seed_batch **out)
+/* Provides the seed batch of this number, which is_given(), with its directions. If the plan allows rounds in flight,
+ * also queues pass 1 of the next batch in front of pass 2 of this one. */
+static gls_status make_seed_batch(gls_batch *c, uint64_t number)
 {
-    gls_seed_batch *seed_batch = *out = seed_batch_of(c, seed);
-    gls_status status = begin_seed_batch(c, seed_batch, seed - (seed - c->first) % c->piece);
+    gls_seed_batch *seed_batch = &c->seed_batch[number % GLS_SEED_BATCHES];
+    gls_status status = begin_seed_batch(c, seed_batch);
     if (!status) status = end_seed_batch(c, seed_batch);
-    const uint64_t next = seed_batch->first + seed_batch->n;
-    if (!status && c->engine->plan.in_flight && next < c->end)
-        status = begin_seed_batch(c, seed_batch_of(c, next), next);
+    if (!status && c->engine->plan.in_flight && is_given(c, number + 1, false))
+        status = begin_seed_batch(c, &c->seed_batch[(number + 1) % GLS_SEED_BATCHES]);
     return status;
 }
 
@@ -275,25 +279,47 @@ static void look_at_round(gls_batch *c, const gls_round *r)
     gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 
-/* Starts tracking streamlines of seeds from `seed` on: at most `most` streamlines, but at least those of one seed. */
-static gls_status begin_round(gls_batch *c, uint64_t seed, uint32_t most, gls_round *r)
+/* Seeds that no round has begun to track: those of the seed batch `number` from index `from` on, and later ones. */
+typedef struct rest {
+    uint64_t number;
+    uint32_t from;
+} rest;
+
+static rest rest_behind(const gls_round *r)
+{
+    return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
+}
+
+/* Starts tracking the first streamlines of the rest: at most `most` streamlines, but at least those of one seed. Then
+ * *from begins behind them. r->any is false if there are no seeds, see gls_batch_host.next(). */
+static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait, gls_round *r)
 {
     const uint32_t limit = c->engine->plan.batch_lines;
-    gls_seed_batch *seed_batch;
-    gls_status status = make_seed_batch(c, seed, &seed_batch);
-    if (status) return status;
-    *r = (gls_round){.any = true,
-                     .seed_batch = seed_batch,
-                     .from = (uint32_t)(seed - seed_batch->first),
-                     .buffer_set = c->buffer_set++};
+    *r = (gls_round){.any = is_given(c, from->number, wait)};
+    gls_status status = r->any ? make_seed_batch(c, from->number) : GLS_OK;
+    if (!r->any || status) return status;
+    r->number = from->number;
+    r->seed_batch = &c->seed_batch[from->number % GLS_SEED_BATCHES];
+    r->from = from->from;
+    r->buffer_set = c->buffer_set++;
     look_at_round(c, r);
     double start = gls_clock_seconds();
-    r->until = gls_lines_list(c, seed_batch->first, r->from, seed_batch->n, most < limit ? most : limit, &r->n_lines);
-    c->stats->result.seconds_scan += gls_trace_phase("list", start, seed);
+    const uint64_t first = r->seed_batch->first;
+    r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < limit ? most : limit, &r->n_lines);
+    c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);
     r->begun = gls_clock_seconds();
     if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
-    c->stats->result.seconds_track += gls_trace_phase("begin pass 2", r->begun, seed);
+    c->stats->result.seconds_track += gls_trace_phase("begin pass 2", r->begun, first + r->from);
+    *from = rest_behind(r);
     return status;
+}
+
+/* Starts a round while there is none: commits the finished seeds before it waits for others. */
+static gls_status begin_alone(gls_batch *c, rest *from, uint32_t most, gls_round *r)
+{
+    gls_status status = begin_round(c, from, most, false, r);
+    if (!status && !r->any) status = deliver(c);
+    return !status && !r->any ? begin_round(c, from, most, true, r) : status;
 }
 
 /* Waits until the device has tracked the round. */
@@ -310,22 +336,20 @@ static gls_status await_round(gls_batch *c, const gls_round *r)
     return status;
 }
 
-/* Delivers the previous round, then judges this round and starts packing it. *left: first seed that is not finished,
- * which is the round's first seed if the batch gave way. */
-static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bool *gave_way)
+/* Delivers the previous round, then judges this round and starts packing it. *done: index of the first seed of the
+ * seed batch that is not finished, which is the round's first seed if the batch gave way. */
+static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bool *gave_way)
 {
-    const uint64_t first = r->seed_batch->first;
-    uint32_t done = r->from;
     gls_batch_result *result = NULL;
+    *done = r->from;
     gls_status status = await_round(c, r);
     if (!status) status = deliver(c);
-    if (!status) status = take_result(c, first + r->from, &result, gave_way);
-    if (!status && !*gave_way) status = finish_round(c, r, result, &done);
+    if (!status) status = take_result(c, r->seed_batch->first + r->from, &result, gave_way);
+    if (!status && !*gave_way) status = finish_round(c, r, result, done);
     if (result && !c->pending.any) c->host.drop(c->host.user, result);
-    if (!status && !*gave_way && done == r->from && r->until == r->from + 1)
+    if (!status && !*gave_way && *done == r->from && r->until == r->from + 1)
         status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
     if (!status && !c->engine->plan.in_flight) status = deliver(c);
-    *left = first + done;
     return status;
 }
 
@@ -336,79 +360,76 @@ static bool goes_ahead(const gls_batch *c)
     return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
 }
 
-/* Tracks all rounds of the range. If the plan allows it, starts a round before the previous one has ended: the device
- * goes on while the host places, reads and delivers. */
+/* Tracks all rounds. If the plan allows it, starts a round before the previous one has ended: the device goes on while
+ * the host places, reads and delivers. */
 static gls_status run_rounds(gls_batch *c)
 {
     gls_round now = {.any = false}, ahead = {.any = false};
-    uint64_t seed = c->first, left;
-    uint32_t most = UINT32_MAX;
+    rest next = {0, 0};
+    uint32_t most = UINT32_MAX, done;
     bool gave_way = false;
     gls_status status = GLS_OK;
-    while (!status && !gave_way && (now.any || seed < c->end)) {
+    while (!status && !gave_way) {
         const uint32_t capacity = round_capacity(c);
-        if (!now.any) status = begin_round(c, seed, most < capacity ? most : capacity, &now);
-        seed = !status ? now.seed_batch->first + now.until : seed;
-        if (!status && goes_ahead(c) && seed < c->end) status = begin_round(c, seed, capacity, &ahead);
-        if (!status) status = end_round(c, &now, &left, &gave_way);
+        if (!now.any) status = begin_alone(c, &next, most < capacity ? most : capacity, &now);
+        if (!now.any) break;
+        if (!status && goes_ahead(c)) status = begin_round(c, &next, capacity, false, &ahead);
+        if (!status) status = end_round(c, &now, &done, &gave_way);
         if (status || gave_way) break;
         /* if not even one seed was finished, halve the round: fewer streamlines then share the pool */
-        most = left == now.seed_batch->first + now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
-        if (left < seed) ahead.any = false; /* seeds before those of `ahead` must be tracked again */
-        seed = left;
+        most = done == now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
+        if (done < now.until) { /* these seeds must be tracked again, and before those of `ahead` */
+            next = (rest){now.number, done};
+            ahead.any = false;
+        }
         now = ahead;
         ahead.any = false;
     }
     return !status ? deliver(c) : status;
 }
 
-/* One round with retries, from `seed` on. *next: first seed that is not finished. */
-static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
+/* One round with retries, which moves *from behind the seeds that it finished, or leaves it if the batch gave way. */
+static gls_status run_round_again(gls_batch *c, rest *from)
 {
-    uint32_t n_lines;
-    gls_seed_batch *seed_batch;
+    gls_round r = {
+        .number = from->number, .seed_batch = &c->seed_batch[from->number % GLS_SEED_BATCHES], .from = from->from};
+    const uint64_t first = r.seed_batch->first;
     gls_batch_result *result = NULL;
     bool gave_way = false;
-    *next = seed;
-    gls_status status = make_seed_batch(c, seed, &seed_batch);
-    if (!status) status = take_result(c, seed, &result, &gave_way);
+    gls_status status = make_seed_batch(c, r.number);
+    if (!status) status = take_result(c, first + r.from, &result, &gave_way);
     if (status || gave_way) return status;
-    const uint32_t from = (uint32_t)(seed - seed_batch->first);
-    uint32_t until = gls_lines_list(c, seed_batch->first, from, seed_batch->n, c->engine->plan.batch_lines, &n_lines);
-    status = gls_retries_begin(c, n_lines);
+    r.until = gls_lines_list(c, first, r.from, r.seed_batch->n, c->engine->plan.batch_lines, &r.n_lines);
+    status = gls_retries_begin(c, r.n_lines);
     while (!status && c->retries.n_pending > 0) status = gls_retries_pass(c, round_capacity(c), result != NULL);
-    if (!status) status = gls_retries_place(c, seed_batch->first, from, until, result);
+    if (!status) status = gls_retries_place(c, first, r.from, r.until, result);
     if (status) {
         if (result) c->host.drop(c->host.user, result);
         return status;
     }
-    *next = seed_batch->first + until;
-    c->pending = (gls_pending){.any = true, .end = *next, .is_last = until == seed_batch->n, .result = result};
+    *from = rest_behind(&r);
+    c->pending =
+        (gls_pending){.any = true, .end = first + r.until, .is_last = r.until == r.seed_batch->n, .result = result};
     return deliver(c);
 }
 
 static gls_status run_rounds_again(gls_batch *c)
 {
+    rest next = {0, 0}, before;
     gls_status status = GLS_OK;
-    bool goes_on = true;
-    for (uint64_t seed = c->first, next; !status && seed < c->end && goes_on; seed = next) {
-        status = run_round_again(c, seed, &next);
-        goes_on = next > seed;
-    }
+    do {
+        before = next;
+        if (is_given(c, next.number, true)) status = run_round_again(c, &next);
+    } while (!status && (next.number != before.number || next.from != before.from));
     return status;
 }
 
-gls_status gls_batch_run(gls_batch *c, uint64_t first, uint64_t n, uint64_t *done)
+gls_status gls_batch_run(gls_batch *c)
 {
-    c->first = first;
-    c->end = first + n;
-    c->piece = gls_track_plan_piece(&c->engine->plan, n);
-    c->delivered = first;
+    c->n_given = 0;
     c->pending.any = false;
-    for (size_t i = 0; i < GLS_SEED_BATCHES; i++) c->seed_batch[i].begun = c->seed_batch[i].ended = false;
     gls_status status = c->engine->params.retries > 0 ? run_rounds_again(c) : run_rounds(c);
     if (c->pending.any && c->pending.result) c->host.drop(c->host.user, c->pending.result);
     c->pending.any = false;
-    *done = c->delivered - first;
     return status;
 }

@@ -39,6 +39,10 @@ typedef struct gls_batch_host {
     void *user;
     /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
     gls_status (*poll)(void *user);
+    /* Gives the seeds of the next batch, at most plan.batch_seeds, which follow those given before in the order of
+     * seeds. Returns false if there are none: none at the moment, or, with `wait`, none any more. With `wait` it may
+     * wait for seeds that other workers give back, so commit all finished seeds first. */
+    bool (*next)(void *user, bool wait, gls_seed_range *range);
     /* Lends an empty result for streamlines of seeds from `seed` on; *result is NULL if the run has no sink. *gave_way:
      * no result was lent and the batch must end, because an earlier seed is due that no worker tracks. */
     gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
@@ -52,7 +56,7 @@ typedef struct gls_batch_host {
 } gls_batch_host;
 
 /* Seeds of one batch and their initial directions from pass 1. begun: pass 1 is on the device; ended: the directions
- * have arrived. */
+ * have arrived. The batches of a run have the numbers 0, 1, ...; number k is kept in element k % GLS_SEED_BATCHES. */
 typedef struct gls_seed_batch {
     uint64_t first;
     uint32_t n;
@@ -70,7 +74,8 @@ typedef union gls_upload {
 
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
 typedef struct gls_round {
-    bool any; /* false: there is no round, and the other members mean nothing */
+    bool any;        /* false: there is no round, and the other members mean nothing */
+    uint64_t number; /* of the seed batch */
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
     unsigned buffer_set; /* index of the engine's buffers that the round uses */
@@ -108,9 +113,8 @@ typedef struct gls_batch {
     unsigned buffer_set; /* index of the engine's buffers for the next round */
     double last_end;     /* time at which the end of the previous round was seen, s */
     gls_pending pending;
-    uint64_t first, end;    /* seeds of the range that gls_batch_run() tracks */
-    uint64_t delivered;     /* all seeds before this one are committed */
-    uint32_t piece;         /* largest number of seeds in a batch */
+    uint64_t n_given;       /* seed batches that host.next() gave since gls_batch_run() began */
+    uint64_t delivered;     /* the seeds before this one are committed; traces name it */
     uint32_t *direction;    /* direction and seed point into the seed batch that the host works on */
     gls_seed_record *start; /* seed records for pass 1 */
     gls_upload upload;      /* one of uploads: the one of the round that the host works on */
@@ -139,13 +143,14 @@ void gls_batch_free_arrays(gls_batch *batch);
 
 /* --- The loop over batches and rounds. */
 
-/* Tracks seeds first .. first + n - 1, batch by batch. *done: number of seeds that were finished and committed, also
- * after a failure. *done < n without a failure means that the batch gave way to earlier seeds. If plan.in_flight, the
- * device always has its next work queued:
+/* Tracks the seeds that host.next() gives, batch by batch, until there are none. After a failure, and after the batch
+ * gave way to earlier seeds, up to GLS_BATCHES_OUT of the given batches are not committed to their ends. If
+ * plan.in_flight, the device always has its next work queued, as long as there are seeds:
  *
  *     device   pass 2 of k-1 | pass 3 of k-2 | pass 1 of k+1 | pass 2 of k | pass 3 of k-1 | pass 1 of k+2 | ...
  *     host                     reads k-2, places k-1 | lists k+1 ... */
-gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t *done);
+gls_status gls_batch_run(gls_batch *batch);
+#define GLS_BATCHES_OUT (GLS_SEED_BATCHES + 1) /* those of seed_batch, and one whose points are on their way */
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 

@@ -18,6 +18,11 @@ struct gls_guide;
 
 typedef enum gls_result_state { GLS_RESULT_FREE, GLS_RESULT_TAKEN, GLS_RESULT_SENT } gls_result_state;
 
+/* The seeds first .. end - 1. */
+typedef struct gls_seed_range {
+    uint64_t first, end;
+} gls_seed_range;
+
 typedef struct gls_batch_result {
     gls_result_state state;
     uint64_t first, end; /* streamlines of seeds first .. end - 1 */

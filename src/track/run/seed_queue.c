@@ -44,7 +44,7 @@ static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
     return range;
 }
 
-static gls_seed_range take_locked(gls_queue *q, uint64_t limit)
+static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 {
     if (q->n_returned > 0) {
         gls_seed_range range = cut(&q->returned[0].first, q->returned[0].end, limit);
@@ -60,18 +60,21 @@ static gls_seed_range take_locked(gls_queue *q, uint64_t limit)
     return cut(&q->next, q->end, limit);
 }
 
-bool gls_queue_take(gls_queue *q, uint64_t limit, gls_seed_range *range)
+bool gls_queue_take(gls_queue *q, uint64_t limit, bool wait, gls_seed_range *range)
 {
-    pthread_mutex_lock(&q->lock);
-    while (!q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
+    while (wait && !q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
         pthread_cond_wait(&q->changed, &q->lock);
-    bool found = !q->stopped && (q->n_returned > 0 || q->next < q->end);
-    if (found) {
-        *range = take_locked(q, limit);
-        q->n_out++;
-    }
-    pthread_mutex_unlock(&q->lock);
-    return found;
+    if (q->stopped || (q->n_returned > 0 ? !wait : q->next == q->end)) return false;
+    *range = take_first(q, limit);
+    q->n_out++;
+    return true;
+}
+
+uint64_t gls_queue_taken(const gls_queue *q)
+{
+    uint64_t n = q->total - (q->end - q->next);
+    for (size_t i = 0; i < q->n_returned; i++) n -= q->returned[i].end - q->returned[i].first;
+    return n;
 }
 
 /* Inserts a range in the order of seeds and joins it with its neighbours. */
@@ -94,11 +97,9 @@ static void insert(gls_queue *q, gls_seed_range range)
 
 void gls_queue_give_back(gls_queue *q, gls_seed_range rest)
 {
-    pthread_mutex_lock(&q->lock);
     if (rest.first < rest.end) insert(q, rest);
     q->n_out--;
     pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
 }
 
 bool gls_queue_is_stopped(gls_queue *q)

@@ -48,6 +48,8 @@ typedef struct gls_worker {
     size_t index; /* index of its engine in the tracker */
     size_t place; /* index among the workers of the run */
     gls_batch batch;
+    gls_seed_range range[GLS_BATCHES_OUT]; /* taken from the queue and not finished, in the order of seeds */
+    size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
     gls_track_share *share;
     unsigned losses; /* how often the context was lost since a streamline was last finished */
@@ -58,8 +60,8 @@ typedef struct gls_worker {
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
 /* Frees the worker's arrays; its engine stays the tracker's. */
 void gls_worker_finish(gls_worker *worker);
-/* Tracks ranges until the queue has none. A worker whose device fails leaves its seeds to the other workers; the run
- * fails if it was the last. */
+/* Tracks batches until the queue has no seeds. A worker whose device fails leaves its seeds to the other workers; the
+ * run fails if it was the last. */
 void gls_worker_work(gls_worker *worker);
 
 #endif

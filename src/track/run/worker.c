@@ -70,6 +70,57 @@ static gls_status poll(void *user)
     return gls_run_poll(w->run);
 }
 
+/* Fewer seeds do not keep a device busy. */
+#define FEW_SEEDS 256
+
+/* Seeds that the run still needs beside those in work, this worker's part; with select: for 10 % more streamlines than
+ * are missing. 0: what is in work should do; never returned while nothing is in work. */
+static uint64_t needed_seeds(const gls_worker *w)
+{
+    const gls_queue *q = &w->run->queue;
+    const gls_track_result *r = &w->run->stats.result;
+    const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
+    if (wanted == 0) return 1 + q->total / w->run->n_workers;
+    if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
+    const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
+                 missing = (double)(wanted - r->streamlines) * seeds_each - (double)in_work,
+                 part = missing / (double)w->run->n_workers;
+    return part >= FEW_SEEDS ? (uint64_t)part : in_work > 0 ? 0 : FEW_SEEDS;
+}
+
+static bool next(void *user, bool wait, gls_seed_range *range)
+{
+    gls_worker *w = user;
+    gls_queue *q = &w->run->queue;
+    const gls_track_plan *plan = &w->batch.engine->plan;
+    uint64_t needed;
+    pthread_mutex_lock(&q->lock);
+    while ((needed = needed_seeds(w)) == 0 && wait && !q->stopped && q->n_returned == 0)
+        pthread_cond_wait(&q->changed, &q->lock);
+    if (q->n_returned > 0) needed = plan->batch_seeds;
+    const uint64_t piece = gls_track_plan_piece(plan, needed), limit = needed < piece ? needed : piece;
+    const bool found = limit > 0 && gls_queue_take(q, limit, wait, range);
+    if (found) w->range[w->n_ranges++] = *range;
+    pthread_mutex_unlock(&q->lock);
+    return found;
+}
+
+/* Moves the beginning of the first range to `end`, behind the finished seeds. The caller holds the queue's lock. */
+static void advance(gls_worker *w, uint64_t end)
+{
+    w->range[0].first = end;
+    if (end < w->range[0].end) return;
+    gls_queue_give_back(&w->run->queue, w->range[0]);
+    memmove(w->range, w->range + 1, --w->n_ranges * sizeof *w->range);
+}
+
+static void give_all_back(gls_worker *w)
+{
+    pthread_mutex_lock(&w->run->queue.lock);
+    while (w->n_ranges > 0) gls_queue_give_back(&w->run->queue, w->range[--w->n_ranges]);
+    pthread_mutex_unlock(&w->run->queue.lock);
+}
+
 static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
@@ -100,6 +151,8 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     w->share->streamlines += kept;
     gls_track_stats_move(&run->stats, &w->round);
     if (result) gls_writer_thread_send(run->writer, result, end);
+    advance(w, end);
+    w->losses = 0;
     pthread_mutex_unlock(&run->queue.lock);
     return GLS_OK;
 }
@@ -108,7 +161,6 @@ static gls_status finished(void *user)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
-    w->losses = 0;
     pthread_mutex_lock(&run->queue.lock);
     run->stats.result.batches++;
     w->share->batches++;
@@ -122,7 +174,8 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t ind
     w->batch = (gls_batch){
         .seeds = run->seeds,
         .space = run->space,
-        .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit, .finished = finished},
+        .host =
+            {.user = w, .poll = poll, .next = next, .take = take, .drop = drop, .commit = commit, .finished = finished},
         .stats = &w->round,
         .points_per_line = 200};
     const gls_engine *engine = run->tracker->engine[index];
@@ -189,26 +242,6 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
     }
 }
 
-/* Tracks a range, with recovery after failures. range->first moves to the first seed that is not committed. */
-static gls_status track_range(gls_worker *w, gls_seed_range *range)
-{
-    gls_run *run = w->run;
-    while (range->first < range->end) {
-        uint64_t done = 0, n = range->end - range->first;
-        gls_status status = gls_queue_is_stopped(&run->queue) ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped")
-                                                              : gls_batch_run(&w->batch, range->first, n, &done);
-        range->first += done;
-        if (done > 0) w->losses = 0;
-        if (!status && done < n) break; /* the batch gave way: earlier seeds are due */
-        if (status) {
-            gls_track_stats_drop(&w->round);
-            status = recover(w, status, range->first);
-        }
-        if (status) return status;
-    }
-    return GLS_OK;
-}
-
 /* Leaves the remaining work to the other workers if only this device failed; otherwise fails the run. */
 static void leave(gls_worker *w, gls_status status)
 {
@@ -225,54 +258,33 @@ static void leave(gls_worker *w, gls_status status)
         gls_run_fail(run, status);
 }
 
-/* Fewer seeds do not keep a device busy. */
-#define FEW_SEEDS 256
-#define BATCHES_ALONE 64
-#define BATCHES_AMONG_SEVERAL 8
-#define BATCHES_WITH_POINTS 2
-
-/* Batches in a range, which follow each other without a pause. Several workers get short ranges, so that they finish at
- * about the same time; if all points are transferred, even shorter ones, because results that are not due yet take
- * memory. */
-static uint64_t batches_of_range(const gls_worker *w)
+/* Tracks until the queue has no seeds, with recovery after failures. */
+static gls_status track(gls_worker *w)
 {
-    if (!w->batch.engine->plan.in_flight) return 1;
-    if (w->run->n_workers == 1) return BATCHES_ALONE;
-    return w->run->writer && w->batch.points == GLS_POINTS_ALL ? BATCHES_WITH_POINTS : BATCHES_AMONG_SEVERAL;
-}
-
-/* Seeds of the next range. With select: this worker's part of 10 % more than the missing streamlines should need. */
-static uint64_t range_limit(gls_worker *w)
-{
-    const uint64_t batch = w->batch.engine->plan.batch_seeds, most = batch * batches_of_range(w),
-                   wanted = w->run->tracker->params.select;
-    if (wanted == 0) return most;
-    const gls_track_result *r = &w->run->stats.result;
-    pthread_mutex_lock(&w->run->queue.lock);
-    uint64_t seeds = r->seeds, got = r->streamlines;
-    pthread_mutex_unlock(&w->run->queue.lock);
-    const double share = 1.0 / (double)w->run->n_workers;
-    double limit = seeds == 0 ? share * (double)wanted
-                   : got == 0 ? (double)batch
-                              : share * 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
-    if (limit < FEW_SEEDS) limit = FEW_SEEDS;
-    return limit < (double)most ? (uint64_t)limit : most;
+    for (;;) {
+        gls_status status = gls_batch_run(&w->batch);
+        const bool any = w->n_ranges > 0;
+        const uint64_t due = any ? w->range[0].first : w->batch.delivered;
+        give_all_back(w);
+        if (status) {
+            gls_track_stats_drop(&w->round);
+            status = recover(w, status, due);
+        } else if (!any) {
+            return GLS_OK;
+        }
+        if (status) return status;
+    }
 }
 
 void gls_worker_work(gls_worker *w)
 {
-    gls_seed_range range;
-    gls_status status = GLS_OK;
     double start = gls_clock_seconds();
     char number[16];
     snprintf(number, sizeof number, "%zu", w->place + 1);
     gls_trace_call_thread("host of device", number);
     hold(w);
-    while (!status && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
-        status = track_range(w, &range);
-        if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
-        gls_queue_give_back(&w->run->queue, range);
-    }
+    gls_status status = track(w);
+    if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
     release(w);
     w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));
     if (w->run->tracker->engine[w->index]) gls_device_trace(w->run->tracker->engine[w->index]->device);

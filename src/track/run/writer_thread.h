@@ -7,17 +7,13 @@
 
 #include <glslines/track.h>
 
-#include "track/engine/batch_result.h"
+#include "track/engine/batch.h"
 #include "track/run/journal.h"
 
 /* --- The queue of seeds. Workers take ranges in order and give back what they cannot finish. */
 
-typedef struct gls_seed_range {
-    uint64_t first, end;
-} gls_seed_range;
-
 /* Largest number of separate returned ranges: one for each range in work at a time, twice for those that were split. */
-#define GLS_QUEUE_RETURNED (4 * GLS_TRACKER_MAX_DEVICES)
+#define GLS_QUEUE_RETURNED (2 * GLS_BATCHES_OUT * GLS_TRACKER_MAX_DEVICES)
 
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
@@ -37,11 +33,15 @@ void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_wor
 /* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
-/* Takes the first free range, at most `limit` seeds. If no range is free, waits for ranges in work, which may come
- * back. Returns false when all seeds are done or the queue is stopped. */
-bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_seed_range *range);
-/* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty. */
+/* Takes the first free range, at most `limit` seeds. `wait`: if no range is free, waits for ranges in work, which may
+ * come back; without it, takes no returned range either, because those lie before what the worker took last. Returns
+ * false if there is none, and when the queue is stopped. The caller holds the lock. */
+bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
+/* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty.
+ * The caller holds the lock. */
 void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
+/* Number of seeds that were taken, or came from a journal, and not returned. The caller holds the lock. */
+uint64_t gls_queue_taken(const gls_queue *queue);
 /* Whether the run must stop: it failed, was cancelled, or has all wanted streamlines. Takes the lock. */
 bool gls_queue_is_stopped(gls_queue *queue);
 /* Whether the wanted number of streamlines is reached, so that no more seeds are needed. Takes the lock. */
