@@ -33,7 +33,7 @@ static gls_status parse_devices(const char *list, bench_options *options)
         if (options->n_devices == BENCH_MAX_DEVICES)
             return gls_fail(GLS_ERR_ARGUMENT, "--device: at most %d devices", BENCH_MAX_DEVICES);
         char *name = strndup(word, length);
-        if (!name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!name) return gls_no_memory();
         options->device[options->n_devices++] = name;
         word += length;
         if (!*word) return GLS_OK;

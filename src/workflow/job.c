@@ -158,7 +158,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
-    if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!job) return gls_no_memory();
     job->started = time(NULL);
     gls_run_begin(&job->run, false);
     job->options = job->options_given = options ? *options : gls_job_options_default();

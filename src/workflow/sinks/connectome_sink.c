@@ -10,6 +10,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
+#include "util/json_text.h"
 
 typedef struct matrix_state {
     gls_connectome *connectome;
@@ -70,7 +71,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};
     if (!gls_input_file_check(&labels) && !gls_input_file_hash(&labels))
-        gls_sidecar_add_file(cJSON_GetObjectItemCaseSensitive(root, "inputs"), &labels);
+        gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
 }
 
 static void finish(gls_run_sink *sink)

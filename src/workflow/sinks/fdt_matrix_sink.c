@@ -266,14 +266,6 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gls_status write_text(const gls_run_sink *sink, const gls_job *job, gls_output_group *group, gls_text *text)
-{
-    gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                     : gls_file_write(sink->output, job->run.force, group, text->data, text->length);
-    gls_text_finish(text);
-    return status;
-}
-
 /* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
 static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
 {
@@ -290,7 +282,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_grou
                             (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
     t->sum.n = t->sum.slots = 0;
     gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
-    return write_text(sink, job, group, &text);
+    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
 }
 
 static void finish_matrix(gls_run_sink *sink)
@@ -341,7 +333,7 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
     if (lookup) gls_text_puts(&text, ".nii.gz");
     sink->wanted = true;
     sink->output = gls_text_take(&text);
-    return sink->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return sink->output ? GLS_OK : gls_no_memory();
 }
 
 /* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
@@ -357,7 +349,7 @@ static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_grou
         if (l->number[v] > 0)
             gls_text_printf(&text, "%zu  %zu  %zu  1  %u\n", v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
                             v / ((size_t)dim[0] * (size_t)dim[1]), l->number[v] - 1);
-    return write_text(sink, job, group, &text);
+    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
 }
 
 /* Writes an image whose voxels hold the number of their column, counted from 1. */

@@ -215,10 +215,7 @@ static gls_status write_network(gls_run_sink *sink, gls_job *job, gls_output_gro
     const size_t n = t->rois.n;
     gls_text text = {0};
     for (size_t k = 0; k < n * n; k++) gls_text_printf(&text, "%.10g%s", t->sum[k], (k + 1) % n ? "  " : "\n");
-    gls_status status = text.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                    : gls_file_write(sink->output, job->run.force, group, text.data, text.length);
-    gls_text_finish(&text);
-    return status;
+    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
 }
 
 static void finish(gls_run_sink *sink)

@@ -171,10 +171,7 @@ static gls_status write_total(gls_run_sink *sink, gls_job *job, gls_output_group
     const total_state *t = sink->state;
     gls_text text = {0};
     for (size_t i = 0; i < t->n; i++) gls_text_printf(&text, "%" PRIu64 "\n", t->count[i]);
-    gls_status status = text.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                    : gls_file_write(sink->output, job->run.force, group, text.data, text.length);
-    gls_text_finish(&text);
-    return status;
+    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
 }
 
 static void finish_total(gls_run_sink *sink)

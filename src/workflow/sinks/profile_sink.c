@@ -73,7 +73,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_gro
         if (!by_fa) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
         if (!by_fa) image[i] = read[i];
         name[i] = gls_profile_column(file);
-        if (!status && !name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!status && !name[i]) status = gls_no_memory();
     }
     const gls_profile_table table = {.image = image,
                                      .name = (const char *const *)name,

@@ -9,6 +9,7 @@
 #include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
+#include "util/json_text.h"
 
 typedef struct sample_state {
     gls_sample_set set;
@@ -65,7 +66,7 @@ static gls_status write_sample(gls_run_sink *sink, gls_job *job, gls_output_grou
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
-    cJSON *object = cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(root, "counts"), "sampled");
+    cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "sampled");
     gls_json_uint(object, "points", counts->points);
     gls_json_uint(object, "outside", counts->outside);
     gls_json_uint(object, "not_finite", counts->not_finite);

@@ -12,6 +12,7 @@
 #include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
+#include "util/json_text.h"
 
 /* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
@@ -205,7 +206,7 @@ static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_bundles *bundles = ((const segment_state *)sink->state)->bundles;
-    cJSON *object = cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(root, "counts"), "bundles");
+    cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "bundles");
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
         const gls_bundle_info bundle = gls_bundles_get(bundles, k);
         gls_json_uint(object, bundle.name, bundle.count);

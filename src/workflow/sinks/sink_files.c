@@ -6,16 +6,11 @@
 #include "util/status.h"
 #include "workflow/job.h"
 
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 {
     GLS_REQUIRE(sink->n_inputs < GLS_SINK_MAX_INPUTS);
     char *name = gls_names_copy(text, length);
-    if (!name) return no_memory();
+    if (!name) return gls_no_memory();
     sink->input[sink->n_inputs++] = name;
     return GLS_OK;
 }
@@ -24,7 +19,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 {
     char *list = strndup(text, length), *rest = list;
     const size_t before = sink->n_inputs;
-    gls_status status = list ? GLS_OK : no_memory();
+    gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
         if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
             status = gls_fail(GLS_ERR_ARGUMENT,
@@ -32,7 +27,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
                               "letters in a name)",
                               sink->kind->role, text, GLS_SINK_MAX_IMAGES);
         else if (!(sink->input[sink->n_inputs++] = strdup(image)))
-            status = no_memory();
+            status = gls_no_memory();
     }
     free(list);
     return status;
@@ -43,7 +38,7 @@ gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *t
     char *path = gls_names_copy(text, strlen(text));
     sink->output = path && job->shard.count > 0 ? gls_shard_name(path, &job->shard) : path;
     if (sink->output != path) free(path);
-    return sink->output ? GLS_OK : no_memory();
+    return sink->output ? GLS_OK : gls_no_memory();
 }
 
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)

@@ -28,7 +28,7 @@ gls_status gls_sinks_take(gls_job *job)
     for (size_t i = 0; i < N_KINDS && !status; i++) {
         gls_run_sink *sink = &sinks->sink[sinks->n];
         *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
-        if (!sink->state) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!sink->state) return gls_no_memory();
         sinks->n++;
         status = kinds[i]->take(sink, job);
     }

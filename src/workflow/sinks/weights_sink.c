@@ -40,7 +40,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     if (job->no_tractogram || job->format == GLS_FORMAT_TRX) return GLS_OK;
     if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) >= 0) return GLS_OK;
     sink->output = NULL;
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return gls_no_memory();
 }
 
 /* Opens a context of its own on a GPU, so that the trackers continue beside it. */

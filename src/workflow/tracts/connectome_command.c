@@ -382,7 +382,7 @@ static gls_status choose_nodes(connecting *c)
         c->nodes = gls_text_copy(c->o->nodes);
     else if (asprintf(&c->nodes, "%.*s_nodes.tsv", length, out) < 0)
         c->nodes = NULL;
-    return c->nodes ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return c->nodes ? GLS_OK : gls_no_memory();
 }
 
 /* Parses "radial", "radial:2" and so on: the method and its reach. --radius may give the reach, too. */

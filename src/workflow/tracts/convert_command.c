@@ -123,7 +123,7 @@ static gls_status take_line(void *user, const char *key, const char *value, cons
     (void)value_at;
     if (s->stamp || strcmp(key, "timestamp") != 0) return GLS_OK;
     s->stamp = gls_text_copy(value);
-    return s->stamp ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return s->stamp ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
@@ -135,7 +135,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
     *s = (gls_tract_scalars){.fd = -1};
     if (!mark || mark == text || !mark[1]) return gls_fail(GLS_ERR_ARGUMENT, "--tsf %s: must be FILE=NAME", text);
     s->path = gls_text_copy(text);
-    if (!s->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->path) return gls_no_memory();
     s->path[mark - text] = '\0';
     s->name = s->path + (mark - text) + 1;
     gls_status status = gls_regular_open(s->path, &s->fd, &bytes);

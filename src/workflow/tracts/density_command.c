@@ -326,7 +326,7 @@ static gls_status name_groups(mapping *m)
     const char *slash = strrchr(m->out, '/'), *name = slash ? slash + 1 : m->out, *end = strstr(name, ".nii");
     if (asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out) < 0)
         m->names = NULL;
-    return m->names ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return m->names ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n)

@@ -175,7 +175,7 @@ static gls_status create_selection(edit *e)
     gls_select_options options = gls_select_options_default();
     list_regions(o, regions);
     e->region = calloc((size_t)N_ROLES * GLS_MAX_STRINGS, sizeof *e->region);
-    if (!e->region) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!e->region) return gls_no_memory();
     for (int i = 0; i < N_ROLES; i++)
         for (int k = 0; k < regions[i].texts->n; k++)
             e->region[options.n_regions++] = (gls_select_region){regions[i].role, regions[i].texts->value[k]};

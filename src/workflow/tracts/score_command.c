@@ -124,7 +124,7 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
         gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
     gls_method_scores *scores = calloc(1, sizeof *scores);
-    gls_status status = scores ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = scores ? GLS_OK : gls_no_memory();
     if (!status) status = score(job, o, scores);
     if (!status) {
         show(&text, scores, o->bundles);
@@ -170,14 +170,14 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     bundle->name = r->name;
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
-        if (!bundle->ends[e]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!bundle->ends[e]) return gls_no_memory();
         r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
     }
     if (!r->truth) return GLS_OK;
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
-    if (!bundle->mask) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!bundle->mask) return gls_no_memory();
     for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
         if (bundle->mask[v]) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
@@ -241,7 +241,7 @@ static gls_status score_truth(scoring *s)
     status = gls_run_reads_all(&s->run->files, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
-    if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !bundle) status = gls_no_memory();
     if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
@@ -334,7 +334,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     a->map = status ? NULL : malloc(gls_grid_voxels(&s->grid) * sizeof *a->map);
-    if (!status && !a->map) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !a->map) status = gls_no_memory();
     if (!status) gls_density_get(a->density, a->map);
     return status;
 }

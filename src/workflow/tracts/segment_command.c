@@ -90,8 +90,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     s->dpg = calloc(s->n, sizeof *s->dpg);
     s->group = calloc(s->n, sizeof *s->group);
     if (s->has_grid && s->o->table) s->volume = calloc(s->n, sizeof *s->volume);
-    if (!s->turned || !s->dpg || !s->group || (s->has_grid && s->o->table && !s->volume))
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->turned || !s->dpg || !s->group || (s->has_grid && s->o->table && !s->volume)) return gls_no_memory();
     for (size_t k = 0; k < s->n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
         s->turned[k] = (uint32_t)b.turned;
@@ -111,7 +110,7 @@ static gls_status write(segmentation *s)
     gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status) status = prepare(s, info);
-    if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_no_memory();
     if (!status && s->o->each)
         status = gls_bundle_files_create(s->run, s->o->each, s->bundles, &s->grid, info, &s->files);
     for (size_t k = 0; k < s->files.n && !status; k++) all[n++] = s->files.sink[k];
@@ -139,7 +138,7 @@ static gls_status write_table(segmentation *s)
 {
     if (!s->o->table) return GLS_OK;
     double *volume = malloc(s->n * sizeof *volume);
-    if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!volume) return gls_no_memory();
     for (size_t k = 0; k < s->n; k++) volume[k] = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
     gls_status status =
         gls_bundle_table_write(s->bundles, volume, s->o->table, s->run->files.force, &s->run->files.group);

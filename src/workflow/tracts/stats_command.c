@@ -232,7 +232,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     else if (s->o->shape)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: --shape needs --template", s->path);
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
-    if (!s->row) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->row) return gls_no_memory();
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
     const size_t kept = MAX_KEPT / n > MIN_KEPT ? MAX_KEPT / n : MIN_KEPT;
     while (s->n_rows < n && !status) {

@@ -174,7 +174,7 @@ static gls_status name_in_place(const weighting *w)
     gls_tract_run_lists_input(w->run, w->tracks);
     gls_tract_run_lists_output(w->run, w->tracks);
     char *name = strndup(w->tracks, length - 4);
-    status = name ? gls_run_writes_sidecar(files, name, "_weights.json") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = name ? gls_run_writes_sidecar(files, name, "_weights.json") : gls_no_memory();
     free(name);
     return status;
 }
@@ -309,13 +309,13 @@ static char *describe_column(const weighting *w)
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
                                             "device_memory_MB", "ngpus", "force"};
     cJSON *root = cJSON_CreateObject();
-    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->run->root, "parameters"), true);
+    cJSON *parameters = cJSON_Duplicate(gls_json_at(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
     cJSON_AddItemToObject(root, "parameters", parameters);
     gls_weights_describe(root, w->weights);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
-    cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "counts"), "chunks");
+    cJSON_DeleteItemFromObjectCaseSensitive(gls_json_at(root, "counts"), "chunks");
     char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;

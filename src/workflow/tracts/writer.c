@@ -50,7 +50,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     const char *dot = strrchr(s->tck, '.');
     char *path = NULL;
     if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return gls_no_memory();
     s->path[s->n_paths++] = path;
     return gls_tract_run_writes(s->run, path);
 }
@@ -59,8 +59,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
     char *name = NULL;
-    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
     gls_status status = name_file(s, name, "tsf");
     free(name);
     if (!status)
@@ -78,7 +77,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
     for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
     s->path = calloc(capacity, sizeof *s->path);
     s->tsf = calloc(capacity, sizeof *s->tsf);
-    if (!s->path || !s->tsf) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->path || !s->tsf) return gls_no_memory();
     for (size_t k = 0; k < in->n_dps; k++) {
         s->has_weights |= is_weights(&in->dps[k]);
         s->has_dps |= !is_weights(&in->dps[k]);
@@ -138,7 +137,7 @@ static gls_status finish_columns(void *user)
 static gls_status tract_side_create(gls_tract_run *run, const char *tck, const gls_sink *next, gls_sink *sink)
 {
     side *s = calloc(1, sizeof *s);
-    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s) return gls_no_memory();
     s->run = run;
     s->tck = tck;
     s->next = *next;
@@ -227,7 +226,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
     *h = (header){.text = malloc(bytes)};
-    if (!h->text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!h->text) return gls_no_memory();
     for (size_t k = 0; k < info->n_header; k++) {
         const gls_header_field *field = &info->header[k];
         bool copied = copies;
@@ -255,7 +254,7 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
     size_t n = 0;
     if (!o->fields || strcmp(o->fields, "all") == 0) return GLS_OK;
     char *copy = strdup(o->fields), *rest = copy;
-    if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!copy) return gls_no_memory();
     const gls_tractogram_info *info = o->info;
     gls_status status = GLS_OK;
     for (char *name; !status && strcmp(o->fields, "none") != 0 && (name = gls_names_next(&rest, ','));) {
@@ -311,7 +310,7 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     if (status) return status;
     outlet *outlet = calloc(1, sizeof *outlet);
-    if (!outlet) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!outlet) return gls_no_memory();
     outlet->run = run;
     outlet->path = o->path;
     status = create_writer(run, o, format, &outlet->writer);
