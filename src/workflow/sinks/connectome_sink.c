@@ -16,19 +16,10 @@ typedef struct matrix_state {
     gls_connectome *connectome;
 } matrix_state;
 
-/* Parses LABELS:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
-    const char *text = job->options.connectome, *colon = text ? gls_names_last(text, ':') : NULL;
-    if (!text) return GLS_OK;
-    if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--connectome: \"%s\": must be LABELS:FILE, two names with a colon between them (\\: is a "
-                        "colon in a name)",
-                        text);
-    sink->wanted = true;
-    gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
-    return status ? status : gls_sink_writes(sink, job, colon + 1);
+    const char *text = job->options.connectome;
+    return text ? gls_sink_takes_pair(sink, job, text, "LABELS:FILE") : GLS_OK;
 }
 
 /* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */

@@ -177,19 +177,13 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 
 static gls_status take_matrix(gls_run_sink *sink, gls_job *job)
 {
-    const char *text = text_of(sink->kind, &job->options), *colon = text ? gls_names_last(text, ':') : NULL;
-    const bool first = sink->kind == &gls_fdt_matrix1_kind;
+    const char *text = text_of(sink->kind, &job->options);
     if (!text) return GLS_OK;
     sink->wanted = true;
     gls_status status = gls_fdt_check(sink, job);
-    if (status || first) return status ? status : gls_sink_writes(sink, job, text);
-    if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%.3s-%s: \"%s\": must be MASK:FILE, two names with a colon between them (\\: is a colon in "
-                        "a name)",
-                        sink->kind->role, sink->kind->role + 4, text);
-    status = gls_sink_reads(sink, text, (size_t)(colon - text));
-    return status ? status : gls_sink_writes(sink, job, colon + 1);
+    if (status) return status;
+    return sink->kind == &gls_fdt_matrix1_kind ? gls_sink_writes(sink, job, text)
+                                               : gls_sink_takes_pair(sink, job, text, "MASK:FILE");
 }
 
 static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
@@ -225,11 +219,11 @@ static gls_status number_all(gls_run_sink *sink, const gls_job *job)
 {
     matrix_state *t = sink->state;
     gls_image *target = NULL;
+    char name[64];
     gls_status status = GLS_OK;
     if (sink->kind != &gls_fdt_matrix3_kind) {
         if (!job->inputs.roi)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%.3s-%s: needs a seed mask: give --roi FILE", sink->kind->role,
-                            sink->kind->role + 4);
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
         status = number_voxels(job->inputs.roi, "the seed mask", &t->seeds);
     }
     if (!status && sink->n_inputs > 0) status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &target);

@@ -1,4 +1,5 @@
-/* Files that a sink reads and writes, from the values of options. */
+/* What kinds of sinks share: files from the values of options, and the seed of a streamline. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +42,43 @@ gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *t
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
+const char *gls_sink_option(const gls_run_sink *sink, char name[64])
+{
+    snprintf(name, 64, "%s", sink->kind->role);
+    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
+    return name;
+}
+
+gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const char *text, const char *form)
+{
+    char name[64];
+    const char *colon = gls_names_last(text, ':');
+    if (!colon || colon == text || !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: \"%s\": must be %s, two names with a colon between them (\\: is a colon in a name)",
+                        gls_sink_option(sink, name), text, form);
+    sink->wanted = true;
+    gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
+    return status ? status : gls_sink_writes(sink, job, colon + 1);
+}
+
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
 {
     for (size_t i = 0; i < job->sinks.n; i++)
         if (job->sinks.sink[i].kind == kind && job->sinks.sink[i].wanted) return &job->sinks.sink[i];
     return NULL;
+}
+
+uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3])
+{
+    uint64_t best = s->offset[i];
+    float smallest = INFINITY;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
+        float square = 0;
+        for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
+        if (square >= smallest) continue;
+        smallest = square;
+        best = p;
+    }
+    return best;
 }

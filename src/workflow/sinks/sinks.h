@@ -105,11 +105,19 @@ typedef struct gls_sink_kind {
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
 /* Names the output of the sink, with the same escapes. In a shard, adds its part to the name. */
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text);
+/* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
+ * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
+gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const char *text, const char *form);
+/* The name of the sink's option without dashes: its role with - for _. Returns name. */
+const char *gls_sink_option(const gls_run_sink *sink, char name[64]);
 /* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
 /* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
  * *out owns both, and finishes first before second. On failure the caller still owns both. */
 gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
+/* Index in s->point of the point of streamline i that is its seed: the nearest one, because points may have been left
+ * out. */
+uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
 /* The sink of this kind; NULL if it is not wanted. */
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind);
 

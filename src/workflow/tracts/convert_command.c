@@ -357,10 +357,9 @@ gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char
     gls_tractogram_reader *reader = NULL;
     gls_tractogram_format format;
     gls_sink sink = {0};
-    const char *const inputs[] = {c.in, run->options.reference, c.o->weights, c.o->dps};
     gls_status status = gls_tractogram_format_parse(c.out, &format);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
-    for (int k = 0; k < c.o->tsf.n && !status; k++) status = gls_tract_run_reads(run, c.o->tsf.value[k]);
+    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(c.in, run->options.reference, c.o->weights, c.o->dps));
+    if (!status) status = gls_tract_run_reads_all(run, c.o->tsf.value, (size_t)c.o->tsf.n);
     if (!status) status = gls_tract_run_writes(run, c.out);
     if (!status) status = gls_tract_open(run, c.in, false, &reader);
     if (!status) status = connect(&c, gls_tractogram_reader_info(reader), &sink);

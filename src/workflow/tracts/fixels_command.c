@@ -63,9 +63,7 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     const char *directory = file[n - 1];
     gls_fod fod = {0};
     o.fixel.refine = true;
-    const char *const inputs[] = {o.sh, o.act, o.proc_mask};
-    gls_status status = GLS_OK;
-    for (int k = 0; k < 3 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(run, fod.fixels, directory);

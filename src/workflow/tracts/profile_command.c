@@ -329,9 +329,8 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     if (o->clip && (!o->bundles || o->mode))
         return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and not --mode buan");
     status = choose_weights(&p);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_reads(run, o->bundles);
+    if (!status) status = gls_tract_run_reads_all(run, file, n);
+    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_tract_run_writes(run, o->output);

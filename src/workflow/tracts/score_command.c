@@ -434,10 +434,8 @@ static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_score_cli *o = options;
-    gls_status status = GLS_OK;
-    const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
-                                  run->options.reference};
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    gls_status status = gls_tract_run_reads_all(
+        run, GLS_PATHS(n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against, run->options.reference));
     if (!status) status = gls_tract_run_writes_json(run, o->json);
     if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : tract_score_phantom(run, o);
     return status ? status : gls_tract_run_store_json(run, o->json);

@@ -170,16 +170,13 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
 {
     const gls_segment_cli *o = options;
     segmentation s = {.run = run, .o = o, .tracks = file[0]};
-    gls_status status = GLS_OK;
     if (!o->output && !o->table && !o->each && !o->counts)
         return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --table, --each or --counts");
-    status = gls_bundle_files_check(o->each);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_reads(run, gls_tract_weights_file(o->weights));
-    if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes(run, o->table);
-    if (!status) status = gls_tract_run_writes(run, o->counts);
+    gls_status status = gls_bundle_files_check(o->each);
+    if (!status) status = gls_tract_run_reads_all(run, file, n);
+    if (!status)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->table, o->counts));
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);

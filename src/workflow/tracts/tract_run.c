@@ -47,6 +47,13 @@ gls_status gls_tract_run_reads(gls_tract_run *run, const char *path)
     return status;
 }
 
+gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, path[i]);
+    return status;
+}
+
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path)
 {
     cJSON *list = gls_json_at(run->root, "outputs");
@@ -85,6 +92,13 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
     char *sidecar = gls_sidecar_name(path);
     status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
     free(sidecar);
+    return status;
+}
+
+gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_writes(run, path[i]);
     return status;
 }
 

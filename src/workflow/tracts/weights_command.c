@@ -188,11 +188,11 @@ static gls_status name_files(const weighting *w)
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
-    const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->run->options.reference};
-    const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
-    for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_run_reads(w->run, inputs[k]);
+    if (!status)
+        status = gls_tract_run_reads_all(w->run, GLS_PATHS(o->in_place ? NULL : w->tracks, w->source.sh, o->act,
+                                                           o->proc_mask, w->run->options.reference));
     if (!status && o->in_place) status = name_in_place(w);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_writes(w->run, outputs[k]);
+    if (!status) status = gls_tract_run_writes_all(w->run, GLS_PATHS(o->output, o->mu, o->csv, o->selection));
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
