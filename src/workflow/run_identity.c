@@ -139,7 +139,7 @@ static bool all_exist(const gls_job *job)
 {
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
-    bool all = job->sidecar && exists(job->sidecar);
+    bool all = job->run.sidecar && exists(job->run.sidecar);
     for (size_t i = 0; i < n; i++) all = all && exists(file[i].path);
     return all;
 }
@@ -174,13 +174,13 @@ static char *reason_against(const gls_job *job, const cJSON *root)
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
                *changed = root && !other ? changed_output(root, file, n) : NULL;
     if (!root)
-        length = asprintf(&reason, "%s: is no file of JSON", job->sidecar);
+        length = asprintf(&reason, "%s: is no file of JSON", job->run.sidecar);
     else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
-        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->sidecar);
+        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
     else if (other)
         length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
     else if (changed)
-        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->sidecar);
+        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->run.sidecar);
     return length < 0 ? strdup("out of memory") : reason;
 }
 
@@ -188,7 +188,7 @@ gls_status gls_job_find_done(gls_job *job)
 {
     gls_status status = GLS_OK;
     if (!all_exist(job)) return gls_job_check_outputs(job);
-    cJSON *root = gls_json_read(job->sidecar, GLS_SIDECAR_MAX_BYTES);
+    cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
     char *reason = reason_against(job, root);
     job->result.skipped = !reason && gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"),
                                                        &job->result.track.streamlines);
@@ -211,8 +211,9 @@ static cJSON *add_entry(gls_job *job, const char *role)
     return cJSON_AddObjectToObject(job->written, role);
 }
 
-gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
+gls_status gls_job_note_outputs(gls_job *job)
 {
+    const gls_output_group *group = &job->run.group;
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
     gls_status status = GLS_OK;
@@ -225,7 +226,7 @@ gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
 
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
 {
-    if (!job->sidecar) return GLS_OK;
+    if (!job->run.sidecar) return GLS_OK;
     gls_status status = gls_written_note(add_entry(job, role), path);
     if (status) return status;
     char *text = gls_track_sidecar_text(job);
@@ -256,8 +257,9 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
 
 _Static_assert(GLS_JOB_FILES + 1 <= GLS_JOURNAL_MAX_FILES, "a journal notes all files of a run and its sidecar");
 
-gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group)
+gls_status gls_resume_complete(const gls_job *job, gls_journal *journal)
 {
+    const gls_output_group *group = &job->run.group;
     gls_journal_file file[GLS_JOURNAL_MAX_FILES];
     struct stat info;
     size_t n = 0;

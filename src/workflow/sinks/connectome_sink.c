@@ -23,13 +23,12 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
 }
 
 /* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
-static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                              gls_sink *own)
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *s = sink->state;
     gls_image *labels = NULL;
     gls_connectome_options options = gls_connectome_options_default();
-    (void)group, (void)tractogram;
+    (void)tractogram;
     if (job->options.weights) options.weights = GLS_DPS_WEIGHTS;
     gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
@@ -52,10 +51,10 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return weights ? gls_weights_sink_connect(weights, job, ((matrix_state *)sink->state)->connectome) : GLS_OK;
 }
 
-static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
 {
-    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force, group,
-                                        NULL, "nan");
+    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force,
+                                        &job->run.group, NULL, "nan");
 }
 
 static void describe(const gls_run_sink *sink, cJSON *root)

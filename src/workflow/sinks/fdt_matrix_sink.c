@@ -232,11 +232,10 @@ static gls_status number_all(gls_run_sink *sink, const gls_job *job)
     return status;
 }
 
-static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                              gls_sink *own)
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     gls_status status = number_all(sink, job);
     if (status) return status;
     const size_t n = (size_t)(t->target.n > 0 ? t->target.n : t->seeds.n) + 1;
@@ -261,7 +260,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
-static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
 {
     matrix_state *t = sink->state;
     const bool third = sink->kind == &gls_fdt_matrix3_kind, first = sink->kind == &gls_fdt_matrix1_kind;
@@ -276,7 +275,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_grou
                             (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
     t->sum.n = t->sum.slots = 0;
     gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
-    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 static void finish_matrix(gls_run_sink *sink)
@@ -331,7 +330,7 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
 }
 
 /* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
-static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_coords(gls_run_sink *sink, gls_job *job)
 {
     const matrix_state *t = gls_sink_find(job, matrix_of(sink->kind))->state;
     const bool rows = sink->kind == &gls_fdt_coords1_kind || sink->kind == &gls_fdt_coords2_kind;
@@ -343,15 +342,15 @@ static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_grou
         if (l->number[v] > 0)
             gls_text_printf(&text, "%zu  %zu  %zu  1  %u\n", v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
                             v / ((size_t)dim[0] * (size_t)dim[1]), l->number[v] - 1);
-    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 /* Writes an image whose voxels hold the number of their column, counted from 1. */
-static gls_status write_lookup(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_lookup(gls_run_sink *sink, gls_job *job)
 {
     const matrix_state *t = gls_sink_find(job, &gls_fdt_matrix2_kind)->state;
-    return gls_nifti_write(sink->output, job->run.force, group, &t->target.grid, "columns", 1, GLS_TYPE_UINT32,
-                           t->target.number);
+    return gls_nifti_write(sink->output, job->run.force, &job->run.group, &t->target.grid, "columns", 1,
+                           GLS_TYPE_UINT32, t->target.number);
 }
 
 #define BESIDE_KIND(name, writer) \

@@ -167,12 +167,11 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                               gls_sink *own)
+static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;
     gls_image *labels = NULL;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
     if (!status) status = number_labels(labels, sink->input[0], &t->rois);
     if (!status) gls_fdt_grid_init(&t->rois.grid, &labels->grid);
@@ -191,13 +190,13 @@ static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_output_grou
     return GLS_OK;
 }
 
-static gls_status write_network(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_network(gls_run_sink *sink, gls_job *job)
 {
     const network_state *t = sink->state;
     const size_t n = t->rois.n;
     gls_text text = {0};
     for (size_t k = 0; k < n * n; k++) gls_text_printf(&text, "%.10g%s", t->sum[k], (k + 1) % n ? "  " : "\n");
-    return gls_text_write(&text, sink->output, job->run.force, group, GLS_OK);
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 static void finish(gls_run_sink *sink)

@@ -46,22 +46,21 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
-static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                             gls_sink *own)
+static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     seeds_state *t = sink->state;
     (void)tractogram;
     gls_status status = gls_output_create(sink->output, job->run.force, &t->output);
-    t->output.group = group;
+    t->output.group = &job->run.group;
     gls_text_puts(&t->text, "#Track_index,Seed_index,Pos_x,Pos_y,Pos_z,\n");
     *own = (gls_sink){.append = append, .user = t};
     return status;
 }
 
-static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_table(gls_run_sink *sink, gls_job *job)
 {
     seeds_state *t = sink->state;
-    (void)job, (void)group;
+    (void)job;
     gls_status status = flush(t);
     return status ? status : gls_output_commit(&t->output);
 }

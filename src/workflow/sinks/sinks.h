@@ -82,15 +82,15 @@ typedef struct gls_sink_kind {
     /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
      * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
      * tractogram is written. */
-    gls_status (*open)(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram, gls_sink *own);
+    gls_status (*open)(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own);
     /* Whether the sink reads more than the two ends of streamlines. NULL counts as true. tracked: the grid on which a
      * device can count visited voxels. */
     bool (*needs_points)(const gls_run_sink *sink, const gls_grid *tracked);
     /* Called after the last streamline. Adds columns and groups to the writer of the tractogram (NULL: there is none).
      */
     gls_status (*complete)(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer);
-    /* Writes the sink's file in the group, which has job->run.force: see gls_file_write(). */
-    gls_status (*write)(gls_run_sink *sink, gls_job *job, gls_output_group *group);
+    /* Writes the sink's file as a part of the run: gls_file_write() with job->run.force and job->run.group. */
+    gls_status (*write)(gls_run_sink *sink, gls_job *job);
     /* Adds the result to the sidecar. */
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);
     /* Hash of options that change the result and are neither names of files nor parameters in the sidecar. */
@@ -132,13 +132,13 @@ gls_status gls_sinks_prepare(gls_job *job);
 /* *hash: of all inputs of sinks and of choice(). 0: no inputs. */
 gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash);
 /* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
-gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram);
+gls_status gls_sinks_open(gls_job *job, gls_sink *tractogram);
 /* Whether any sink reads more than the two ends of streamlines. */
 bool gls_sinks_need_points(const gls_job *job);
 /* Calls complete(). writer: of the tractogram, or NULL. */
 gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer);
 /* Calls write(). */
-gls_status gls_sinks_write(gls_job *job, gls_output_group *group);
+gls_status gls_sinks_write(gls_job *job);
 /* Calls describe(). */
 void gls_sinks_describe(const gls_job *job, struct cJSON *root);
 /* Frees all sinks. May be called at any time after gls_sinks_take(). */
