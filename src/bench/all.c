@@ -35,7 +35,7 @@ static gls_status make_directory(bench_run *run)
     if (!place || !*place) place = "/tmp";
     if (asprintf(&run->directory, "%s/glslines-bench-XXXXXX", place) < 0) {
         run->directory = NULL;
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return gls_no_memory();
     }
     if (mkdtemp(run->directory)) return GLS_OK;
     free(run->directory);

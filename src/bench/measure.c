@@ -116,7 +116,7 @@ static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_
     unsigned char *data = malloc(PIECE);
     plain p = {.bytes = bytes < MAX_BYTES ? bytes : MAX_BYTES, .data = data};
     *rate = 0;
-    if (!data) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!data) return gls_no_memory();
     snprintf(path, sizeof path, "%s/plain", directory);
     memset(data, 1, PIECE); /* so that each page exists */
     gls_status status = gls_output_create(path, true, &p.output);

@@ -25,7 +25,7 @@ static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s", to->path, name) >= 0) return path;
-    gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_no_memory();
     return NULL;
 }
 
@@ -168,8 +168,7 @@ static gls_status write_job(peer_folder *to, const bench_run *run, double cutoff
             gls_json_double(root, number[i].key, number[i].value);
     }
     char *text = root ? gls_json_print(root) : NULL;
-    gls_status status =
-        text ? write_bytes(to, "job.json", text, strlen(text)) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = text ? write_bytes(to, "job.json", text, strlen(text)) : gls_no_memory();
     free(text);
     cJSON_Delete(root);
     return status;

@@ -13,7 +13,7 @@ static const gls_option mask_row[] = {CMD_MASK_OPTION, {.name = NULL}};
 
 static const gls_option output_rows[] = {
     GLS_OPTION(
-        "Tensor", CHOICE, tensor, "tensor", 0, NULL, NULL, GLS_ANY, NULL, "dipy|mrtrix|ols",
+        "Tensor", CHOICE, tensor, "tensor", 0, NULL, NULL, GLS_ANY, NULL, GLS_TENSOR_CHOICES,
         "Weights of the tensor's least-squares fit: dipy, from an unweighted fit, as DIPY's WLS; mrtrix, from the "
         "signal and twice from the fit before, as dwi2tensor; ols, none, as dwi2tensor -ols -iter 0."),
     GLS_OPTION(

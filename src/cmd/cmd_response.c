@@ -11,8 +11,7 @@ typedef struct response_values {
 #define OPTION_OWNER gls_respond_options
 static const gls_option table[] = {
     GLS_OPTION(
-        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL,
-        "dhollander|tournier|fa|manual|msmt_5tt",
+        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_RESPONSE_CHOICES,
         "dhollander: white matter, grey matter and CSF from all shells, for msmt; msmt_5tt: the same from an image of "
         "tissues; tournier, fa: single fibres from one shell, for csd; manual: from all shells, of the voxels that "
         "MASK names, each of a single bundle."),
@@ -20,7 +19,7 @@ static const gls_option table[] = {
                "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
     GLS_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "msmt_5tt: voxels with more than this fraction of a tissue are of that alone."),
-    GLS_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, "tournier|fa",
+    GLS_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
     GLS_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
                GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,

@@ -75,7 +75,7 @@ static gls_status read_json(const char *path, double (**row)[4], size_t *n)
     cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
-    status = rows_of_json(path, cJSON_GetObjectItemCaseSensitive(root, "dw_scheme"), row, n);
+    status = rows_of_json(path, gls_json_at(root, "dw_scheme"), row, n);
     cJSON_Delete(root);
     return status;
 }

@@ -92,12 +92,6 @@ typedef struct gls_nonneg_work {
     double setup_seconds; /* time of the host until the first slice starts */
 } gls_nonneg_work;
 
-/* Whether a device can run this fit: it needs double precision and enough shared memory. */
-bool gls_nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device);
-/* Fits all voxels of the work on the device; sets left, n_left, n_broken and setup_seconds. GLS_ERR_CANCELLED if
- * progress returned false. */
-gls_status gls_nonneg_device_run(gls_nonneg_work *work, gls_device *device);
-
 /* --- The problem of multi-tissue deconvolution, from a gradient table and responses. */
 
 typedef struct gls_msmt_plan {

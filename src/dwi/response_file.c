@@ -119,10 +119,5 @@ gls_status gls_response_write_grouped(const char *path, bool overwrite, gls_outp
         gls_text_printf(&text, "%.17g %.17g %.17g %.17g\n", response->evals[0], response->evals[1], response->evals[1],
                         response->s0);
     }
-    size_t n = text.length;
-    char *data = gls_text_take(&text);
-    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, overwrite, group, data, n);
-    free(data);
-    return status;
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }

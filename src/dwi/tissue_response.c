@@ -116,12 +116,7 @@ gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, g
     for (size_t i = 0; i < response->n_shells; i++)
         for (size_t j = 0; j < columns; j++)
             gls_text_printf(&text, "%.15g%s", response->zonal[i * columns + j], j + 1 < columns ? " " : "\n");
-    size_t n = text.length;
-    char *data = gls_text_take(&text);
-    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, overwrite, group, data, n);
-    free(data);
-    return status;
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
 static gls_status check_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)

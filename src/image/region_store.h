@@ -36,10 +36,6 @@ gls_status gls_region_area_distances(const gls_region_area *area, double **squar
 bool gls_region_is_within(double square, double mm);
 /* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
 void gls_region_area_centre(const gls_region_area *area, double centre[3]);
-/* Splits a region into its two largest blobs of voxels that share faces, edges or corners. Order: along the axis on
- * which the blobs lie furthest apart, the left, posterior or inferior one first. GLS_ERR_INPUT: fewer than two blobs,
- * or a sphere. */
-gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
 /* Frees the voxels of the region. */
 void gls_region_area_finish(gls_region_area *area);
 

@@ -91,7 +91,7 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
                         "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035, at most %d of them", option,
                         text, MAX_LABEL, GLS_REGION_MAX_RANGES);
     out->path = gls_text_copy(text);
-    if (!out->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!out->path) return gls_no_memory();
     if (labels) out->path[colon - text] = '\0';
     return GLS_OK;
 }

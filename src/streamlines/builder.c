@@ -1,4 +1,5 @@
-/* Builds new streamlines from incoming ones and hands them on in blocks; and the spline of MRtrix3. */
+/* Builds new streamlines from incoming ones and hands them on in blocks; shares the streamlines of a block among
+ * threads; and the spline of MRtrix3. */
 #include "streamlines/filter_parts.h"
 
 #include <math.h>
@@ -7,6 +8,24 @@
 
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/threads.h"
+
+typedef struct line_work {
+    const gls_streamlines *lines;
+    gls_line_task task;
+    void *user;
+} line_work;
+
+static void work_on_some(void *user, int thread, size_t from, size_t until)
+{
+    const line_work *w = user;
+    for (size_t i = from; i < until; i++) w->task(w->user, thread, w->lines, i);
+}
+
+void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_threads, gls_line_task task, void *user)
+{
+    gls_parallel(lines->n, grain, n_threads, work_on_some, &(line_work){lines, task, user});
+}
 
 void gls_builder_init(gls_builder *b, const gls_sink *next)
 {

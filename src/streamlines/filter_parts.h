@@ -7,6 +7,13 @@
 #include <glslines/filters.h>
 #include <glslines/streamlines.h>
 
+/* --- Work of several threads on the streamlines of a block. */
+
+/* Works on streamline i on one thread. thread: see gls_parallel_task. */
+typedef void (*gls_line_task)(void *user, int thread, const gls_streamlines *lines, size_t i);
+/* Calls gls_parallel() for the streamlines of a block. */
+void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_threads, gls_line_task task, void *user);
+
 /* --- Builder: makes new streamlines from incoming ones, with their columns, and hands them on in blocks of bounded
  * size. */
 

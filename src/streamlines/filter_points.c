@@ -346,12 +346,11 @@ typedef struct reshaping {
     size_t first; /* first streamline of the block */
 } reshaping;
 
-static void count_some(void *user, int thread, size_t from, size_t until)
+static void count_one(void *user, int thread, const gls_streamlines *s, size_t i)
 {
-    const reshaping *r = user;
-    reshaper *f = r->reshaper;
+    reshaper *f = user;
     (void)thread;
-    for (size_t i = from; i < until; i++) f->n_new[i] = f->count(f, r->lines, i);
+    f->n_new[i] = f->count(f, s, i);
 }
 
 static void fill_some(void *user, int thread, size_t from, size_t until)
@@ -380,7 +379,7 @@ static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
 {
     gls_status status = reserve(f, s);
     if (status) return status;
-    gls_parallel(s->n, 64, f->n_threads, count_some, &(reshaping){f, s, 0});
+    gls_lines_parallel(s, 64, f->n_threads, count_one, f);
     for (size_t i = 0; i < s->n; i++)
         if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
     for (size_t i = 0; i < s->n && !status;) status = reshape_some(f, s, i, &i);

@@ -22,6 +22,9 @@
 #define GLS_PRESET_CHOICES "default|gpustreamlines|dipy|tckgen|qsirecon|pyafq|tractoflow"
 #define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
 #define GLS_CSD_RULE_CHOICES "dipy|mrtrix"
+#define GLS_TENSOR_CHOICES "dipy|mrtrix|ols"
+#define GLS_RESPONSE_CHOICES "dhollander|tournier|fa|manual|msmt_5tt"
+#define GLS_SINGLE_FIBRES_CHOICES "tournier|fa"
 #define GLS_SCALING_CHOICES "auto|on|off"
 /* GLS_GETTER_WORDS is "|boot|prob|det ..."; GLS_GETTER_CHOICES omits the first bar. */
 #define GLS_GETTER_WORD(value, word) "|" #word

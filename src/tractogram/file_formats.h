@@ -38,9 +38,6 @@ typedef struct gls_zip_item {
     uint32_t crc; /* CRC-32 of the unpacked data */
 } gls_zip_item;
 
-/* Accepts NULL. */
-void gls_zip_free(gls_zip_item *items, size_t n);
-
 /* --- Arrays of a TRX archive or folder. */
 
 /* One file of the archive or folder, e.g. "dps/seeds.3.float32". */

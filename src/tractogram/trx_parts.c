@@ -143,7 +143,15 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     return GLS_OK;
 }
 
-/* Lists the entries of an archive in the order of its directory, to be freed by gls_zip_free(). Sizes are checked
+/* Accepts NULL. */
+static void zip_free(gls_zip_item *items, size_t n)
+{
+    if (!items) return;
+    for (size_t i = 0; i < n; i++) free(items[i].name);
+    free(items);
+}
+
+/* Lists the entries of an archive in the order of its directory, to be freed by zip_free(). Sizes are checked
  * against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or packed by another method than deflate. */
 static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n_items)
 {
@@ -170,15 +178,8 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
     return GLS_OK;
 fail:
     free(directory);
-    gls_zip_free(item, n);
+    zip_free(item, n);
     return status;
-}
-
-void gls_zip_free(gls_zip_item *items, size_t n)
-{
-    if (!items) return;
-    for (size_t i = 0; i < n; i++) free(items[i].name);
-    free(items);
 }
 
 #define MAX_DEPTH 3 /* depth of dpg/GROUP/FIELD */
@@ -223,7 +224,7 @@ static gls_status read_archive(tree *t)
                                      .has_crc = true,
                                      .crc = item[i].crc});
     }
-    gls_zip_free(item, n);
+    zip_free(item, n);
     return status;
 }
 

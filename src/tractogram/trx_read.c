@@ -39,7 +39,7 @@ static gls_status bad(const gls_tractogram_reader *r, const char *name, const ch
 
 static bool read_count(const cJSON *json, const char *key, uint64_t *count)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    const cJSON *item = gls_json_at(json, key);
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > 9007199254740992.0 ||
         item->valuedouble != floor(item->valuedouble))
         return false;
@@ -64,9 +64,8 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
 {
     double affine[4][4], size[3];
     int32_t dim[3];
-    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "VOXEL_TO_RASMM");
-    bool ok =
-        cJSON_GetArraySize(rows) == 4 && read_numbers(cJSON_GetObjectItemCaseSensitive(json, "DIMENSIONS"), 3, size);
+    const cJSON *rows = gls_json_at(json, "VOXEL_TO_RASMM");
+    bool ok = cJSON_GetArraySize(rows) == 4 && read_numbers(gls_json_at(json, "DIMENSIONS"), 3, size);
     for (int i = 0; i < 4 && ok; i++) ok = read_numbers(cJSON_GetArrayItem(rows, i), 4, affine[i]);
     for (int i = 0; i < 3 && ok; i++) {
         ok = size[i] >= 1 && size[i] <= INT32_MAX;

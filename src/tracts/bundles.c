@@ -181,8 +181,10 @@ static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], si
 }
 
 /* Fills in the verdicts and directions of streamline i for all bundles. */
-static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, size_t i)
+static void judge(void *user, int thread, const gls_streamlines *s, size_t i)
 {
+    gls_bundles *b = user;
+    gls_roi_hits *hits = &b->hits[thread];
     const float(*point)[3] = s->point + s->offset[i];
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), m = b->rules.n;
     uint8_t *verdict = &b->verdict[i * m], *way = &b->direction[i * m];
@@ -208,17 +210,6 @@ static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, 
             way[k] = is_given_backwards(b, point, n) ? GLS_BUNDLE_AGAINST : GLS_BUNDLE_ALONG;
         if (b->options.orientation == GLS_ORIENT_NONE) way[k] = GLS_BUNDLE_ALONG;
     }
-}
-
-typedef struct trial {
-    gls_bundles *bundles;
-    const gls_streamlines *lines;
-} trial;
-
-static void judge_some(void *user, int thread, size_t from, size_t until)
-{
-    const trial *t = user;
-    for (size_t i = from; i < until; i++) judge(t->bundles, &t->bundles->hits[thread], t->lines, i);
 }
 
 /* Nodes of the part between the first and the last include region, see gls_bundles_options.clip. */
@@ -310,7 +301,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         s.group = groups;
     }
     if (!status) {
-        gls_parallel(s.n, 64, b->n_threads, judge_some, &(trial){b, &s});
+        gls_lines_parallel(&s, 64, b->n_threads, judge, b);
         for (int i = 0; i < b->n_threads; i++)
             if (b->hits[i].failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     }

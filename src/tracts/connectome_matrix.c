@@ -7,6 +7,7 @@
 
 #include <glslines/connectome.h>
 
+#include "streamlines/filter_parts.h"
 #include "image/region_set.h"
 #include "tracts/connectome_parts.h"
 #include "tracts/line_geometry.h"
@@ -69,7 +70,7 @@ static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const
 }
 
 /* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
- * messages. Call gls_nodes_finish() even after a failure. */
+ * messages. Call nodes_finish() even after a failure. */
 static gls_status nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw)
 {
     int32_t largest;
@@ -83,7 +84,8 @@ static gls_status nodes_init(gls_nodes *nodes, const gls_image *labels, const ch
     return status;
 }
 
-void gls_nodes_finish(gls_nodes *nodes)
+/* Frees the arrays. */
+static void nodes_finish(gls_nodes *nodes)
 {
     free(nodes->voxel);
     free(nodes->label);
@@ -249,36 +251,27 @@ static void keep(finder *f, stretch *s, int thread)
     f->n += f->scratch.n;
 }
 
-typedef struct search {
-    gls_connectome *connectome;
-    const gls_streamlines *lines;
-} search;
-
-/* Finds the regions of streamlines from .. until - 1 on one thread. */
-static void find_some(void *user, int thread, size_t from, size_t until)
+/* Finds the regions of streamline i on one thread. */
+static void find_one(void *user, int thread, const gls_streamlines *s, size_t i)
 {
-    gls_connectome *c = ((search *)user)->connectome;
-    const gls_streamlines *s = ((search *)user)->lines;
-    const bool all = c->options.assignment == GLS_ASSIGN_ALL;
-    for (size_t i = from; i < until; i++) {
-        const float(*point)[3] = s->point + s->offset[i];
-        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-        c->pair[i][0] = c->pair[i][1] = 0;
-        c->stretch[i] = (stretch){thread, 0, 0};
-        if (n == 0) continue;
-        if (!all) {
-            gls_assign_ends(c->assigner, point, n, c->pair[i]);
-            continue;
-        }
-        gls_assign_all(c->assigner, &c->finder[thread].scratch, point, n);
-        keep(&c->finder[thread], &c->stretch[i], thread);
+    gls_connectome *c = user;
+    const float(*point)[3] = s->point + s->offset[i];
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+    c->pair[i][0] = c->pair[i][1] = 0;
+    c->stretch[i] = (stretch){thread, 0, 0};
+    if (n == 0) return;
+    if (c->options.assignment != GLS_ASSIGN_ALL) {
+        gls_assign_ends(c->assigner, point, n, c->pair[i]);
+        return;
     }
+    gls_assign_all(c->assigner, &c->finder[thread].scratch, point, n);
+    keep(&c->finder[thread], &c->stretch[i], thread);
 }
 
 static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
 {
     for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
-    gls_parallel(s->n, 256, c->n_threads, find_some, &(search){c, s});
+    gls_lines_parallel(s, 256, c->n_threads, find_one, c);
     for (int t = 0; t < c->n_threads; t++)
         if (c->finder[t].scratch.failed)
             return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
@@ -480,7 +473,7 @@ void gls_connectome_destroy(gls_connectome *c)
 {
     if (!c) return;
     gls_assigner_destroy(c->assigner);
-    gls_nodes_finish(&c->nodes);
+    nodes_finish(&c->nodes);
     for (int t = 0; c->finder && t < c->n_threads; t++) {
         gls_assign_scratch_finish(&c->finder[t].scratch);
         free(c->finder[t].node);

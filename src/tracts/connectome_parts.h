@@ -17,9 +17,6 @@ typedef struct gls_nodes {
     double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
 } gls_nodes;
 
-/* Frees the arrays. */
-void gls_nodes_finish(gls_nodes *nodes);
-
 /* --- Assignment of streamlines to regions. */
 
 typedef struct gls_assigner gls_assigner;

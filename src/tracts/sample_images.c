@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/filter_parts.h"
 #include "tracts/sample_line.h"
 #include "tracts/visits.h"
 #include "util/maths.h"
@@ -329,8 +330,10 @@ static bool has_same_values(const sampler *s, size_t k)
            is_by_voxel(s, &s->column[k - 1]) == is_by_voxel(s, &s->column[k]);
 }
 
-static void sample_line(const sampler *s, scratch *r, const gls_streamlines *in, size_t i)
+static void sample_line(void *user, int thread, const gls_streamlines *in, size_t i)
 {
+    const sampler *s = user;
+    scratch *r = &s->scratch[thread];
     const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
     size_t m = 0;
     bool without = false;
@@ -391,23 +394,12 @@ static size_t list_columns(const sampler *s, bool per_vertex, const gls_column *
     return n;
 }
 
-typedef struct sampling {
-    sampler *sampler;
-    const gls_streamlines *in;
-} sampling;
-
-static void sample_some(void *user, int thread, size_t from, size_t until)
-{
-    const sampling *s = user;
-    for (size_t i = from; i < until; i++) sample_line(s->sampler, &s->sampler->scratch[thread], s->in, i);
-}
-
 static gls_status append(void *user, const gls_streamlines *in)
 {
     sampler *s = user;
     gls_status status = reserve_columns(s, in);
     if (status) return status;
-    gls_parallel(in->n, 64, s->n_threads, sample_some, &(sampling){s, in});
+    gls_lines_parallel(in, 64, s->n_threads, sample_line, s);
     s->counts->streamlines += in->n;
     for (int i = 0; i < s->n_threads; i++) {
         scratch *r = &s->scratch[i];

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
 
 /* Restores in all keys and strings the bytes that printed() has written as escapes. */
@@ -106,4 +108,25 @@ char *gls_json_print_line(const cJSON *json)
     char *text = cJSON_PrintUnformatted(json);
     gls_plain_leave(before);
     return printed(text);
+}
+
+cJSON *gls_json_at(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+const char *gls_json_text_at(const cJSON *object, const char *key)
+{
+    return cJSON_GetStringValue(gls_json_at(object, key));
+}
+
+gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, gls_output_group *group, const char *end)
+{
+    gls_text text = {0};
+    char *all = gls_json_print(json);
+    if (all) gls_text_puts(&text, all);
+    gls_text_puts(&text, end);
+    text.failed |= !all;
+    free(all);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }

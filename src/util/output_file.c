@@ -33,6 +33,14 @@ gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *gr
     return status;
 }
 
+gls_status gls_text_write(gls_text *text, const char *path, bool overwrite, gls_output_group *group, gls_status status)
+{
+    if (!status && text->failed) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_file_write(path, overwrite, group, text->data, text->length);
+    gls_text_finish(text);
+    return status;
+}
+
 /* Length of the folder part of a path with its slash: "dir/name" -> 4, "name" -> 0. */
 static int directory_length(const char *path)
 {
@@ -340,7 +348,7 @@ gls_status gls_outputs_commit(gls_output *outputs, size_t n)
     gls_status status = GLS_OK;
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
-    if (!old) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!old) status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
     while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)

@@ -4,6 +4,8 @@
 
 #include <glslines/common.h>
 
+#include "util/text.h"
+
 /* --- Outputs: a file appears under its name only when it is complete, several files appear together or not at all, and
  * nothing but a regular file that is no input is ever replaced. Every file that the program writes goes through these
  * functions. */
@@ -81,6 +83,9 @@ gls_status gls_output_scratch(const gls_output *output, int *fd);
 
 /* Writes a whole file, as part of the group unless group is NULL. An existing file is an error unless overwrite. */
 gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes);
+/* Writes a text as a whole file, like gls_file_write(), unless status is a failure. Frees the text in any case. Returns
+ * the first failure. */
+gls_status gls_text_write(gls_text *text, const char *path, bool overwrite, gls_output_group *group, gls_status status);
 
 /* --- Files in the user's cache folder, by which one run of the library leaves results for the next. */
 

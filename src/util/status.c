@@ -22,6 +22,11 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     return status;
 }
 
+gls_status gls_no_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
 const char *gls_last_error(void)
 {
     return last_error;

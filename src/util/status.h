@@ -15,6 +15,9 @@
 /* Stores a message of one line for gls_last_error(). Returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* GLS_ERR_MEMORY: "out of memory". */
+gls_status gls_no_memory(void);
+
 /* Whether memory of the host or of a device ran out, so that a smaller attempt may succeed. */
 bool gls_status_is_memory(gls_status status);
 

@@ -11,7 +11,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
                             const gls_grid *grid, size_t n, gls_type type, const void *data)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_no_memory();
     gls_status status = gls_output_check(path, overwrite, NULL, 0);
     if (!status) status = gls_nifti_write(path, overwrite, group, grid, NULL, n, type, data);
     free(path);

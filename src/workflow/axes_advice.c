@@ -90,7 +90,7 @@ static gls_status make_peaks(const gls_job_inputs *in, gls_sh_basis basis, const
     f->vertex = malloc(total * sizeof *f->vertex);
     f->contrast = malloc(total * sizeof *f->contrast);
     float *rows = malloc(sphere->n * f->plane * sizeof *rows), *sorted = malloc(total * sizeof *sorted);
-    gls_status status = f->vertex && f->contrast && rows && sorted ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = f->vertex && f->contrast && rows && sorted ? GLS_OK : gls_no_memory();
     if (!status)
         status =
             gls_odf_source_create_sh(in->odf->image, "ODFs", basis, in->odf_frame, sphere, &in->odf->options, &odf);

@@ -117,7 +117,7 @@ static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reas
 {
     *reason = distrust(fit, fit->json);
     cJSON *root = *reason ? NULL : gls_json_read(fit->json, MAX_KEY_BYTES);
-    if (!*reason && !gls_json_same(key, cJSON_GetObjectItemCaseSensitive(root, "key"))) *reason = "is damaged";
+    if (!*reason && !gls_json_same(key, gls_json_at(root, "key"))) *reason = "is damaged";
     if (!*reason) return root;
     cJSON_Delete(root);
     return NULL;
@@ -159,7 +159,7 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
         cJSON *root = is_there(fit.json) ? read_note(&fit, key, &reason) : NULL;
         if (root && is_there(fit.image)) {
             path = fit.image;
-            read = read_image(&fit, cJSON_GetObjectItemCaseSensitive(root, "contents"), grid, n_volumes, &reason);
+            read = read_image(&fit, gls_json_at(root, "contents"), grid, n_volumes, &reason);
         }
         if (read)
             gls_log(GLS_LOG_INFO, "cache: %s is reused: inputs and parameters are the same", fit.image);
@@ -176,17 +176,6 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     return read;
 }
 
-/* Text of the note, from malloc. NULL: out of memory. */
-static char *note_text(const cJSON *key, const char *hash)
-{
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddItemToObject(root, "key", cJSON_Duplicate(key, true));
-    cJSON_AddStringToObject(root, "contents", hash);
-    char *text = gls_json_print(root);
-    cJSON_Delete(root);
-    return text;
-}
-
 /* Never replaces a file. The note gets its name first. If the process is killed before the image has its name, a later
  * run adds the same image. */
 static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
@@ -197,12 +186,13 @@ static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_i
     gls_status status = GLS_OK;
     gls_hash_text(contents(image), hash);
     cJSON *root = is_there(fit->json) ? read_note(fit, key, &reason) : NULL;
-    const char *noted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "contents"));
+    const char *noted = gls_json_text_at(root, "contents");
     if (!noted || strcmp(noted, hash) != 0) {
-        char *text = note_text(key, hash);
-        status = text ? gls_file_write(fit->json, false, &group, text, strlen(text))
-                      : gls_fail(GLS_ERR_MEMORY, "out of memory");
-        cJSON_free(text);
+        cJSON *note = cJSON_CreateObject();
+        cJSON_AddItemToObject(note, "key", cJSON_Duplicate(key, true));
+        cJSON_AddStringToObject(note, "contents", hash);
+        status = gls_json_write(note, fit->json, false, &group, "");
+        cJSON_Delete(note);
     }
     if (!status) status = gls_image_write_grouped(fit->image, false, &group, image, GLS_IMAGE_FLOAT32);
     if (!status) status = gls_output_group_commit(&group);

@@ -83,9 +83,8 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     struct stat info;
     const char *const path[] = {m->matrix, m->nodes};
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
-    const cJSON *found = cJSON_GetObjectItemCaseSensitive(root, DONE),
-                *outputs = cJSON_GetObjectItemCaseSensitive(found, "outputs"),
-                *before = cJSON_GetObjectItemCaseSensitive(found, "before");
+    const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
+                *before = gls_json_at(found, "before");
     gls_status status = found || lstat(m->sidecar, &info) != 0 ? GLS_OK : fail_exists(m->sidecar);
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
@@ -93,7 +92,7 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
             status = fail_exists(path[i]);
     }
     if (!status) status = gls_dataset_noted(outputs, before, m->folder, &missing);
-    *done = !status && !missing && gls_json_same(inputs, cJSON_GetObjectItemCaseSensitive(found, "inputs"));
+    *done = !status && !missing && gls_json_same(inputs, gls_json_at(found, "inputs"));
     cJSON_Delete(root);
     return status;
 }

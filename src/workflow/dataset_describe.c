@@ -89,7 +89,7 @@ static cJSON *description(const gls_dataset_options *o)
     links = cJSON_AddObjectToObject(root, "DatasetLinks");
     cJSON_AddStringToObject(links, "source", uri);
     /* Derived data stay under the licence of their source. */
-    cJSON *source = read_description(o->input), *licence = cJSON_GetObjectItemCaseSensitive(source, "License");
+    cJSON *source = read_description(o->input), *licence = gls_json_at(source, "License");
     if (cJSON_IsString(licence)) cJSON_AddStringToObject(root, "License", licence->valuestring);
     cJSON_Delete(source);
     return root;
@@ -100,14 +100,13 @@ static cJSON *description(const gls_dataset_options *o)
 static gls_status add_version(const gls_dataset_options *o)
 {
     char path[1536], versions[256] = "";
-    cJSON *root = read_description(o->output), *generated = cJSON_GetObjectItemCaseSensitive(root, "GeneratedBy"),
-          *entry;
+    cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
     gls_status status = GLS_OK;
     bool known = !cJSON_IsArray(generated);
     cJSON_ArrayForEach(entry, generated)
     {
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "Name"));
-        const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "Version"));
+        const char *name = gls_json_text_at(entry, "Name");
+        const char *version = gls_json_text_at(entry, "Version");
         if (!name || !version || strcmp(name, "glslines") != 0) continue;
         known = known || strcmp(version, gls_version()) == 0;
         size_t n = strlen(versions);
@@ -119,11 +118,8 @@ static gls_status add_version(const gls_dataset_options *o)
         cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
         cJSON_AddStringToObject(entry, "Name", "glslines");
         cJSON_AddStringToObject(entry, "Version", gls_version());
-        char *text = gls_json_print(root);
         snprintf(path, sizeof path, "%s/dataset_description.json", o->output);
-        status =
-            text ? gls_file_write(path, true, NULL, text, strlen(text)) : gls_fail(GLS_ERR_MEMORY, "out of memory");
-        cJSON_free(text);
+        status = gls_json_write(root, path, true, NULL, "");
     }
     cJSON_Delete(root);
     return status;
@@ -156,7 +152,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
     if (!status) status = gls_bids_make_folders(folder, first[1]);
     cJSON *root = description(o);
     char *text = gls_json_print(root);
-    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !text) status = gls_no_memory();
     if (!status) status = write_text(o, "dataset_description.json", text);
     cJSON_free(text);
     cJSON_Delete(root);

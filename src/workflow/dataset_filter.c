@@ -82,7 +82,7 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
     gls_status status = gls_file_read(path, MAX_FILTERS, &text, &n);
     if (status) return status;
     cJSON *root = gls_json_parse(text);
-    const cJSON *dwi = cJSON_GetObjectItemCaseSensitive(root, "dwi"), *item;
+    const cJSON *dwi = gls_json_at(root, "dwi"), *item;
     free(text);
     if (!cJSON_IsObject(root))
         status = gls_fail(GLS_ERR_INPUT, "%s: is no object of JSON", path);

@@ -1,8 +1,7 @@
 /* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
-#include "workflow/dataset.h"
-
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,86 @@
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+#include "workflow/dataset.h"
 #include "workflow/dataset_parts.h"
 
-#define MAX_DESCRIPTION ((size_t)16 << 20)
+/* --- Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
+ * programs. */
 
-static gls_status no_memory(void)
+#define MAX_TABLE ((size_t)1 << 20)
+#define MAX_CELLS 32
+
+/* Whether a name or abbreviation in a table means white matter. */
+static bool is_white_matter(const char *name)
 {
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    static const char *const names[] = {"WM",
+                                        "white matter",
+                                        "white_matter",
+                                        "whitematter",
+                                        "cerebral white matter",
+                                        "left-cerebral-white-matter",
+                                        "left_wm",
+                                        "right_wm",
+                                        "right-cerebral-white-matter",
+                                        "white matter left",
+                                        "white matter right"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (gls_case_compare(names[i], name) == 0) return true;
+    return false;
 }
+
+/* Reads a table with the columns index and name or abbreviation, and adds the labels of white matter. */
+static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
+{
+    char *cell[MAX_CELLS];
+    int index = -1, named = -1, abbreviated = -1;
+    bool head = true;
+    gls_records records = gls_records_begin(text, '\t');
+    for (size_t found; (found = gls_record_next(&records, cell, MAX_CELLS)) > 0;) {
+        if (found == 1 && !*cell[0]) continue;
+        const int n = found < MAX_CELLS ? (int)found : MAX_CELLS;
+        for (int i = 0; head && i < n; i++) {
+            if (strcmp(cell[i], "index") == 0) index = i;
+            if (strcmp(cell[i], "name") == 0) named = i;
+            if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
+        }
+        const bool is_head = head;
+        head = false;
+        if (is_head || index < 0 || index >= n) continue;
+        bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
+                     (abbreviated >= 0 && abbreviated < n && is_white_matter(cell[abbreviated]));
+        if (!white) continue;
+        char *end;
+        errno = 0;
+        const long value = strtol(cell[index], &end, 10);
+        if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: '%.40s' is no number of a label", path, cell[index]);
+        if (labels->n == GLS_BIDS_MAX_LABELS)
+            return gls_fail(GLS_ERR_INPUT, "%s: more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
+        labels->value[labels->n++] = (int)value;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels)
+{
+    const char *slash = strrchr(image, '/');
+    char *stem = gls_bids_stem(slash ? slash + 1 : image), *text = NULL;
+    *labels = (gls_bids_labels){.n = 0};
+    if (!stem) return gls_no_memory();
+    char *table = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
+    size_t bytes;
+    gls_status status = table ? gls_file_read_text(table, MAX_TABLE, &text, &bytes) : GLS_OK;
+    if (!status && text) status = read_rows(table, text, labels);
+    free(text);
+    free(table);
+    free(stem);
+    return status;
+}
+
+#define MAX_DESCRIPTION ((size_t)16 << 20)
 
 void gls_dataset_finish(gls_dataset *dataset)
 {
@@ -59,12 +130,12 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
         free(u->bvec);
         u->bval = table;
         u->bvec = strdup("-");
-        return u->bvec ? GLS_OK : no_memory();
+        return u->bvec ? GLS_OK : gls_no_memory();
     }
     const char *missing = u->bval ? ".bvec" : ".bval";
     return asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
                     u->bval ? "" : ".bvec and ", missing) < 0
-               ? no_memory()
+               ? gls_no_memory()
                : GLS_OK;
 }
 
@@ -111,7 +182,8 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
         char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
-        if (!found && asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0) return no_memory();
+        if (!found && asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0)
+            return gls_no_memory();
         free(found);
     }
     return GLS_OK;
@@ -142,7 +214,8 @@ static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
     u->region = find_image(o, u, e->key, e->value, e->suffix);
     u->kind = strcmp(e->suffix, "probseg") == 0 ? GLS_DATASET_WM : GLS_DATASET_AUTO;
     if (u->region) return GLS_OK;
-    return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? no_memory() : GLS_OK;
+    return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? gls_no_memory()
+                                                                                              : GLS_OK;
 }
 
 /* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
@@ -152,7 +225,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     u->mask = find_image(o, u, "desc", "brain", "mask");
     if (!u->mask) {
         u->problem = strdup("no desc-brain_mask in its space");
-        return u->problem ? GLS_OK : no_memory();
+        return u->problem ? GLS_OK : gls_no_memory();
     }
     u->kind = o->region;
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
@@ -174,7 +247,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
                         : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
                                                         : "no dseg in its space with a table that names white matter");
-    return u->problem ? GLS_OK : no_memory();
+    return u->problem ? GLS_OK : gls_no_memory();
 }
 
 /* Reports files whose git-annex link dangles, which means that they were not fetched. */
@@ -185,7 +258,7 @@ static gls_status check_fetched(gls_dataset_unit *u)
     bool dangling = lstat(u->dwi, &link) == 0 && S_ISLNK(link.st_mode);
     int n = dangling ? asprintf(&u->problem, "not fetched: datalad get %s", u->dwi)
                      : asprintf(&u->problem, "cannot be read: %s", strerror(errno));
-    return n < 0 ? no_memory() : GLS_OK;
+    return n < 0 ? gls_no_memory() : GLS_OK;
 }
 
 /* Adds a series with its files to the data set. */
@@ -193,7 +266,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
                            const char *file, gls_dataset *dataset)
 {
     gls_dataset_unit *grown = realloc(dataset->unit, (dataset->n + 1) * sizeof *grown), *u;
-    if (!grown) return no_memory();
+    if (!grown) return gls_no_memory();
     dataset->unit = grown;
     u = &dataset->unit[dataset->n++];
     *u = (gls_dataset_unit){.name = gls_bids_without(file, "desc")};
@@ -204,7 +277,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     u->folder = strdup(folder);
     bool enough = asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
                   u->session && u->space && u->folder;
-    gls_status status = enough ? find_tables(o->input, stem, u) : no_memory();
+    gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
     if (!status) status = find_images(o, u);
     if (!status) status = check_atlases(o, u);
     if (!status) status = check_fetched(u);
@@ -216,7 +289,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
 static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return no_memory();
+    if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return gls_no_memory();
     gls_log(GLS_LOG_WARNING, "%s: is left out: %s", path, reason);
     if (dataset->n_ignored++ > 0)
         free(path);
@@ -298,7 +371,7 @@ static gls_status check_description(const gls_dataset_options *o)
     cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
-    const cJSON *type = cJSON_GetObjectItemCaseSensitive(root, "DatasetType");
+    const cJSON *type = gls_json_at(root, "DatasetType");
     bool raw = !cJSON_IsString(type) || strcmp(type->valuestring, "derivative") != 0;
     cJSON_Delete(root);
     if (raw && !o->raw)
@@ -329,7 +402,7 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
     const bool same = x && y && strcmp(x, y) == 0, enough = x && y;
     free(x);
     free(y);
-    if (!enough) return no_memory();
+    if (!enough) return gls_no_memory();
     for (int i = 0; i < 2 && same; i++) {
         gls_dataset_unit *u = i == 0 ? a : b, *other = i == 0 ? b : a;
         const bool twice = strcmp(a->name, b->name) == 0;
@@ -340,7 +413,7 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
                              "space=... or res=...",
                      twice ? other->dwi : other->name) < 0) {
             u->problem = NULL;
-            return no_memory();
+            return gls_no_memory();
         }
     }
     return GLS_OK;

@@ -44,13 +44,10 @@ static gls_status write_sidecar(const char *path, const cJSON *fit, const char *
     cJSON_AddStringToObject(root, "Description", description);
     sources->add(sources, root);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !is_tensor; i++) {
-        const cJSON *part = cJSON_GetObjectItemCaseSensitive(fit, parts[i][0]);
+        const cJSON *part = gls_json_at(fit, parts[i][0]);
         if (part) cJSON_AddItemToObject(root, parts[i][1], cJSON_Duplicate(part, true));
     }
-    char *text = gls_json_print(root);
-    gls_status status = text ? gls_file_write(path, true, NULL, text, strlen(text))
-                             : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    cJSON_free(text);
+    gls_status status = gls_json_write(root, path, true, NULL, "");
     cJSON_Delete(root);
     return status;
 }
@@ -60,7 +57,7 @@ static gls_status place(const char *prefix, const char *stem, size_t i, const cJ
                         const gls_dataset_sources *sources)
 {
     char from[GLS_DATASET_MAX_PATH + 64], to[GLS_DATASET_MAX_PATH + 64];
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(fit, "model"), "name");
+    const cJSON *name = gls_json_at(gls_json_at(fit, "model"), "name");
     const char *model = files[i].is_tensor ? "tensor" : cJSON_IsString(name) ? name->valuestring : "csd";
     snprintf(from, sizeof from, "%s%s", prefix, files[i].suffix);
     if (access(from, F_OK) != 0) return GLS_OK;

@@ -95,14 +95,14 @@ static gls_status dataset_page(const gls_dataset_options *o, const char *table, 
     FILE *page = rows ? open_memstream(&text, &bytes) : NULL;
     if (!page) {
         free(rows);
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return gls_no_memory();
     }
     fputs(head, page);
     strtok_r(rows, "\n", &rest); /* skips the names of columns */
     for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
     fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
     free(rows);
-    gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = fclose(page) == 0 ? GLS_OK : gls_no_memory();
     snprintf(path, sizeof path, "%s/index.html", o->output);
     if (!status) status = gls_dataset_rewrite(path, PAGE_MARK, text, bytes, group);
     free(text);
@@ -116,7 +116,7 @@ static gls_status dataset_page(const gls_dataset_options *o, const char *table, 
 static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
 {
     char text[64];
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, object), key);
+    const cJSON *value = gls_json_at(gls_json_at(root, object), key);
     const bool is_number = cJSON_IsNumber(value) && isfinite(value->valuedouble);
     const double v = is_number ? value->valuedouble : 0;
     if (is_number && v == floor(v) && fabs(v) < 1e15)
@@ -137,7 +137,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     char *stem = gls_bids_stem(name);
-    if (!stem) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!stem) status = gls_no_memory();
     fprintf(table, "%s", stem ? stem : "");
     print_number(table, root, "counts", "seeds");
     print_number(table, root, "counts", "streamlines");
@@ -204,14 +204,14 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     gls_output_group group = {0};
     *n = 0;
     FILE *table = open_memstream(&text, &bytes);
-    if (!table) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!table) return gls_no_memory();
     fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table);
     gls_status status = gls_bids_names(o->output, &names);
     for (size_t i = 0; !status && names[i]; i++)
         if (gls_dataset_takes_participant(o, names[i])) status = add_subject(table, o, names[i], n);
     if (names) gls_bids_names_free(names);
     bool whole = fclose(table) == 0;
-    if (!status && !whole) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !whole) status = gls_no_memory();
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
     if (!status && *n > 0) status = dataset_page(o, text, &group);

@@ -22,16 +22,6 @@
 
 #define MAX_SHARED ((size_t)64 << 20) /* largest sidecar of an image, bytes */
 
-static const cJSON *at(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
 /* --- Options. */
 
 /* Whether the output is a part of the tractogram. */
@@ -66,7 +56,7 @@ static gls_status name_contents(const char *text, cJSON **item)
     free(file);
     *item = status || !named ? NULL : cJSON_CreateString(named);
     free(named);
-    return status || *item ? status : no_memory();
+    return status || *item ? status : gls_no_memory();
 }
 
 /* Like name_contents() for images separated by commas. Keeps their names, which become names of columns. */
@@ -75,7 +65,7 @@ static gls_status name_images(const char *text, cJSON **list)
     gls_status status = GLS_OK;
     char *copy = strdup(text), *rest = copy;
     *list = cJSON_CreateArray();
-    if (!copy) status = no_memory();
+    if (!copy) status = gls_no_memory();
     for (char *one; !status && (one = gls_names_next(&rest, ','));) {
         cJSON *item = NULL;
         status = name_contents(one, &item);
@@ -92,7 +82,7 @@ static gls_status name_rules(const char *text, cJSON **list)
     gls_bundles *bundles = NULL;
     cJSON *table = NULL;
     char *path = gls_names_copy(text, strlen(text));
-    gls_status status = path ? name_contents(path, &table) : no_memory();
+    gls_status status = path ? name_contents(path, &table) : gls_no_memory();
     *list = cJSON_CreateArray();
     if (!status) cJSON_AddItemToArray(*list, table);
     if (!status) status = gls_bundles_read(path, NULL, &bundles);
@@ -145,7 +135,7 @@ static cJSON *all_parameters(const gls_job_options *given)
     gls_params_add(other, &job, &job.track);
     for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
         next = item->next;
-        if (!cJSON_IsNull(at(all, item->string)) || cJSON_IsNull(item)) continue;
+        if (!cJSON_IsNull(gls_json_at(all, item->string)) || cJSON_IsNull(item)) continue;
         cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, cJSON_Duplicate(item, true));
     }
     cJSON_Delete(other);
@@ -159,11 +149,11 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
 {
     char key[96];
     cJSON *all = all_parameters(job), *options = cJSON_AddObjectToObject(root, "options");
-    gls_status status = all && options ? GLS_OK : no_memory();
+    gls_status status = all && options ? GLS_OK : gls_no_memory();
     for (size_t i = 0; i < gls_params_count() && !status; i++) {
         const gls_param *p = gls_params_get(i);
         gls_option_key(p, key, sizeof key);
-        const cJSON *value = at(all, key);
+        const cJSON *value = gls_json_at(all, key);
         cJSON *copy = NULL;
         if (!value || !matters(p)) continue;
         status = names_files(p, value) ? name_item(p, value, &copy) : GLS_OK;
@@ -211,7 +201,7 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     if (!status) status = add_input(inputs, "mask", u->mask);
     if (!status) status = add_input(inputs, "region", u->region);
     add_seeds(inputs, o, u);
-    if (!status && !(root = gls_json_written(root))) status = no_memory();
+    if (!status && !(root = gls_json_written(root))) status = gls_no_memory();
     if (status) {
         cJSON_Delete(root);
         root = NULL;
@@ -223,10 +213,10 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
 gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram)
 {
     static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
-    if (!cJSON_IsObject(at(found, "inputs")) || !cJSON_IsObject(at(found, "options")))
+    if (!cJSON_IsObject(gls_json_at(found, "inputs")) || !cJSON_IsObject(gls_json_at(found, "options")))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
     for (size_t i = 0; i < 2; i++) {
-        const char *key = gls_json_difference(at(wanted, parts[i]), at(found, parts[i]));
+        const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
         if (key)
             return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
                             words[i], key);
@@ -267,8 +257,8 @@ static bool has_members(const cJSON *entry, const char *path)
     const cJSON *key;
     cJSON *root = gls_json_read(path, MAX_SHARED);
     bool all = gls_json_members(root);
-    cJSON_ArrayForEach(key, at(entry, "members")) all =
-        all && cJSON_IsString(key) && is_filled(at(root, key->valuestring));
+    cJSON_ArrayForEach(key, gls_json_at(entry, "members")) all =
+        all && cJSON_IsString(key) && is_filled(gls_json_at(root, key->valuestring));
     cJSON_Delete(root);
     return all;
 }
@@ -296,7 +286,7 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
     const cJSON *entry;
     cJSON_ArrayForEach(entry, list)
     {
-        const char *own = cJSON_GetStringValue(at(entry, "name"));
+        const char *own = cJSON_GetStringValue(gls_json_at(entry, "name"));
         if (own && strcmp(own, name) == 0) return entry;
     }
     return NULL;
@@ -304,7 +294,7 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
 
 static bool is_noted(const cJSON *entry, const char *path)
 {
-    return at(entry, "bytes") ? gls_written_is(entry, path) : has_members(entry, path);
+    return gls_json_at(entry, "bytes") ? gls_written_is(entry, path) : has_members(entry, path);
 }
 
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing)
@@ -313,7 +303,7 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
     *missing = !cJSON_IsArray(list) || !list->child;
     for (const cJSON *entry = *missing ? NULL : list->child; entry; entry = entry->next) {
         struct stat info;
-        const cJSON *name = at(entry, "name");
+        const cJSON *name = gls_json_at(entry, "name");
         if (!cJSON_IsString(name)) continue;
         gls_bids_join(folder, name->valuestring, path, sizeof path);
         const cJSON *old = gls_dataset_note_find(before, name->valuestring);

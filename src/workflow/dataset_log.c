@@ -28,7 +28,7 @@ static gls_status add_lines(log_lines *l, char *text)
         if (l->n == l->capacity) {
             const size_t capacity = 2 * l->capacity + 64;
             char **grown = realloc(l->line, capacity * sizeof *grown);
-            if (!grown) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+            if (!grown) return gls_no_memory();
             l->line = grown;
             l->capacity = capacity;
         }
@@ -71,7 +71,7 @@ static gls_status merge(char *new_text, char *old_text, gls_text *out)
     if (old.n > 0) qsort(old.line, old.n, sizeof *old.line, by_name);
     log_lines all = {0};
     if (!status) all.line = malloc((fresh.n + old.n + 1) * sizeof *all.line);
-    if (!status && !all.line) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !all.line) status = gls_no_memory();
     for (size_t i = 0; i < old.n && !status; i++) {
         const char *line = old.line[i];
         char **other = find_name(&fresh, line);

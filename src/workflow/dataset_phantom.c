@@ -33,12 +33,9 @@ static void name_file(const subject *s, const char *folder, const char *rest, ch
 
 static gls_status write_text(subject *s, const char *folder, const char *rest, gls_text *text)
 {
-    char path[1536], *all = gls_text_take(text);
+    char path[1536];
     name_file(s, folder, rest, path);
-    gls_status status = all ? gls_file_write(path, s->overwrite, &s->group, all, strlen(all))
-                            : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    free(all);
-    return status;
+    return gls_text_write(text, path, s->overwrite, &s->group, GLS_OK);
 }
 
 static gls_status write_image(subject *s, const char *folder, const char *rest, const gls_image *image,
@@ -124,7 +121,6 @@ static gls_status write_sidecars(subject *s)
                         "{\"SpatialReference\": \"bids::sub-%s/anat/sub-%s_space-ACPC_label-WM_probseg.nii.gz\", %s}\n",
                         s->label, s->label, what[i][2]);
         status = write_text(s, what[i][0], what[i][1], &text);
-        gls_text_finish(&text);
     }
     return status;
 }

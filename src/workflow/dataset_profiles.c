@@ -72,7 +72,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     if (s->n == s->capacity) {
         size_t capacity = s->capacity ? 2 * s->capacity : 64;
         profiles *table = realloc(s->table, capacity * sizeof *table);
-        if (!table) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!table) return gls_no_memory();
         s->table = table;
         s->capacity = capacity;
     }
@@ -188,7 +188,7 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
         if (s->n_columns == MAX_COLUMNS)
             status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
         else if (!(s->column[s->n_columns] = strdup(cell[i])))
-            status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+            status = gls_no_memory();
         else
             s->n_columns++;
     }
@@ -245,7 +245,7 @@ static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
     for (size_t i = 0; i < s->n && !status; i++) status = copy_table(s, &s->table[i]);
     *bytes = s->output.length;
     *text = gls_text_take(&s->output);
-    return !status && !*text ? gls_fail(GLS_ERR_MEMORY, "out of memory") : status;
+    return !status && !*text ? gls_no_memory() : status;
 }
 
 /* Members of the sidecar: hash of the table, and hash of the table that it replaced. */
@@ -254,7 +254,7 @@ static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 
 static bool tells(const cJSON *root, const char *key, const char *digits)
 {
-    const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, key));
+    const char *told = gls_json_text_at(root, key);
     return told && strcmp(told, digits) == 0;
 }
 
@@ -288,8 +288,7 @@ static gls_status write_sidecar(const char *path, const char *text, size_t bytes
     if (*before) cJSON_AddStringToObject(root, TABLE_BEFORE, before);
     char *json = gls_json_print(root);
     cJSON_Delete(root);
-    gls_status status =
-        json ? gls_dataset_rewrite(path, MARK, json, strlen(json), group) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = json ? gls_dataset_rewrite(path, MARK, json, strlen(json), group) : gls_no_memory();
     cJSON_free(json);
     return status;
 }

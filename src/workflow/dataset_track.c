@@ -95,19 +95,6 @@ static gls_status read_json(const char *path, cJSON **root)
     return *root ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
 }
 
-static gls_status write_json(const char *path, bool overwrite, const cJSON *root)
-{
-    char *text = gls_json_print(root), *line = NULL;
-    if (!text || asprintf(&line, "%s\n", text) < 0) {
-        cJSON_free(text);
-        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    }
-    gls_status status = gls_file_write(path, overwrite, NULL, line, strlen(line));
-    cJSON_free(text);
-    free(line);
-    return status;
-}
-
 /* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
 static bool leave_stage(char *text, const char *folder)
 {
@@ -170,7 +157,7 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     add_sources(p->stage.options, p->stage.unit, sources, root);
     snprintf(file, sizeof file, "%s.json", name);
     in_stage(p, file, path);
-    status = write_json(path, true, root);
+    status = gls_json_write(root, path, true, NULL, "\n");
     cJSON_Delete(root);
     return status;
 }
@@ -246,7 +233,7 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     status = note_outputs(p, done, false);
     if (!status && unlink(run) != 0)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be removed: %s", run, strerror(errno));
-    if (!status) status = write_json(path, true, root);
+    if (!status) status = gls_json_write(root, path, true, NULL, "\n");
     cJSON_Delete(root);
     return status;
 }
@@ -289,9 +276,9 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
     snprintf(file, sizeof file, "%s.nii.gz", p->mask);
     in_folder(p, file, path);
     gls_status status = write_fits(p, job, path, monitor);
-    if (!status) status = note_outputs(p, cJSON_GetObjectItemCaseSensitive(root, DONE), true);
+    if (!status) status = note_outputs(p, gls_json_at(root, DONE), true);
     in_stage(p, GLS_STAGE_READY, path);
-    if (!status) status = write_json(path, true, root);
+    if (!status) status = gls_json_write(root, path, true, NULL, "\n");
     return status;
 }
 
@@ -318,15 +305,14 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists without %s; --force tracks anew", tractogram, p->stage.sidecar);
     }
     b->root = gls_json_read(sidecar, MAX_SIDECAR);
-    const cJSON *done = cJSON_GetObjectItemCaseSensitive(b->root, DONE);
+    const cJSON *done = gls_json_at(b->root, DONE);
     if (!cJSON_IsObject(done))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but records no run of glslines bids; --force tracks anew",
                         sidecar);
     gls_status status = gls_dataset_compare(identity, done, tractogram);
-    if (!status)
-        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "outputs"), NULL, p->stage.folder, &missing);
+    if (!status) status = gls_dataset_noted(gls_json_at(done, "outputs"), NULL, p->stage.folder, &missing);
     if (!status && o->fit_outputs)
-        status = gls_dataset_noted(cJSON_GetObjectItemCaseSensitive(done, "fits"), NULL, p->stage.folder, &no_fits);
+        status = gls_dataset_noted(gls_json_at(done, "fits"), NULL, p->stage.folder, &no_fits);
     b->done = !missing;
     b->fits_done = !no_fits;
     if (missing || no_fits) b->replace = GLS_REPLACE_OWN;
@@ -357,8 +343,7 @@ static gls_status check_empty(const places *p)
     cJSON *root = NULL;
     in_folder(p, p->stage.sidecar, path);
     gls_status status = read_json(path, &root);
-    const cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts"),
-                *streamlines = cJSON_GetObjectItemCaseSensitive(counts, "streamlines");
+    const cJSON *counts = gls_json_at(root, "counts"), *streamlines = gls_json_at(counts, "streamlines");
     if (!status && cJSON_IsNumber(streamlines) && !(streamlines->valuedouble > 0))
         status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", path);
     cJSON_Delete(root);

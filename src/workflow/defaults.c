@@ -10,6 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/sidecar.h"
+#include "util/json_text.h"
 
 /* Sets of presets, getters and models, for the rows of defaults.def. */
 enum {
@@ -257,7 +258,7 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
         gls_option_key(param, key, sizeof key);
         gls_param_add(own, param, o);
         gls_param_add(defaults, param, &d);
-        if (!gls_json_same(cJSON_GetObjectItemCaseSensitive(own, key), cJSON_GetObjectItemCaseSensitive(defaults, key)))
+        if (!gls_json_same(gls_json_at(own, key), gls_json_at(defaults, key)))
             cJSON_AddItemToArray(changed, cJSON_CreateString(key));
     }
     cJSON_Delete(own);

@@ -52,7 +52,7 @@ static void open_file(gls_checked *memory, const gls_device_info *device, bool a
     }
     device_key(device, key, sizeof key);
     if (anew) cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
-    memory->entry = cJSON_GetObjectItemCaseSensitive(memory->root, key);
+    memory->entry = gls_json_at(memory->root, key);
     if (!cJSON_IsObject(memory->entry)) {
         cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
         memory->entry = cJSON_AddObjectToObject(memory->root, key);
@@ -111,10 +111,10 @@ gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_get
     cJSON *root = find_path(path, sizeof path, false) ? read_note(path) : NULL;
     if (!root) return found;
     device_key(device, key, sizeof key);
-    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(root, key);
+    const cJSON *entry = gls_json_at(root, key);
     char variant[32];
     gls_checked_name(dg, sh_order, variant, sizeof variant);
-    const cJSON *word = cJSON_GetObjectItemCaseSensitive(entry, variant);
+    const cJSON *word = gls_json_at(entry, variant);
     for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT && cJSON_IsString(word); m++)
         if (strcmp(word->valuestring, gls_mapping_name(m)) == 0 && gls_mapping_lanes(m, device) > 0) found = m;
     cJSON_Delete(root);

@@ -27,7 +27,7 @@ size_t gls_device_set_count(const char *names)
 static gls_status open_named(gls_device_set *set, const char *name, size_t length, size_t n, gls_graphics api)
 {
     char *copy = strndup(name, length);
-    if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!copy) return gls_no_memory();
     gls_status status = gls_device_open_several(copy, api, n, &set->device[set->n]);
     free(copy);
     if (status) return status;

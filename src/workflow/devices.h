@@ -21,11 +21,6 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 
-/* Lists n devices, and the drivers that failed, as lines of text. From malloc; NULL: out of memory. */
-char *gls_devices_text(const gls_device_info *list, size_t n);
-/* Lists the same as JSON. From malloc; NULL: out of memory. */
-char *gls_devices_json(const gls_device_info *list, size_t n);
-
 /* --- Diagnosis for a machine on which no device, or an unexpected one, is found. */
 
 struct cJSON;

@@ -182,7 +182,7 @@ static gls_status fit(fit_run *run)
 /* Adds basis, axes and volumes of the outputs to the sidecar. */
 static void describe_output(cJSON *root, const fit_run *run)
 {
-    static const char *const methods[] = {"dipy", "mrtrix", "ols"};
+    char word[8];
     const gls_model_options *o = &run->options->model;
     if (!run->options->no_model) {
         cJSON *sh = cJSON_AddObjectToObject(root, "sh");
@@ -191,7 +191,8 @@ static void describe_output(cJSON *root, const fit_run *run)
         gls_json_uint(sh, "coefficients", gls_sh_count(run->model.order));
     }
     cJSON *tensor = cJSON_AddObjectToObject(root, "tensor");
-    cJSON_AddStringToObject(tensor, "method", methods[run->options->tensor]);
+    cJSON_AddStringToObject(tensor, "method",
+                            gls_choice_word(GLS_TENSOR_CHOICES, (int)run->options->tensor, word, sizeof word));
     cJSON_AddStringToObject(tensor, "volumes", "Dxx Dxy Dyy Dxz Dyz Dzz");
     cJSON_AddStringToObject(tensor, "unit", "mm2/s");
     cJSON_AddStringToObject(tensor, "frame", gls_odf_frame_name(GLS_BVEC_IMAGE));

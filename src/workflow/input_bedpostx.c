@@ -81,7 +81,7 @@ static gls_status read_file(samples *s, const gls_image *mask, const char *path,
     if (!s->first) {
         s->n = (*image)->n_volumes;
         s->first = strdup(path);
-        return s->first ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return s->first ? GLS_OK : gls_no_memory();
     }
     if ((*image)->n_volumes == s->n) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: has %zu samples, but %s has %zu: all files need the same number", path,
@@ -146,7 +146,7 @@ static gls_status read_fibre(samples *s, const gls_image *mask, int fibre, gls_i
     gls_status status = GLS_OK;
     for (int a = 0; a < 3 && !status; a++) {
         char *path = name_of(s, what[a], fibre + 1);
-        status = path ? read_file(s, mask, path, &image[a]) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        status = path ? read_file(s, mask, path, &image[a]) : gls_no_memory();
         if (!status) status = check_values(image[a], mask, path, a == 2);
         if (!status && a < 2) doubt_angles(image[a], mask, path);
         if (!status && a == 2 && fibre == 0) status = gls_image_require_values(image[a], path, "fraction of a fibre");
@@ -164,8 +164,7 @@ static gls_status read_mask(const char *folder, gls_image **mask)
     static const char *const suffix[] = {".nii.gz", ".nii"};
     for (int i = 0; i < 2; i++) {
         char *path = NULL;
-        if (asprintf(&path, "%s/nodif_brain_mask%s", folder, suffix[i]) < 0)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (asprintf(&path, "%s/nodif_brain_mask%s", folder, suffix[i]) < 0) return gls_no_memory();
         const bool there = access(path, F_OK) == 0;
         gls_status status = there ? gls_image_read(path, GLS_IMAGE_3D, mask) : GLS_OK;
         free(path);

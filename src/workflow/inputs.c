@@ -18,11 +18,6 @@
 /* Levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8
 
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
 /* --- One file. */
 
 gls_status gls_input_companion(const char *path, char **companion)
@@ -140,7 +135,7 @@ static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
         uint64_t part[3] = {*hash, gls_hash(entry[i]->d_name, strlen(entry[i]->d_name)), 0};
         if (!status && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0) {
             below = NULL;
-            status = no_memory();
+            status = gls_no_memory();
         }
         if (!status) status = hash_any(below, depth + 1, &part[2]);
         *hash = gls_hash(part, sizeof part);
@@ -183,7 +178,7 @@ static gls_status add_entry(gls_inputs *inputs, char *path, const char *text)
     char *named = path && inputs->n < inputs->capacity ? strdup(text) : NULL;
     if (!named) {
         free(path);
-        return no_memory();
+        return gls_no_memory();
     }
     inputs->entry[inputs->n++] = (struct gls_input_entry){path, named};
     return GLS_OK;

@@ -158,7 +158,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
-    if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!job) return gls_no_memory();
     job->started = time(NULL);
     gls_run_begin(&job->run, false);
     job->options = job->options_given = options ? *options : gls_job_options_default();
@@ -186,7 +186,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         return status;
     }
     job->result.output = job->output;
-    job->result.sidecar = job->sidecar;
+    job->result.sidecar = job->run.sidecar;
     *out = job;
     return GLS_OK;
 }
@@ -316,17 +316,17 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
 }
 
 /* Writes all outputs except the sidecar, in the group. */
-static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
+static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
     gls_status status = job->no_tractogram ? GLS_OK : gls_job_create_writer(job, &writer);
     if (status) return status;
     if (writer) {
-        gls_writer_join(writer, group);
+        gls_writer_join(writer, &job->run.group);
         sink = gls_tractogram_writer_sink(writer);
     }
-    status = gls_sinks_open(job, group, &sink);
+    status = gls_sinks_open(job, &sink);
     const bool ends_alone = !status && !writer && !journal && !gls_sinks_need_points(job);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* A shard of a selection does not know which of its streamlines will count. */
@@ -341,9 +341,9 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
-    if (!status) status = gls_sinks_write(job, group);
+    if (!status) status = gls_sinks_write(job);
     job->result.seconds_write += gls_trace_phase("finish outputs", start, 0);
-    if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
+    if (!status) job->result.output_bytes = gls_output_size(&job->run.group.output[0]);
     return status;
 }
 
@@ -351,29 +351,28 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
  */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
-    gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
     gls_journal *journal = NULL;
     gls_status status = gls_resume_open(job, &journal);
-    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
-    if (!status) status = track_into_files(job, tracker, journal, &group);
+    if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
+    if (!status) status = track_into_files(job, tracker, journal);
     if (!status && job->mask)
-        status = gls_image_write_grouped(job->mask, job->run.force, &group, job->inputs.mask, GLS_IMAGE_UINT8);
+        status = gls_image_write_grouped(job->mask, job->run.force, &job->run.group, job->inputs.mask, GLS_IMAGE_UINT8);
     if (!status) gls_advise_of_lengths(job);
-    if (!status && job->sidecar) status = gls_job_note_outputs(job, &group);
+    if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
-    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
-    if (!status && job->sidecar) {
+    if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
+    if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
-        status = gls_sidecar_finish(&sidecar, job->sidecar, text);
+        status = gls_sidecar_finish(&sidecar, job->run.sidecar, text);
         free(text);
     }
-    if (!status) status = gls_resume_complete(journal, &group);
-    if (!status) status = gls_output_group_commit(&group);
+    if (!status) status = gls_resume_complete(job, journal);
+    if (!status) status = gls_output_group_commit(&job->run.group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
     gls_journal_close(journal, !status);
     gls_output_discard(&sidecar);
-    gls_output_group_discard(&group);
+    gls_output_group_discard(&job->run.group);
     return status;
 }
 
@@ -436,7 +435,6 @@ void gls_job_destroy(gls_job *job)
     free(job->bval);
     free(job->bvec);
     free(job->output);
-    free(job->sidecar);
     free(job->sidecar_second);
     free(job->mask);
     free(job->journal);

@@ -31,7 +31,6 @@ struct gls_job {
     bool no_tractogram;
     char *bval, *bvec;    /* found beside the series, owned; NULL: given */
     gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
-    char *sidecar;        /* NULL: none */
     char *sidecar_second; /* name to use if the first one is taken when the run ends; NULL: none */
     bool sidecar_moved;   /* the second name is in use */
     char *mask;           /* path of the mask to write; NULL: none */
@@ -114,7 +113,7 @@ gls_status gls_job_hash_others(gls_job *job);
  * gls_job_open(). */
 gls_status gls_job_find_done(gls_job *job);
 /* Records the outputs, which are complete in the group but do not have their final names. */
-gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group);
+gls_status gls_job_note_outputs(gls_job *job);
 /* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
 
@@ -157,13 +156,13 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 /* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
 /* Records the outputs before they get their final names. */
-gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group);
+gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);
 
 /* --- The sidecar. */
 
 /* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
  */
-gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar);
+gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar);
 /* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
 

@@ -100,8 +100,8 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
     for (size_t i = 0; i < n; i++) path[i] = file[i].path;
-    path[n] = job->sidecar;
-    return job->sidecar ? n + 1 : n;
+    path[n] = job->run.sidecar;
+    return job->run.sidecar ? n + 1 : n;
 }
 
 /* Whether at least one output exists, and all that exist were written by a run of the journal. */
@@ -129,7 +129,7 @@ gls_status gls_job_name_tractogram(gls_job *job)
                       gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
         job->output = NULL;
     job->output = shard_name(job->output, &job->shard);
-    return job->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return job->output ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_job_name_outputs(gls_job *job)
@@ -143,18 +143,17 @@ gls_status gls_job_name_outputs(gls_job *job)
                         "--output none: nothing would be written: add an option that names a file, such as --density "
                         "FILE; 'glslines help track' lists them under Output");
     if (!job->output) job->output = strdup(file[0].path);
-    if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!job->output) return gls_no_memory();
     if (!none) {
-        job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
-        if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        if (strcmp(job->sidecar, job->output) == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the output itself", job->sidecar);
+        job->run.sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
+        if (!job->run.sidecar) return gls_no_memory();
+        if (strcmp(job->run.sidecar, job->output) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the output itself", job->run.sidecar);
     }
     if (o->write_mask) status = gls_image_name_check(o->write_mask);
     if (status) return status;
-    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard)))
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (o->resume && !(job->journal = journal_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard))) return gls_no_memory();
+    if (o->resume && !(job->journal = journal_name(job->output))) return gls_no_memory();
     job->run.force = o->force || are_own(job);
     return GLS_OK;
 }
@@ -165,7 +164,7 @@ gls_status gls_job_check_outputs(gls_job *job)
     const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
-        if (path[i] == job->sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
+        if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
     return status ? status : gls_run_rewrites(&job->run, job->journal);

@@ -72,7 +72,7 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     add_memory(root, job, memory);
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     add_text(output, "path", job->output);
-    add_text(output, "sidecar", job->sidecar);
+    add_text(output, "sidecar", job->run.sidecar);
     gls_sidecar_add_warnings(root, &job->run.warnings);
     char *text = gls_json_print(root);
     cJSON_Delete(root);

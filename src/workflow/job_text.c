@@ -205,8 +205,8 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     print_memory(text, memory, gls_job_memory_request(job));
     print_name(text, "output", job->output);
     gls_text_puts(text, "\n");
-    if (!job->sidecar) return;
-    print_name(text, "sidecar", job->sidecar);
+    if (!job->run.sidecar) return;
+    print_name(text, "sidecar", job->run.sidecar);
     gls_text_puts(text, "\n");
 }
 

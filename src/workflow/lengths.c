@@ -1,4 +1,5 @@
 /* Lengths of the streamlines of a run: mean, extremes, and the median from a histogram. */
+#include "streamlines/filter_parts.h"
 #include "workflow/run_shards.h"
 
 #include <math.h>
@@ -21,20 +22,12 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
-typedef struct task {
-    gls_run_lengths *lengths;
-    const gls_streamlines *in;
-} task;
-
-static void measure(void *user, int thread, size_t from, size_t until)
+static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
 {
-    const task *t = user;
+    gls_run_lengths *l = user;
+    const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
     (void)thread;
-    for (size_t i = from; i < until; i++) {
-        const size_t n = (size_t)(t->in->offset[i + 1] - t->in->offset[i]);
-        const double parts = round(gls_line_length(t->in->point + t->in->offset[i], n) * GLS_LENGTH_PARTS);
-        t->lengths->part[i] = (uint32_t)fmin(parts, UINT32_MAX);
-    }
+    l->part[i] = (uint32_t)fmin(round(gls_line_length(in->point + in->offset[i], n) * GLS_LENGTH_PARTS), UINT32_MAX);
 }
 
 static gls_status make_room(gls_run_lengths *l, size_t n)
@@ -67,7 +60,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
 {
     gls_status status = make_room(l, in->n);
     if (status) return status;
-    gls_parallel(in->n, GRAIN, omp_get_max_threads(), measure, &(task){l, in});
+    gls_lines_parallel(in, GRAIN, omp_get_max_threads(), measure, l);
     uint64_t largest = l->n > 0 ? l->max : 0, smallest = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
         largest = l->part[i] > largest ? l->part[i] : largest;

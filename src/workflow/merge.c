@@ -17,6 +17,7 @@
 #include "workflow/run.h"
 #include "workflow/run_shards.h"
 #include "workflow/sidecar.h"
+#include "util/json_text.h"
 
 /* --- Adds up maps of shards: finds out which run each map belongs to, checks that all parts are there, and sums. */
 
@@ -33,9 +34,9 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
 /* Whether the run of a sidecar wrote the map. The map may have been moved. */
 static bool wrote_map(const cJSON *root, const char *map)
 {
-    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
-    return gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "density"), map) ||
-           gls_written_is(cJSON_GetObjectItemCaseSensitive(outputs, "connectome"), map);
+    const cJSON *outputs = gls_json_at(root, GLS_SIDECAR_OUTPUTS);
+    return gls_written_is(gls_json_at(outputs, "density"), map) ||
+           gls_written_is(gls_json_at(outputs, "connectome"), map);
 }
 
 static void copy_hash(const cJSON *item, char hash[17])
@@ -48,16 +49,15 @@ static void copy_hash(const cJSON *item, char hash[17])
 static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
 {
     cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
-    const cJSON *own = cJSON_GetObjectItemCaseSensitive(root, "shard"),
-                *index = cJSON_GetObjectItemCaseSensitive(own, "index"),
-                *count = cJSON_GetObjectItemCaseSensitive(own, "count");
+    const cJSON *own = gls_json_at(root, "shard"), *index = gls_json_at(own, "index"),
+                *count = gls_json_at(own, "count");
     const bool found = cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
                        count->valuedouble == shard->count && wrote_map(root, map);
     if (found) {
         run->known = true;
-        copy_hash(cJSON_GetObjectItemCaseSensitive(own, "parameters_hash"), run->parameters);
-        copy_hash(cJSON_GetObjectItemCaseSensitive(own, "inputs_hash"), run->inputs);
-        copy_hash(cJSON_GetObjectItemCaseSensitive(root, "other_inputs_xxh3_64"), run->others);
+        copy_hash(gls_json_at(own, "parameters_hash"), run->parameters);
+        copy_hash(gls_json_at(own, "inputs_hash"), run->inputs);
+        copy_hash(gls_json_at(root, "other_inputs_xxh3_64"), run->others);
     }
     cJSON_Delete(root);
 }
@@ -187,7 +187,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
     if (n > p.first.count)
         return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, but %zu files were given", paths[0], p.first.count, n);
     p.path = calloc(p.first.count, sizeof *p.path);
-    if (!p.path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!p.path) return gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
     for (unsigned i = 0; i < p.first.count && !status; i++)
         if (!p.path[i])
@@ -283,7 +283,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     double *sum = NULL;
     bool fits = true;
     gls_status status = read_map(paths[0], &first);
-    if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
     for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
     if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
@@ -326,12 +326,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
         gls_text_append(&text, (k + 1) % columns ? &separator : "\n", 1);
     }
     free(sum);
-    const size_t length = text.length;
-    char *data = gls_text_take(&text);
-    if (!status && !data) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status) status = gls_file_write(output, force, group, data, length);
-    free(data);
-    return status;
+    return gls_text_write(&text, output, force, group, status);
 }
 
 /* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
@@ -370,9 +365,7 @@ static gls_status name_sidecar(merge_run *run)
     if (o->sidecar && strcmp(o->sidecar, o->output) == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", o->sidecar);
     char *name = o->sidecar ? strdup(o->sidecar) : gls_sidecar_name(o->output);
-    gls_status status = !name        ? gls_fail(GLS_ERR_MEMORY, "out of memory")
-                        : o->sidecar ? GLS_OK
-                                     : gls_sidecar_check_free(name);
+    gls_status status = !name ? gls_no_memory() : o->sidecar ? GLS_OK : gls_sidecar_check_free(name);
     if (!status) status = gls_run_writes(&run->run, name);
     run->run.sidecar = name;
     return status;
@@ -454,7 +447,7 @@ gls_status gls_merge_files(const gls_merge_options *o, const gls_monitor *monito
     GLS_REQUIRE(o && o->shards && o->n_shards > 0 && o->output);
     merge_run run = {.options = o, .monitor = monitor, .n = o->n_shards};
     run.shard = calloc(run.n, sizeof *run.shard);
-    if (!run.shard) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!run.shard) return gls_no_memory();
     for (size_t i = 0; i < run.n; i++) run.shard[i].path = o->shards[i];
     gls_run_begin(&run.run, o->force);
     gls_status status = name_files(&run);

@@ -16,15 +16,10 @@
 #include "workflow/run_params.h"
 #include "workflow/sidecar.h"
 
-static const cJSON *item(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
 /* The entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
 {
-    return item(item(root, first), second);
+    return gls_json_at(gls_json_at(root, first), second);
 }
 
 gls_status gls_merge_shard_read(gls_merge_shard *shard)
@@ -33,7 +28,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     gls_shard_file file;
     uint64_t bytes, streamlines, index;
     shard->sidecar = gls_sidecar_find(shard->path);
-    if (!shard->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!shard->sidecar) return gls_no_memory();
     if (stat(shard->path, &info) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
@@ -43,7 +38,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (!cJSON_IsObject(shard->root))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without sidecars",
                         shard->sidecar);
-    if (!cJSON_IsObject(item(shard->root, "shard")))
+    if (!cJSON_IsObject(gls_json_at(shard->root, "shard")))
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
     if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
@@ -80,7 +75,7 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
                          const cJSON *part_a, const cJSON *part_b)
 {
     if (!key) return GLS_OK;
-    char *text_a = exact_text(item(part_a, key)), *text_b = exact_text(item(part_b, key));
+    char *text_a = exact_text(gls_json_at(part_a, key)), *text_b = exact_text(gls_json_at(part_b, key));
     gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s.%s is %.200s, not %.200s", b->path,
                                  a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
@@ -90,15 +85,15 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
 
 static gls_status compare_grid(const gls_merge_shard *a, const gls_merge_shard *b)
 {
-    const cJSON *grid_a = item(a->root, "grid"), *grid_b = item(b->root, "grid");
+    const cJSON *grid_a = gls_json_at(a->root, "grid"), *grid_b = gls_json_at(b->root, "grid");
     return differ(a, b, "grid", gls_json_difference(grid_a, grid_b), grid_a, grid_b);
 }
 
 /* Compares the parameters on which the result depends. */
 static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_shard *b)
 {
-    cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),
-          *copy_b = cJSON_Duplicate(item(b->root, "parameters"), true);
+    cJSON *copy_a = cJSON_Duplicate(gls_json_at(a->root, "parameters"), true),
+          *copy_b = cJSON_Duplicate(gls_json_at(b->root, "parameters"), true);
     gls_status status = differ(a, b, "parameters", gls_params_difference(copy_a, copy_b), copy_a, copy_b);
     cJSON_Delete(copy_a);
     cJSON_Delete(copy_b);
@@ -108,8 +103,8 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
 /* Compares the version of glslines only. Libraries may differ between machines. */
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
-    const cJSON *in_a = item(a->root, "software"), *in_b = item(b->root, "software");
-    const bool same = gls_json_same(item(in_a, "version"), item(in_b, "version"));
+    const cJSON *in_a = gls_json_at(a->root, "software"), *in_b = gls_json_at(b->root, "software");
+    const bool same = gls_json_same(gls_json_at(in_a, "version"), gls_json_at(in_b, "version"));
     return differ(a, b, "software", same ? NULL : "version", in_a, in_b);
 }
 
@@ -122,8 +117,8 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
-    in_a = item(a->root, "other_inputs_xxh3_64");
-    in_b = item(b->root, "other_inputs_xxh3_64");
+    in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
+    in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if (in_a && in_b && !gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: a region, tissue image or input of a map differs",
                         b->path, a->path);
@@ -178,7 +173,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         double seconds = 0;
         for (size_t i = 0; i < n; i++) {
             const cJSON *other = shards[i].root;
-            for (int d = 0; d <= depth; d++) other = item(other, path[d]);
+            for (int d = 0; d <= depth; d++) other = gls_json_at(other, path[d]);
             if (whole ? !gls_json_get_uint(other, &value) : !cJSON_IsNumber(other)) return false;
             if (whole)
                 total += value;
@@ -197,7 +192,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};
-    cJSON *sum = cJSON_Duplicate(item(root, part), true);
+    cJSON *sum = cJSON_Duplicate(gls_json_at(root, part), true);
     bool ok = cJSON_IsObject(sum) && add_up(sum, shards, n, path, 1, whole);
     if (ok)
         replace(root, part, sum);
@@ -214,8 +209,8 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     uint64_t all = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t count = 0;
-        const cJSON *own = item(shards[i].root, "lengths"), *mean = item(own, "mean_mm"), *low = item(own, "min_mm"),
-                    *high = item(own, "max_mm");
+        const cJSON *own = gls_json_at(shards[i].root, "lengths"), *mean = gls_json_at(own, "mean_mm"),
+                    *low = gls_json_at(own, "min_mm"), *high = gls_json_at(own, "max_mm");
         if (!gls_json_get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
@@ -233,7 +228,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
 /* Sets the lengths of the whole run, from counts of steps if these give lengths. */
 static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
-    cJSON *lengths = cJSON_GetObjectItemCaseSensitive(root, "lengths");
+    cJSON *lengths = gls_json_at(root, "lengths");
     const cJSON *step = item_at(root, "parameters", "step_size_mm");
     if (r->streamlines == 0 || !cJSON_IsNumber(step)) return;
     double mm = step->valuedouble;
@@ -270,7 +265,7 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     cJSON *joined = cJSON_CreateArray();
     for (size_t i = 0; i < n; i++) {
         const cJSON *warning;
-        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings")) if (cJSON_IsString(warning))
+        cJSON_ArrayForEach(warning, gls_json_at(shards[i].root, "warnings")) if (cJSON_IsString(warning))
             add_warning(joined, warning->valuestring);
     }
     for (size_t i = 0; i < own->n; i++) add_warning(joined, own->line[i]);
@@ -281,25 +276,26 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
  */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
-    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(),
-          *devices = cJSON_CreateArray();
+    cJSON *run = gls_json_at(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
     const cJSON *device;
     const char *started = NULL;
     uint64_t batches = 0, value;
     bool ok = cJSON_IsObject(run);
     for (size_t i = 0; i < n && ok; i++) {
-        const cJSON *own = item(shards[i].root, "run"), *date = item(own, "started");
+        const cJSON *own = gls_json_at(shards[i].root, "run"), *date = gls_json_at(own, "started");
         cJSON *entry = cJSON_CreateObject();
         cJSON_AddItemToArray(list, entry);
-        ok = cJSON_IsString(date) && gls_json_get_uint(item(own, "batches"), &value);
+        ok = cJSON_IsString(date) && gls_json_get_uint(gls_json_at(own, "batches"), &value);
         if (!ok) break;
         if (!started || strcmp(date->valuestring, started) < 0) started = date->valuestring;
         batches += value;
-        cJSON_ArrayForEach(device, item(own, "devices")) cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
+        cJSON_ArrayForEach(device, gls_json_at(own, "devices"))
+            cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
         cJSON_AddStringToObject(entry, "path", shards[i].path);
         cJSON_AddStringToObject(entry, "started", date->valuestring);
         cJSON_AddItemToObject(entry, "device", cJSON_Duplicate(item_at(shards[i].root, "device", "renderer"), true));
-        cJSON_AddItemToObject(entry, "command_line", cJSON_Duplicate(item(shards[i].root, "command_line"), true));
+        cJSON_AddItemToObject(entry, "command_line",
+                              cJSON_Duplicate(gls_json_at(shards[i].root, "command_line"), true));
     }
     if (ok) {
         replace(run, "started", cJSON_CreateString(started));
@@ -322,7 +318,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     uint64_t own = 0;
     bool ok = sum_part(root, shards, r->last_part > 0 ? (size_t)r->last_part : n, "counts", true);
     if (!ok || r->last_part == 0) return ok;
-    cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts");
+    cJSON *counts = gls_json_at(root, "counts");
     gls_json_get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
     if (r->last_part == 1 && own == r->streamlines) return true;
     if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
@@ -335,8 +331,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
 /* Sets the names of the output and the command line. */
 static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
 {
-    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
-          *output = cJSON_GetObjectItemCaseSensitive(root, "output");
+    cJSON *parameters = gls_json_at(root, "parameters"), *output = gls_json_at(root, "output");
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
     replace(root, "command_line", line);
@@ -373,10 +368,10 @@ static int by_part(const void *a, const void *b)
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;
-    char *text = gls_json_print_line(item(root, "counts"));
+    char *text = gls_json_print_line(gls_json_at(root, "counts"));
     cJSON *counts = text ? gls_json_parse(text) : NULL;
-    bool ok = gls_json_get_uint(item(counts, "streamlines"), &streamlines) &&
-              gls_json_get_uint(item(counts, "points"), &points) && streamlines == result->streamlines &&
+    bool ok = gls_json_get_uint(gls_json_at(counts, "streamlines"), &streamlines) &&
+              gls_json_get_uint(gls_json_at(counts, "points"), &points) && streamlines == result->streamlines &&
               points == result->points;
     cJSON_Delete(counts);
     cJSON_free(text);
@@ -410,7 +405,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
                         "%s: the counts in this sidecar and the others do not match the shards; --sidecar none merges "
                         "without sidecars",
                         shards[0].sidecar);
-    if (!status && !*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !*text) status = gls_no_memory();
     if (!status) return GLS_OK;
     free(*text);
     *text = NULL;

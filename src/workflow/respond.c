@@ -167,12 +167,13 @@ static gls_status estimate(respond_run *run)
 
 static cJSON *make_sidecar(const respond_run *run)
 {
-    static const char *const algorithms[] = {"dhollander", "tournier", "fa", "manual", "msmt_5tt"};
+    char word[16];
     const gls_respond_options *o = run->options;
     bool tissues = of_tissues(o);
     cJSON *root = gls_series_run_sidecar(&run->from, "Response functions estimated by glslines", o->argc, o->argv);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    cJSON_AddStringToObject(parameters, "algorithm", algorithms[o->algorithm]);
+    cJSON_AddStringToObject(parameters, "algorithm",
+                            gls_choice_word(GLS_RESPONSE_CHOICES, (int)o->algorithm, word, sizeof word));
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
     if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
     if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
@@ -188,7 +189,8 @@ static cJSON *make_sidecar(const respond_run *run)
     if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
     if (five) {
         gls_json_double(parameters, "pvf", o->pvf);
-        cJSON_AddStringToObject(parameters, "wm_algorithm", o->wm == GLS_SINGLE_FIBRES_FA ? "fa" : "tournier");
+        cJSON_AddStringToObject(parameters, "wm_algorithm",
+                                gls_choice_word(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm, word, sizeof word));
     }
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
     for (size_t i = 0; i < run->n; i++) {

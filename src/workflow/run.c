@@ -14,11 +14,6 @@
 #include "util/status.h"
 #include "workflow/sidecar.h"
 
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
 void gls_run_begin(gls_run *run, bool force)
 {
     *run = (gls_run){.force = force, .begun = gls_clock_seconds()};
@@ -72,7 +67,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     }
     const char *slash = strrchr(path, '/');
     char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    if (!directory) return no_memory();
+    if (!directory) return gls_no_memory();
     gls_status status = GLS_OK;
     if (stat(directory, &info) != 0 || access(directory, W_OK | X_OK) != 0)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
@@ -86,7 +81,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
 /* Takes ownership of path. NULL: reports that memory ran out. */
 static gls_status add_output(gls_run *run, char *path, bool force)
 {
-    if (!path) return no_memory();
+    if (!path) return gls_no_memory();
     gls_status status = gls_place_check(path, force, &run->inputs, (const char *const *)run->output, run->n_outputs);
     if (!status && run->n_outputs == run->capacity) {
         const size_t capacity = run->capacity ? 2 * run->capacity : 16;
@@ -95,7 +90,7 @@ static gls_status add_output(gls_run *run, char *path, bool force)
             run->output = output;
             run->capacity = capacity;
         } else {
-            status = no_memory();
+            status = gls_no_memory();
         }
     }
     if (status)
@@ -118,7 +113,8 @@ gls_status gls_run_rewrites(gls_run *run, const char *path)
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path)
 {
     char *name = NULL;
-    gls_status status = asprintf(&name, "%s%s", prefix, suffix) < 0 ? no_memory() : add_output(run, name, run->force);
+    gls_status status =
+        asprintf(&name, "%s%s", prefix, suffix) < 0 ? gls_no_memory() : add_output(run, name, run->force);
     *path = status ? NULL : run->output[run->n_outputs - 1];
     return status;
 }
@@ -126,7 +122,7 @@ gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *su
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix)
 {
     if (asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) run->sidecar = NULL;
-    if (!run->sidecar) return no_memory();
+    if (!run->sidecar) return gls_no_memory();
     gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
     if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
     return status ? status : gls_run_writes(run, run->sidecar);
@@ -137,9 +133,7 @@ gls_status gls_run_commit(gls_run *run, cJSON *root)
     gls_status status = GLS_OK;
     if (run->sidecar) {
         gls_sidecar_add_warnings(root, &run->warnings);
-        char *text = gls_json_print(root);
-        status = gls_sidecar_write(run->sidecar, run->force, &run->group, text);
-        free(text);
+        status = gls_json_write(root, run->sidecar, run->force, &run->group, "\n");
     }
     if (!status && run->leads) gls_output_group_lead(&run->group);
     return status ? status : gls_output_group_commit(&run->group);

@@ -72,15 +72,10 @@ gls_status gls_job_hash_others(gls_job *job)
 
 /* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 
-static const cJSON *at(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
 static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
 {
     char text[17];
-    const cJSON *found = at(object, key);
+    const cJSON *found = gls_json_at(object, key);
     if (hash == 0) return found;
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
@@ -92,14 +87,16 @@ static const char *other_output(const gls_job *job, const cJSON *root)
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
     for (size_t i = 0; i < n; i++)
-        if (!at(at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
+        if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
     /* weights go beside the tractogram or into it */
-    return job->options.weights == cJSON_IsTrue(at(at(root, "parameters"), "weights")) ? NULL : "weights";
+    return job->options.weights == cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")) ? NULL
+                                                                                                         : "weights";
 }
 
 static bool is_other_shard(const gls_job *job, const cJSON *root)
 {
-    const cJSON *shard = at(root, "shard"), *index = at(shard, "index"), *count = at(shard, "count");
+    const cJSON *shard = gls_json_at(root, "shard"), *index = gls_json_at(shard, "index"),
+                *count = gls_json_at(shard, "count");
     if (job->shard.count == 0 || !shard) return job->shard.count > 0 || shard;
     return !cJSON_IsNumber(index) || index->valuedouble != job->shard.index || !cJSON_IsNumber(count) ||
            count->valuedouble != job->shard.count;
@@ -108,7 +105,7 @@ static bool is_other_shard(const gls_job *job, const cJSON *root)
 /* First parameter that differs between this run and the sidecar, or that the sidecar lacks; NULL: none. */
 static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
-    cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(at(root, "parameters"), true);
+    cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
     own = gls_json_written(own);
     const char *other = own && found ? gls_params_difference(own, found) : "parameters";
@@ -121,13 +118,13 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
 /* Role of the first input file that differs; NULL: none. */
 static const char *other_input(const gls_job *job, const cJSON *root)
 {
-    const cJSON *inputs = at(root, "inputs");
-    if (!job->inputs.phantom != !at(inputs, "phantom")) return "phantom";
+    const cJSON *inputs = gls_json_at(root, "inputs");
+    if (!job->inputs.phantom != !gls_json_at(inputs, "phantom")) return "phantom";
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const gls_input_file *file = &job->inputs.file[i];
-        if (!file->path && !at(inputs, file->role)) continue;
-        if (!file->path || is_other_text(at(inputs, file->role), "xxh3_64", file->hash) ||
-            is_other_text(at(at(inputs, file->role), "companion"), "xxh3_64", file->companion_hash))
+        if (!file->path && !gls_json_at(inputs, file->role)) continue;
+        if (!file->path || is_other_text(gls_json_at(inputs, file->role), "xxh3_64", file->hash) ||
+            is_other_text(gls_json_at(gls_json_at(inputs, file->role), "companion"), "xxh3_64", file->companion_hash))
             return file->role;
     }
     return NULL;
@@ -142,7 +139,7 @@ static bool all_exist(const gls_job *job)
 {
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
-    bool all = job->sidecar && exists(job->sidecar);
+    bool all = job->run.sidecar && exists(job->run.sidecar);
     for (size_t i = 0; i < n; i++) all = all && exists(file[i].path);
     return all;
 }
@@ -162,7 +159,8 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
 static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!gls_written_is(at(at(root, GLS_SIDECAR_OUTPUTS), file[i].role), file[i].path)) return file[i].path;
+        if (!gls_written_is(gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role), file[i].path))
+            return file[i].path;
     return NULL;
 }
 
@@ -176,13 +174,13 @@ static char *reason_against(const gls_job *job, const cJSON *root)
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
                *changed = root && !other ? changed_output(root, file, n) : NULL;
     if (!root)
-        length = asprintf(&reason, "%s: is no file of JSON", job->sidecar);
-    else if (!cJSON_IsObject(at(root, GLS_SIDECAR_OUTPUTS)))
-        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->sidecar);
+        length = asprintf(&reason, "%s: is no file of JSON", job->run.sidecar);
+    else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
+        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
     else if (other)
         length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
     else if (changed)
-        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->sidecar);
+        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->run.sidecar);
     return length < 0 ? strdup("out of memory") : reason;
 }
 
@@ -190,10 +188,10 @@ gls_status gls_job_find_done(gls_job *job)
 {
     gls_status status = GLS_OK;
     if (!all_exist(job)) return gls_job_check_outputs(job);
-    cJSON *root = gls_json_read(job->sidecar, GLS_SIDECAR_MAX_BYTES);
+    cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
     char *reason = reason_against(job, root);
-    job->result.skipped =
-        !reason && gls_json_get_uint(at(at(root, "counts"), "streamlines"), &job->result.track.streamlines);
+    job->result.skipped = !reason && gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"),
+                                                       &job->result.track.streamlines);
     if (job->result.skipped)
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
     else if (job->options.force)
@@ -213,8 +211,9 @@ static cJSON *add_entry(gls_job *job, const char *role)
     return cJSON_AddObjectToObject(job->written, role);
 }
 
-gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
+gls_status gls_job_note_outputs(gls_job *job)
 {
+    const gls_output_group *group = &job->run.group;
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
     gls_status status = GLS_OK;
@@ -227,12 +226,11 @@ gls_status gls_job_note_outputs(gls_job *job, const gls_output_group *group)
 
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
 {
-    if (!job->sidecar) return GLS_OK;
+    if (!job->run.sidecar) return GLS_OK;
     gls_status status = gls_written_note(add_entry(job, role), path);
     if (status) return status;
     char *text = gls_track_sidecar_text(job);
-    status =
-        text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_no_memory();
     free(text);
     return status;
 }
@@ -259,8 +257,9 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
 
 _Static_assert(GLS_JOB_FILES + 1 <= GLS_JOURNAL_MAX_FILES, "a journal notes all files of a run and its sidecar");
 
-gls_status gls_resume_complete(gls_journal *journal, const gls_output_group *group)
+gls_status gls_resume_complete(const gls_job *job, gls_journal *journal)
 {
+    const gls_output_group *group = &job->run.group;
     gls_journal_file file[GLS_JOURNAL_MAX_FILES];
     struct stat info;
     size_t n = 0;

@@ -351,8 +351,7 @@ static void keep_identity(cJSON *object)
     char key[96];
     for (size_t i = 0; i < N_ROWS; i++) {
         gls_option_key(&gls_params[i], key, sizeof key);
-        if (gls_params[i].role == GLS_ROLE_RESULT || is_word(i, cJSON_GetObjectItemCaseSensitive(object, key)))
-            continue;
+        if (gls_params[i].role == GLS_ROLE_RESULT || is_word(i, gls_json_at(object, key))) continue;
         cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     }
 }
@@ -373,7 +372,7 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
     }
     char *text = object ? gls_json_print_line(object) : NULL;
     cJSON_Delete(object);
-    if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!text) return gls_no_memory();
     *hash = gls_hash(text, strlen(text));
     cJSON_free(text);
     return GLS_OK;

@@ -54,7 +54,7 @@ static gls_status find_pair(const char *path, size_t n, const char *const ending
     free(*bval);
     free(*bvec);
     *bval = *bvec = NULL;
-    return memory ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return memory ? GLS_OK : gls_no_memory();
 }
 
 /* Finds files with the name of the series. Both NULL: none. */
@@ -77,7 +77,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
         gls_log(GLS_LOG_INFO, "gradients: the table in the header of %s", dwi);
         *bval = strdup("-");
         *bvec = strdup("-");
-        return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return *bval && *bvec ? GLS_OK : gls_no_memory();
     }
     status = find_beside(dwi, bval, bvec);
     for (size_t i = 0; i < 2 && !status && !*bval; i++) status = find_pair(dwi, folder, names[i], bval, bvec);

@@ -16,8 +16,7 @@
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
-    return cJSON_GetStringValue(
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
+    return gls_json_text_at(gls_json_at(object, group), name);
 }
 
 /* What a sidecar describes. */
@@ -50,13 +49,11 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
 {
     described d = {.own = false};
     cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
-    const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs"),
-                       *responses = cJSON_GetObjectItemCaseSensitive(root, "responses"),
-                       *output = cJSON_GetObjectItemCaseSensitive(root, "output");
-    look_at_output(&d, path, cJSON_GetObjectItemCaseSensitive(output, "path"), own, n_own);
+    const cJSON *item, *outputs = gls_json_at(root, "outputs"), *responses = gls_json_at(root, "responses"),
+                       *output = gls_json_at(root, "output");
+    look_at_output(&d, path, gls_json_at(output, "path"), own, n_own);
     cJSON_ArrayForEach(item, outputs) look_at_output(&d, path, item, own, n_own);
-    cJSON_ArrayForEach(item, responses)
-        look_at_output(&d, path, cJSON_GetObjectItemCaseSensitive(item, "path"), own, n_own);
+    cJSON_ArrayForEach(item, responses) look_at_output(&d, path, gls_json_at(item, "path"), own, n_own);
     cJSON_Delete(root);
     if (!d.own) return d.other;
     free(d.other);

@@ -76,7 +76,7 @@ bool gls_json_same(const cJSON *a, const cJSON *b)
     const cJSON *child, *other = b->child;
     cJSON_ArrayForEach(child, a)
     {
-        if (cJSON_IsObject(a)) other = cJSON_GetObjectItemCaseSensitive(b, child->string);
+        if (cJSON_IsObject(a)) other = gls_json_at(b, child->string);
         if (!gls_json_same(child, other)) return false;
         other = other->next;
     }
@@ -96,7 +96,7 @@ bool gls_json_get_uint(const cJSON *value, uint64_t *n)
 static const char *missing_or_other(const cJSON *a, const cJSON *b)
 {
     for (const cJSON *item = a ? a->child : NULL; item; item = item->next)
-        if (!gls_json_same(item, cJSON_GetObjectItemCaseSensitive(b, item->string))) return item->string;
+        if (!gls_json_same(item, gls_json_at(b, item->string))) return item->string;
     return NULL;
 }
 

@@ -328,8 +328,8 @@ static void rename_sidecar(gls_job *job)
 {
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
     if (!name) return;
-    free(job->sidecar);
-    job->result.sidecar = job->sidecar = name;
+    free(job->run.sidecar);
+    job->result.sidecar = job->run.sidecar = name;
 }
 
 /* Offers the second name, because the first may be taken as late as when the files get their names. */
@@ -341,13 +341,13 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
     return gls_output_offer(sidecar, job->sidecar_second, &job->sidecar_moved);
 }
 
-gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar)
+gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar)
 {
     rename_sidecar(job);
-    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
+    if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
-    gls_status status = gls_output_create(job->sidecar, job->run.force, sidecar);
-    sidecar->group = group;
+    gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);
+    sidecar->group = &job->run.group;
     return status ? status : offer_second(job, sidecar);
 }
 

@@ -69,14 +69,6 @@ void gls_weights_log(const gls_weights *w)
                 r->n_iterations - 1);
 }
 
-static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, gls_text *text)
-{
-    gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
-                                     : gls_file_write(path, overwrite, group, text->data, text->length);
-    gls_text_finish(text);
-    return status;
-}
-
 /* Writes numbers as text. Several threads format the blocks of a part; the parts follow one another. */
 typedef struct number_text {
     const float *value;
@@ -151,14 +143,14 @@ gls_status gls_weights_write_selection(const gls_weights *w, const char *path, b
     const float *value = gls_weights_get(w, &n);
     gls_text text = {0};
     for (uint64_t i = 0; i < n; i++) gls_text_puts(&text, value[i] != 0 ? "1\n" : "0\n");
-    return write_file(path, overwrite, group, &text);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
 gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
 {
     gls_text text = {0};
     gls_text_printf(&text, "%.9g\n", gls_weights_get_result(w)->mu);
-    return write_file(path, overwrite, group, &text);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
 static void append_spread(gls_text *text, const gls_weights_spread *s)
@@ -182,7 +174,7 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
         append_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);
     }
-    return write_file(path, overwrite, group, &text);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
 gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixels, const char *directory,

@@ -1,9 +1,8 @@
-/* Weights of streamlines: fixels from FODs, the devices that compute, and the files that are written. */
+/* Weights of streamlines: fixels from FODs, and the files that are written. */
 #ifndef GLS_WORKFLOW_WEIGHT_FILES_H
 #define GLS_WORKFLOW_WEIGHT_FILES_H
 
 #include <cJSON.h>
-#include <pthread.h>
 
 #include <glslines/fixels.h>
 #include <glslines/tractogram.h>
@@ -44,27 +43,6 @@ gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
 gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
 /* Frees fixels and images. */
 void gls_fod_finish(gls_fod *fod);
-
-/* --- Devices that compute weights. They are opened on a thread while the FODs are read. */
-
-typedef struct gls_weight_devices {
-    gls_device_set set; /* valid after gls_weight_devices_end(); empty: the CPU computes */
-    const char *name;
-    int n;
-    gls_graphics api;
-    gls_weights_method method;
-    bool running;
-    pthread_t thread;
-    gls_status status;
-    char message[1024];
-} gls_weight_devices;
-
-/* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
- * computes instead if the only device is a software renderer that the user did not name. */
-void gls_weight_devices_begin(gls_weight_devices *devices, const char *name, int n, gls_graphics api,
-                              gls_weights_method method);
-/* Waits for the thread. Call it exactly once after gls_weight_devices_begin(), then close the set. */
-gls_status gls_weight_devices_end(gls_weight_devices *devices);
 
 /* --- How streamlines are walked, and the files with the result. */
 

@@ -8,6 +8,7 @@
 
 #include "util/file.h"
 #include "util/status.h"
+#include "util/json_text.h"
 
 #define WHOLE "xxh3_64"
 #define PARTS "xxh3_64_of_parts"
@@ -62,11 +63,9 @@ bool gls_written_is(const cJSON *entry, const char *path)
     struct stat info;
     uint64_t noted, bytes, hash = 0;
     int fd;
-    const char *modified = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "modified")),
-               *whole = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, WHOLE)),
-               *parts = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, PARTS));
-    if ((!whole && !parts) || !gls_json_get_uint(cJSON_GetObjectItemCaseSensitive(entry, "bytes"), &noted))
-        return false;
+    const char *modified = gls_json_text_at(entry, "modified"), *whole = gls_json_text_at(entry, WHOLE),
+               *parts = gls_json_text_at(entry, PARTS);
+    if ((!whole && !parts) || !gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != noted) return false;
     time_text(&info, text);
     if (modified && strcmp(modified, text) == 0) return true;

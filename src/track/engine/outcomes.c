@@ -84,6 +84,13 @@ static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
     if (o->parts > s->max_parts) s->max_parts = o->parts;
 }
 
+/* Call after values were counted in bins: adds `sum` to the sum of values; `most` is the largest value. */
+static void track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t most)
+{
+    if (most >= h->n_used) h->n_used = most + 1;
+    h->sum += (double)sum;
+}
+
 static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;
@@ -95,8 +102,8 @@ static void add_sums(gls_track_stats *stats, const sums *s)
     if (s->kept == 0) return;
     r->streamlines += s->kept;
     r->points += s->steps + s->kept;
-    gls_track_histogram_note(&stats->steps, s->steps, s->max_steps);
-    gls_track_histogram_note(&stats->parts, s->parts, s->max_parts);
+    track_histogram_note(&stats->steps, s->steps, s->max_steps);
+    track_histogram_note(&stats->parts, s->parts, s->max_parts);
 }
 
 uint64_t gls_outcomes_count(const gls_outcomes *t, uint64_t limit, gls_track_stats *stats)
@@ -124,12 +131,6 @@ static gls_status make(gls_track_histogram *h, uint64_t most)
     *h = (gls_track_histogram){.n_bins = (size_t)most + 1};
     h->bin = calloc(h->n_bins, sizeof *h->bin);
     return h->bin ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
-}
-
-void gls_track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t most)
-{
-    if (most >= h->n_used) h->n_used = most + 1;
-    h->sum += (double)sum;
 }
 
 static void empty(gls_track_histogram *h)

@@ -13,8 +13,6 @@ typedef struct gls_track_histogram {
     size_t n_bins, n_used; /* bins from n_used on are 0 */
     double sum;
 } gls_track_histogram;
-/* Call after values were counted in bins: adds `sum` to the sum of values; `most` is the largest value. */
-void gls_track_histogram_note(gls_track_histogram *histogram, uint64_t sum, size_t most);
 
 typedef struct gls_track_stats {
     gls_track_result result;

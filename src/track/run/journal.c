@@ -169,11 +169,11 @@ gls_status gls_journal_open(const char *path, const char *identity, const char *
 {
     GLS_REQUIRE(strlen(identity) < IDENTITY_BYTES);
     gls_journal *j = calloc(1, sizeof *j);
-    if (!j) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!j) return gls_no_memory();
     j->fd = -1;
     j->synced = gls_clock_seconds();
     j->path = strdup(path);
-    gls_status status = j->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = j->path ? GLS_OK : gls_no_memory();
     if (!status) j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (!status && j->fd < 0)
         status =

@@ -10,34 +10,25 @@
 #include "workflow/sidecar.h"
 #include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
+#include "util/json_text.h"
 
 typedef struct matrix_state {
     gls_connectome *connectome;
 } matrix_state;
 
-/* Parses LABELS:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
-    const char *text = job->options.connectome, *colon = text ? gls_names_last(text, ':') : NULL;
-    if (!text) return GLS_OK;
-    if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--connectome: \"%s\": must be LABELS:FILE, two names with a colon between them (\\: is a "
-                        "colon in a name)",
-                        text);
-    sink->wanted = true;
-    gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
-    return status ? status : gls_sink_writes(sink, job, colon + 1);
+    const char *text = job->options.connectome;
+    return text ? gls_sink_takes_pair(sink, job, text, "LABELS:FILE") : GLS_OK;
 }
 
 /* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
-static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                              gls_sink *own)
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *s = sink->state;
     gls_image *labels = NULL;
     gls_connectome_options options = gls_connectome_options_default();
-    (void)group, (void)tractogram;
+    (void)tractogram;
     if (job->options.weights) options.weights = GLS_DPS_WEIGHTS;
     gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
@@ -60,17 +51,17 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return weights ? gls_weights_sink_connect(weights, job, ((matrix_state *)sink->state)->connectome) : GLS_OK;
 }
 
-static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
 {
-    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force, group,
-                                        NULL, "nan");
+    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force,
+                                        &job->run.group, NULL, "nan");
 }
 
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};
     if (!gls_input_file_check(&labels) && !gls_input_file_hash(&labels))
-        gls_sidecar_add_file(cJSON_GetObjectItemCaseSensitive(root, "inputs"), &labels);
+        gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
 }
 
 static void finish(gls_run_sink *sink)

@@ -31,13 +31,12 @@ static gls_status take_dec(gls_run_sink *sink, gls_job *job)
 }
 
 /* Makes the map. The map of counts can use the visited voxels that a device counts. */
-static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                           gls_sink *own)
+static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     map_state *s = sink->state;
     gls_density_options options = gls_density_options_default();
     gls_grid plain = *job->inputs.grid;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     plain.space = 0; /* as in a map from a tractogram, so that both have the same bytes */
     options.directions = sink->kind == &gls_dec_kind;
     gls_status status = gls_density_create(&plain, &options, &s->map);
@@ -55,9 +54,9 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);
 }
 
-static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_map(gls_run_sink *sink, gls_job *job)
 {
-    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->run.force, group);
+    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->run.force, &job->run.group);
 }
 
 static void finish(gls_run_sink *sink)

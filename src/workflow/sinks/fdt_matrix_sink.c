@@ -177,19 +177,13 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 
 static gls_status take_matrix(gls_run_sink *sink, gls_job *job)
 {
-    const char *text = text_of(sink->kind, &job->options), *colon = text ? gls_names_last(text, ':') : NULL;
-    const bool first = sink->kind == &gls_fdt_matrix1_kind;
+    const char *text = text_of(sink->kind, &job->options);
     if (!text) return GLS_OK;
     sink->wanted = true;
     gls_status status = gls_fdt_check(sink, job);
-    if (status || first) return status ? status : gls_sink_writes(sink, job, text);
-    if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%.3s-%s: \"%s\": must be MASK:FILE, two names with a colon between them (\\: is a colon in "
-                        "a name)",
-                        sink->kind->role, sink->kind->role + 4, text);
-    status = gls_sink_reads(sink, text, (size_t)(colon - text));
-    return status ? status : gls_sink_writes(sink, job, colon + 1);
+    if (status) return status;
+    return sink->kind == &gls_fdt_matrix1_kind ? gls_sink_writes(sink, job, text)
+                                               : gls_sink_takes_pair(sink, job, text, "MASK:FILE");
 }
 
 static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
@@ -225,11 +219,11 @@ static gls_status number_all(gls_run_sink *sink, const gls_job *job)
 {
     matrix_state *t = sink->state;
     gls_image *target = NULL;
+    char name[64];
     gls_status status = GLS_OK;
     if (sink->kind != &gls_fdt_matrix3_kind) {
         if (!job->inputs.roi)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%.3s-%s: needs a seed mask: give --roi FILE", sink->kind->role,
-                            sink->kind->role + 4);
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
         status = number_voxels(job->inputs.roi, "the seed mask", &t->seeds);
     }
     if (!status && sink->n_inputs > 0) status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &target);
@@ -238,11 +232,10 @@ static gls_status number_all(gls_run_sink *sink, const gls_job *job)
     return status;
 }
 
-static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                              gls_sink *own)
+static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     gls_status status = number_all(sink, job);
     if (status) return status;
     const size_t n = (size_t)(t->target.n > 0 ? t->target.n : t->seeds.n) + 1;
@@ -266,16 +259,8 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gls_status write_text(const gls_run_sink *sink, const gls_job *job, gls_output_group *group, gls_text *text)
-{
-    gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                     : gls_file_write(sink->output, job->run.force, group, text->data, text->length);
-    gls_text_finish(text);
-    return status;
-}
-
 /* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
-static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
 {
     matrix_state *t = sink->state;
     const bool third = sink->kind == &gls_fdt_matrix3_kind, first = sink->kind == &gls_fdt_matrix1_kind;
@@ -290,7 +275,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_job *job, gls_output_grou
                             (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
     t->sum.n = t->sum.slots = 0;
     gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
-    return write_text(sink, job, group, &text);
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 static void finish_matrix(gls_run_sink *sink)
@@ -341,11 +326,11 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
     if (lookup) gls_text_puts(&text, ".nii.gz");
     sink->wanted = true;
     sink->output = gls_text_take(&text);
-    return sink->output ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return sink->output ? GLS_OK : gls_no_memory();
 }
 
 /* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
-static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_coords(gls_run_sink *sink, gls_job *job)
 {
     const matrix_state *t = gls_sink_find(job, matrix_of(sink->kind))->state;
     const bool rows = sink->kind == &gls_fdt_coords1_kind || sink->kind == &gls_fdt_coords2_kind;
@@ -357,15 +342,15 @@ static gls_status write_coords(gls_run_sink *sink, gls_job *job, gls_output_grou
         if (l->number[v] > 0)
             gls_text_printf(&text, "%zu  %zu  %zu  1  %u\n", v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
                             v / ((size_t)dim[0] * (size_t)dim[1]), l->number[v] - 1);
-    return write_text(sink, job, group, &text);
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 /* Writes an image whose voxels hold the number of their column, counted from 1. */
-static gls_status write_lookup(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_lookup(gls_run_sink *sink, gls_job *job)
 {
     const matrix_state *t = gls_sink_find(job, &gls_fdt_matrix2_kind)->state;
-    return gls_nifti_write(sink->output, job->run.force, group, &t->target.grid, "columns", 1, GLS_TYPE_UINT32,
-                           t->target.number);
+    return gls_nifti_write(sink->output, job->run.force, &job->run.group, &t->target.grid, "columns", 1,
+                           GLS_TYPE_UINT32, t->target.number);
 }
 
 #define BESIDE_KIND(name, writer) \

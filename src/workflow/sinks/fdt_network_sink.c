@@ -55,16 +55,7 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 {
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
     const float *seed = column ? ((const float(*)[3])column->data)[i] : s->point[s->offset[i]];
-    uint64_t best = s->offset[i];
-    float smallest = INFINITY;
-    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
-        float square = 0;
-        for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
-        if (square >= smallest) continue;
-        smallest = square;
-        best = p;
-    }
-    return best;
+    return gls_seed_point(s, i, seed);
 }
 
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_rois *rois, gls_fdt_half half[2])
@@ -83,8 +74,7 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     char name[64];
-    snprintf(name, sizeof name, "%s", sink->kind->role);
-    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
+    gls_sink_option(sink, name);
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: not with --shard: the parts of a run cannot be joined to one such result", name);
@@ -109,17 +99,9 @@ typedef struct network_state {
 
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
-    const char *text = job->options.fdt_network, *colon = text ? gls_names_last(text, ':') : NULL;
-    if (!text) return GLS_OK;
-    if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--fdt-network: \"%s\": must be LABELS:FILE, two names with a colon between them (\\: is a "
-                        "colon in a name)",
-                        text);
-    sink->wanted = true;
-    gls_status status = gls_fdt_check(sink, job);
-    if (!status) status = gls_sink_reads(sink, text, (size_t)(colon - text));
-    return status ? status : gls_sink_writes(sink, job, colon + 1);
+    const char *text = job->options.fdt_network;
+    gls_status status = text ? gls_sink_takes_pair(sink, job, text, "LABELS:FILE") : GLS_OK;
+    return status || !text ? status : gls_fdt_check(sink, job);
 }
 
 static int by_value(const void *a, const void *b)
@@ -185,12 +167,11 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                               gls_sink *own)
+static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;
     gls_image *labels = NULL;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
     if (!status) status = number_labels(labels, sink->input[0], &t->rois);
     if (!status) gls_fdt_grid_init(&t->rois.grid, &labels->grid);
@@ -209,16 +190,13 @@ static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_output_grou
     return GLS_OK;
 }
 
-static gls_status write_network(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_network(gls_run_sink *sink, gls_job *job)
 {
     const network_state *t = sink->state;
     const size_t n = t->rois.n;
     gls_text text = {0};
     for (size_t k = 0; k < n * n; k++) gls_text_printf(&text, "%.10g%s", t->sum[k], (k + 1) % n ? "  " : "\n");
-    gls_status status = text.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                    : gls_file_write(sink->output, job->run.force, group, text.data, text.length);
-    gls_text_finish(&text);
-    return status;
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 static void finish(gls_run_sink *sink)

@@ -62,11 +62,10 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                           gls_sink *own)
+static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     map_state *m = sink->state;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     gls_fdt_grid_init(&m->grid, job->inputs.grid);
     m->rois = gls_fdt_find_rois(job);
     m->step = job->params.step_size;
@@ -78,7 +77,7 @@ static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_output_group *g
 }
 
 /* Writes the map: counts as int32, or as float64 if one is too large for int32; lengths as float32. */
-static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_map(gls_run_sink *sink, gls_job *job)
 {
     const map_state *m = sink->state;
     const bool counts = sink->kind == &gls_fdt_paths_kind && !job->options.distance_correction;
@@ -99,7 +98,8 @@ static gls_status write_map(gls_run_sink *sink, gls_job *job, gls_output_group *
         else
             ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
     }
-    gls_status status = gls_nifti_write(sink->output, job->run.force, group, &plain, "density", 1, type, data);
+    gls_status status =
+        gls_nifti_write(sink->output, job->run.force, &job->run.group, &plain, "density", 1, type, data);
     free(data);
     return status;
 }
@@ -147,11 +147,10 @@ static gls_status count(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-static gls_status open_total(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                             gls_sink *own)
+static gls_status open_total(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     total_state *t = sink->state;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     t->rois = gls_fdt_find_rois(job);
     t->n = t->rois ? t->rois->n : 1;
     t->count = calloc(t->n, sizeof *t->count);
@@ -166,15 +165,12 @@ static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked
     return ((const total_state *)sink->state)->rois != NULL;
 }
 
-static gls_status write_total(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_total(gls_run_sink *sink, gls_job *job)
 {
     const total_state *t = sink->state;
     gls_text text = {0};
     for (size_t i = 0; i < t->n; i++) gls_text_printf(&text, "%" PRIu64 "\n", t->count[i]);
-    gls_status status = text.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output)
-                                    : gls_file_write(sink->output, job->run.force, group, text.data, text.length);
-    gls_text_finish(&text);
-    return status;
+    return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
 static void finish_total(gls_run_sink *sink)

@@ -49,16 +49,15 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
-static gls_status open_profile(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                               gls_sink *own)
+static gls_status open_profile(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
-    (void)job, (void)group, (void)tractogram;
+    (void)job, (void)tractogram;
     *own = gls_bundles_sink(((profile_state *)sink->state)->bundles);
     return GLS_OK;
 }
 
 /* Without images: FA, or the image of --fa. */
-static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_profile(gls_run_sink *sink, gls_job *job)
 {
     gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
     gls_image *read[GLS_SINK_MAX_IMAGES] = {NULL};
@@ -73,7 +72,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_gro
         if (!by_fa) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
         if (!by_fa) image[i] = read[i];
         name[i] = gls_profile_column(file);
-        if (!status && !name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!status && !name[i]) status = gls_no_memory();
     }
     const gls_profile_table table = {.image = image,
                                      .name = (const char *const *)name,
@@ -83,7 +82,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job, gls_output_gro
     if (!status) status = gls_bundles_complete(bundles);
     if (!status)
         status = gls_profile_table_write(&table, bundles, gls_bundles_options_default().nodes, sink->output,
-                                         job->run.force, group);
+                                         job->run.force, &job->run.group);
     for (size_t i = 0; i < n; i++) {
         gls_image_destroy(read[i]);
         free(name[i]);

@@ -9,6 +9,7 @@
 #include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
+#include "util/json_text.h"
 
 typedef struct sample_state {
     gls_sample_set set;
@@ -41,23 +42,23 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
-static gls_status open_sample(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                              gls_sink *own)
+static gls_status open_sample(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     sample_state *s = sink->state;
     const gls_sample_options options = gls_sample_options_default();
     gls_status status = gls_sample_set_read(&s->set, (const char *const *)sink->input, sink->n_inputs, false, NULL);
-    if (!status && sink->output) status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, job->run.force, group);
+    if (!status && sink->output)
+        status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, job->run.force, &job->run.group);
     const gls_sink next = sink->output ? gls_sample_rows_sink(&s->rows) : *tractogram;
     return status ? status
                   : gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next,
                                              sink->output ? own : tractogram);
 }
 
-static gls_status write_sample(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_sample(gls_run_sink *sink, gls_job *job)
 {
     sample_state *s = sink->state;
-    (void)job, (void)group;
+    (void)job;
     gls_sample_warn(&s->counts, "--sample");
     return gls_sample_rows_end(&s->rows, GLS_OK);
 }
@@ -65,7 +66,7 @@ static gls_status write_sample(gls_run_sink *sink, gls_job *job, gls_output_grou
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
-    cJSON *object = cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(root, "counts"), "sampled");
+    cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "sampled");
     gls_json_uint(object, "points", counts->points);
     gls_json_uint(object, "outside", counts->outside);
     gls_json_uint(object, "not_finite", counts->not_finite);

@@ -30,22 +30,6 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* Index of the point of a streamline that is its seed: the nearest point, because points may have been left out. */
-static uint64_t nearest(const gls_streamlines *s, size_t i, const float seed[3])
-{
-    uint64_t best = s->offset[i];
-    float smallest = INFINITY;
-    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
-        float square = 0;
-        for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
-        if (square < smallest) {
-            smallest = square;
-            best = p;
-        }
-    }
-    return best - s->offset[i];
-}
-
 /* Appends a row for each streamline: its number, the index of its seed point, the seed. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
@@ -54,29 +38,29 @@ static gls_status append(void *user, const gls_streamlines *s)
     const float(*seed)[3] = column ? column->data : NULL;
     gls_status status = GLS_OK;
     for (size_t i = 0; i < s->n && seed && !status; i++) {
-        gls_text_printf(&t->text, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.9g,\n", t->n++, nearest(s, i, seed[i]),
-                        (double)seed[i][0], (double)seed[i][1], (double)seed[i][2]);
+        gls_text_printf(&t->text, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.9g,\n", t->n++,
+                        gls_seed_point(s, i, seed[i]) - s->offset[i], (double)seed[i][0], (double)seed[i][1],
+                        (double)seed[i][2]);
         if (t->text.length >= PIECE) status = flush(t);
     }
     return status;
 }
 
-static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                             gls_sink *own)
+static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     seeds_state *t = sink->state;
     (void)tractogram;
     gls_status status = gls_output_create(sink->output, job->run.force, &t->output);
-    t->output.group = group;
+    t->output.group = &job->run.group;
     gls_text_puts(&t->text, "#Track_index,Seed_index,Pos_x,Pos_y,Pos_z,\n");
     *own = (gls_sink){.append = append, .user = t};
     return status;
 }
 
-static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_table(gls_run_sink *sink, gls_job *job)
 {
     seeds_state *t = sink->state;
-    (void)job, (void)group;
+    (void)job;
     gls_status status = flush(t);
     return status ? status : gls_output_commit(&t->output);
 }

@@ -12,6 +12,7 @@
 #include "workflow/job.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
+#include "util/json_text.h"
 
 /* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
@@ -145,10 +146,9 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
-static gls_status open_bundles(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                               gls_sink *own)
+static gls_status open_bundles(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
-    (void)job, (void)group, (void)tractogram;
+    (void)job, (void)tractogram;
     *own = (gls_sink){.append = append, .user = sink->state};
     return GLS_OK;
 }
@@ -189,7 +189,7 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return status;
 }
 
-static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_table(gls_run_sink *sink, gls_job *job)
 {
     segment_state *s = sink->state;
     if (!s->table) return GLS_OK;
@@ -197,7 +197,7 @@ static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group
     double *volume = malloc(n * sizeof *volume);
     if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
     for (size_t k = 0; k < n; k++) volume[k] = gls_bundle_stats_shape(s->volume[k]).volume;
-    gls_status status = gls_bundle_table_write(s->bundles, volume, sink->output, job->run.force, group);
+    gls_status status = gls_bundle_table_write(s->bundles, volume, sink->output, job->run.force, &job->run.group);
     free(volume);
     return status;
 }
@@ -205,7 +205,7 @@ static gls_status write_table(gls_run_sink *sink, gls_job *job, gls_output_group
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_bundles *bundles = ((const segment_state *)sink->state)->bundles;
-    cJSON *object = cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(root, "counts"), "bundles");
+    cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "bundles");
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
         const gls_bundle_info bundle = gls_bundles_get(bundles, k);
         gls_json_uint(object, bundle.name, bundle.count);

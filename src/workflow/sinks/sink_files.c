@@ -1,4 +1,5 @@
-/* Files that a sink reads and writes, from the values of options. */
+/* What kinds of sinks share: files from the values of options, and the seed of a streamline. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,16 +7,11 @@
 #include "util/status.h"
 #include "workflow/job.h"
 
-static gls_status no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
-}
-
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 {
     GLS_REQUIRE(sink->n_inputs < GLS_SINK_MAX_INPUTS);
     char *name = gls_names_copy(text, length);
-    if (!name) return no_memory();
+    if (!name) return gls_no_memory();
     sink->input[sink->n_inputs++] = name;
     return GLS_OK;
 }
@@ -24,7 +20,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 {
     char *list = strndup(text, length), *rest = list;
     const size_t before = sink->n_inputs;
-    gls_status status = list ? GLS_OK : no_memory();
+    gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
         if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
             status = gls_fail(GLS_ERR_ARGUMENT,
@@ -32,7 +28,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
                               "letters in a name)",
                               sink->kind->role, text, GLS_SINK_MAX_IMAGES);
         else if (!(sink->input[sink->n_inputs++] = strdup(image)))
-            status = no_memory();
+            status = gls_no_memory();
     }
     free(list);
     return status;
@@ -43,7 +39,27 @@ gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *t
     char *path = gls_names_copy(text, strlen(text));
     sink->output = path && job->shard.count > 0 ? gls_shard_name(path, &job->shard) : path;
     if (sink->output != path) free(path);
-    return sink->output ? GLS_OK : no_memory();
+    return sink->output ? GLS_OK : gls_no_memory();
+}
+
+const char *gls_sink_option(const gls_run_sink *sink, char name[64])
+{
+    snprintf(name, 64, "%s", sink->kind->role);
+    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
+    return name;
+}
+
+gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const char *text, const char *form)
+{
+    char name[64];
+    const char *colon = gls_names_last(text, ':');
+    if (!colon || colon == text || !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: \"%s\": must be %s, two names with a colon between them (\\: is a colon in a name)",
+                        gls_sink_option(sink, name), text, form);
+    sink->wanted = true;
+    gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
+    return status ? status : gls_sink_writes(sink, job, colon + 1);
 }
 
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
@@ -51,4 +67,18 @@ gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
     for (size_t i = 0; i < job->sinks.n; i++)
         if (job->sinks.sink[i].kind == kind && job->sinks.sink[i].wanted) return &job->sinks.sink[i];
     return NULL;
+}
+
+uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3])
+{
+    uint64_t best = s->offset[i];
+    float smallest = INFINITY;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
+        float square = 0;
+        for (int a = 0; a < 3; a++) square += (s->point[p][a] - seed[a]) * (s->point[p][a] - seed[a]);
+        if (square >= smallest) continue;
+        smallest = square;
+        best = p;
+    }
+    return best;
 }

@@ -97,7 +97,7 @@ static gls_status finish(void *user)
 gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out)
 {
     pair *p = calloc(1, sizeof *p);
-    if (!p) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!p) return gls_no_memory();
     *p = (pair){
         .first = *first, .second = *second, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     if (pthread_create(&p->thread, NULL, serve, p) != 0) {

@@ -28,7 +28,7 @@ gls_status gls_sinks_take(gls_job *job)
     for (size_t i = 0; i < N_KINDS && !status; i++) {
         gls_run_sink *sink = &sinks->sink[sinks->n];
         *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
-        if (!sink->state) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!sink->state) return gls_no_memory();
         sinks->n++;
         status = kinds[i]->take(sink, job);
     }
@@ -107,14 +107,14 @@ gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash)
 
 /* --- The run. */
 
-gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram)
+gls_status gls_sinks_open(gls_job *job, gls_sink *tractogram)
 {
     gls_sink own[GLS_MAX_SINKS + 1] = {{0}}, results = {0};
     size_t n = 0;
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, job, open)
     {
-        if (!status) status = sink->kind->open(sink, job, group, tractogram, &own[n]);
+        if (!status) status = sink->kind->open(sink, job, tractogram, &own[n]);
         n += own[n].append != NULL;
     }
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
@@ -144,11 +144,11 @@ gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer)
     return status;
 }
 
-gls_status gls_sinks_write(gls_job *job, gls_output_group *group)
+gls_status gls_sinks_write(gls_job *job)
 {
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, job, write)
-    if (!status) status = sink->kind->write(sink, job, group);
+    if (!status) status = sink->kind->write(sink, job);
     return status;
 }
 

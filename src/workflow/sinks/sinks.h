@@ -82,15 +82,15 @@ typedef struct gls_sink_kind {
     /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
      * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
      * tractogram is written. */
-    gls_status (*open)(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram, gls_sink *own);
+    gls_status (*open)(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own);
     /* Whether the sink reads more than the two ends of streamlines. NULL counts as true. tracked: the grid on which a
      * device can count visited voxels. */
     bool (*needs_points)(const gls_run_sink *sink, const gls_grid *tracked);
     /* Called after the last streamline. Adds columns and groups to the writer of the tractogram (NULL: there is none).
      */
     gls_status (*complete)(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer);
-    /* Writes the sink's file in the group, which has job->run.force: see gls_file_write(). */
-    gls_status (*write)(gls_run_sink *sink, gls_job *job, gls_output_group *group);
+    /* Writes the sink's file as a part of the run: gls_file_write() with job->run.force and job->run.group. */
+    gls_status (*write)(gls_run_sink *sink, gls_job *job);
     /* Adds the result to the sidecar. */
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);
     /* Hash of options that change the result and are neither names of files nor parameters in the sidecar. */
@@ -105,11 +105,19 @@ typedef struct gls_sink_kind {
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
 /* Names the output of the sink, with the same escapes. In a shard, adds its part to the name. */
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text);
+/* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
+ * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
+gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const char *text, const char *form);
+/* The name of the sink's option without dashes: its role with - for _. Returns name. */
+const char *gls_sink_option(const gls_run_sink *sink, char name[64]);
 /* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
 /* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
  * *out owns both, and finishes first before second. On failure the caller still owns both. */
 gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
+/* Index in s->point of the point of streamline i that is its seed: the nearest one, because points may have been left
+ * out. */
+uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
 /* The sink of this kind; NULL if it is not wanted. */
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind);
 
@@ -124,13 +132,13 @@ gls_status gls_sinks_prepare(gls_job *job);
 /* *hash: of all inputs of sinks and of choice(). 0: no inputs. */
 gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash);
 /* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
-gls_status gls_sinks_open(gls_job *job, gls_output_group *group, gls_sink *tractogram);
+gls_status gls_sinks_open(gls_job *job, gls_sink *tractogram);
 /* Whether any sink reads more than the two ends of streamlines. */
 bool gls_sinks_need_points(const gls_job *job);
 /* Calls complete(). writer: of the tractogram, or NULL. */
 gls_status gls_sinks_complete(gls_job *job, gls_tractogram_writer *writer);
 /* Calls write(). */
-gls_status gls_sinks_write(gls_job *job, gls_output_group *group);
+gls_status gls_sinks_write(gls_job *job);
 /* Calls describe(). */
 void gls_sinks_describe(const gls_job *job, struct cJSON *root);
 /* Frees all sinks. May be called at any time after gls_sinks_take(). */

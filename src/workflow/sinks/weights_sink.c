@@ -40,7 +40,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     if (job->no_tractogram || job->format == GLS_FORMAT_TRX) return GLS_OK;
     if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) >= 0) return GLS_OK;
     sink->output = NULL;
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return gls_no_memory();
 }
 
 /* Opens a context of its own on a GPU, so that the trackers continue beside it. */
@@ -93,11 +93,10 @@ static gls_status segment_fods(weights_state *w, const gls_job *job)
 }
 
 /* Segments the FODs and makes the mapper. */
-static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
-                               gls_sink *own)
+static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     weights_state *w = sink->state;
-    (void)group, (void)tractogram;
+    (void)tractogram;
     const double start = gls_clock_seconds();
     gls_status status = segment_fods(w, job);
     (void)gls_trace_phase("segment FODs", start, 0);
@@ -169,13 +168,13 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
-static gls_status write_weights(gls_run_sink *sink, gls_job *job, gls_output_group *group)
+static gls_status write_weights(gls_run_sink *sink, gls_job *job)
 {
     const float *weight = NULL;
     uint64_t n;
     gls_status status = sink->output ? solve(sink->state, &job->devices, &weight, &n) : GLS_OK;
     if (status || !sink->output) return status;
-    return gls_weights_write_text(sink->output, job->run.force, group, weight, n, 1, "weights by glslines");
+    return gls_weights_write_text(sink->output, job->run.force, &job->run.group, weight, n, 1, "weights by glslines");
 }
 
 static void describe(const gls_run_sink *sink, cJSON *root)

@@ -119,13 +119,13 @@ static gls_status name_groups(gls_tract_sources *s)
     for (size_t i = 0; i < s->n && s->stem; i++) {
         const char *slash = strrchr(s->path[i], '/'), *name = slash ? slash + 1 : s->path[i];
         s->stem[i] = strndup(name, strcspn(name, "."));
-        if (!s->stem[i]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!s->stem[i]) return gls_no_memory();
         for (size_t k = 0; k < i; k++)
             if (strcmp(s->stem[k], s->stem[i]) == 0)
                 return gls_fail(GLS_ERR_ARGUMENT, "--group-by-file: %s and %s give the same group, %s", s->path[k],
                                 s->path[i], s->stem[i]);
     }
-    return s->stem ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return s->stem ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run, const char *const *path, size_t n,

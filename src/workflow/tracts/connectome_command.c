@@ -382,7 +382,7 @@ static gls_status choose_nodes(connecting *c)
         c->nodes = gls_text_copy(c->o->nodes);
     else if (asprintf(&c->nodes, "%.*s_nodes.tsv", length, out) < 0)
         c->nodes = NULL;
-    return c->nodes ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return c->nodes ? GLS_OK : gls_no_memory();
 }
 
 /* Parses "radial", "radial:2" and so on: the method and its reach. --radius may give the reach, too. */
@@ -434,15 +434,13 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
     const gls_connectome_cli *o = options;
     connecting c = {.run = run, .o = o, .file = file};
     gls_status status = check(&c);
-    const char *const inputs[] = {file[0],
-                                  file[1],
-                                  gls_tract_weights_file(o->weights),
-                                  gls_tract_weights_file(o->scale_file),
-                                  o->lut,
-                                  run->options.reference};
-    const char *const outputs[] = {file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments};
-    for (int k = 0; k < 6 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_writes(run, outputs[k]);
+    if (!status)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], gls_tract_weights_file(o->weights),
+                                                        gls_tract_weights_file(o->scale_file), o->lut,
+                                                        run->options.reference));
+    if (!status)
+        status = gls_tract_run_writes_all(
+            run, GLS_PATHS(file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments));
     if (!status) status = connect(&c);
     if (!status) status = name_rows(&c);
     if (!status)

@@ -326,20 +326,18 @@ static gls_status name_groups(mapping *m)
     const char *slash = strrchr(m->out, '/'), *name = slash ? slash + 1 : m->out, *end = strstr(name, ".nii");
     if (asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out) < 0)
         m->names = NULL;
-    return m->names ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return m->names ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     mapping m = {.run = run, .o = options, .in = file[0], .out = file[n - 1], .options = gls_density_options_default()};
-    const char *const inputs[] = {m.in, m.o->template_image, m.o->image, gls_tract_weights_file(m.o->weights),
-                                  run->options.reference};
     gls_status status = check(&m);
     if (!status) status = name_groups(&m);
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
-    if (!status) status = gls_tract_run_writes(run, m.out);
-    if (!status) status = gls_tract_run_writes(run, m.names);
-    if (!status) status = gls_tract_run_writes(run, m.o->mask_out);
+    if (!status)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(m.in, m.o->template_image, m.o->image,
+                                                        gls_tract_weights_file(m.o->weights), run->options.reference));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.names, m.o->mask_out));
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);
     if (!status) status = gls_density_write_grouped(m.density, m.out, run->files.force, &run->files.group);

@@ -175,7 +175,7 @@ static gls_status create_selection(edit *e)
     gls_select_options options = gls_select_options_default();
     list_regions(o, regions);
     e->region = calloc((size_t)N_ROLES * GLS_MAX_STRINGS, sizeof *e->region);
-    if (!e->region) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!e->region) return gls_no_memory();
     for (int i = 0; i < N_ROLES; i++)
         for (int k = 0; k < regions[i].texts->n; k++)
             e->region[options.n_regions++] = (gls_select_region){regions[i].role, regions[i].texts->value[k]};
@@ -391,16 +391,14 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
     const gls_edit_cli *o = e->o;
     gls_tract_run *run = e->run;
     role_regions regions[N_ROLES];
-    const char *const more[] = {
-        run->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
-        o->assignments,         gls_tract_orient_file(o->orient),   o->crop};
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_run_reads(run, more[i]);
+    gls_status status = gls_tract_run_reads_all(run, file, n - 1);
+    if (!status)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights),
+                                                        o->ids, o->minus, o->both, o->transform, o->warp,
+                                                        o->assignments, gls_tract_orient_file(o->orient), o->crop));
     list_regions(o, regions);
-    for (int i = 0; i < N_ROLES; i++)
-        for (int k = 0; k < regions[i].texts->n && !status; k++)
-            status = gls_tract_run_reads(run, regions[i].texts->value[k]);
+    for (int i = 0; i < N_ROLES && !status; i++)
+        status = gls_tract_run_reads_all(run, regions[i].texts->value, (size_t)regions[i].texts->n);
     return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 

@@ -33,8 +33,7 @@ gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *director
     for (size_t i = 0; i < n_always + n && !status; i++) {
         char *path = NULL;
         const char *name = i < n_always ? always[i] : names[i - n_always];
-        if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0) return gls_no_memory();
         status = gls_place_check(path, run->files.force, &run->files.inputs, (const char *const *)run->files.output,
                                  run->files.n_outputs);
         free(path);
@@ -64,15 +63,13 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     const char *directory = file[n - 1];
     gls_fod fod = {0};
     o.fixel.refine = true;
-    const char *const inputs[] = {o.sh, o.act, o.proc_mask};
-    gls_status status = GLS_OK;
-    for (int k = 0; k < 3 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(run, fod.fixels, directory);
     if (!status && asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) {
         run->files.sidecar = NULL;
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        status = gls_no_memory();
     }
     if (!status) {
         gls_json_uint(run->root, "fixels", gls_fixels_count(fod.fixels));

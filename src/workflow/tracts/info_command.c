@@ -15,9 +15,6 @@
 
 /* --- Header and summary as JSON. */
 
-/* summary NULL: streamlines were not read. */
-struct cJSON *gls_tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary);
-
 /* Whether the middle half of the steps differs by at most a thousandth. It does not after points were left out. */
 static bool tract_is_regular(const gls_spread *step)
 {
@@ -84,7 +81,8 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     }
 }
 
-cJSON *gls_tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary)
+/* summary NULL: streamlines were not read. */
+static cJSON *tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "path", path);
@@ -277,7 +275,7 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
             gls_text_printf(text, "  zero         %" PRIu64 " streamlines of zeros alone, the first is %" PRIu64 "\n",
                             more.zero, more.first_zero);
         *invalid |= result && result->not_finite > 0;
-        cJSON *json = gls_tract_info_json(path, info, result), *counted = cJSON_GetObjectItem(json, "counted");
+        cJSON *json = tract_info_json(path, info, result), *counted = cJSON_GetObjectItem(json, "counted");
         if (o->check && counted) {
             gls_json_uint(counted, "equal_to_earlier", more.equal.taken - more.equal.kept);
             gls_json_uint(counted, "zero_streamlines", more.zero);

@@ -41,7 +41,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     if (!status) {
         o->orientation.n_line = (size_t)first.offset[1];
         o->line = malloc(o->orientation.n_line * sizeof *o->line);
-        if (!o->line) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!o->line) status = gls_no_memory();
     }
     if (!status) memcpy(o->line, first.point, o->orientation.n_line * sizeof *o->line);
     o->orientation.line = (const float(*)[3])o->line;

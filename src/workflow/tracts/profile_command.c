@@ -135,12 +135,12 @@ static gls_status read_images(profiling *p, const char *const *path)
 {
     p->image = calloc(p->n_images, sizeof *p->image);
     p->name = calloc(p->n_images, sizeof *p->name);
-    if (!p->image || !p->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!p->image || !p->name) return gls_no_memory();
     gls_status status = GLS_OK;
     for (size_t i = 0; i < p->n_images && !status; i++) {
         status = gls_image_read(path[i], GLS_IMAGE_ANY, &p->image[i]);
         p->name[i] = gls_profile_column(path[i]);
-        if (!p->name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!p->name[i]) status = gls_no_memory();
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(p->name[k], p->name[i]) == 0)
                 status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns have the name %s: rename an image", path[i],
@@ -155,7 +155,7 @@ static gls_status create_from_groups(profiling *p, const gls_tractogram_info *in
 {
     const char **name = calloc(info->n_groups, sizeof *name);
     bool *directed = calloc(info->n_groups, sizeof *directed);
-    gls_status status = name && directed ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = name && directed ? GLS_OK : gls_no_memory();
     for (size_t g = 0; g < info->n_groups && !status; g++) {
         name[g] = info->group[g].name;
         for (size_t k = 0; k < info->n_dpg; k++)
@@ -192,7 +192,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     if (o->bundles) return gls_tract_bundles_read(p->run, o->bundles, &options, &p->bundles);
     if (info->n_groups > 0) return create_from_groups(p, info, &options);
     char *name = gls_profile_column(p->tracks);
-    status = name ? gls_bundles_whole(name, &options, &p->bundles) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = name ? gls_bundles_whole(name, &options, &p->bundles) : gls_no_memory();
     free(name);
     return status;
 }
@@ -217,7 +217,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     double inverse[3][4], v[3];
     bool overlaps = false;
     double(*core)[3] = malloc(nodes * sizeof *core);
-    if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!core) return gls_no_memory();
     gls_grid_inverse(grid, inverse);
     for (size_t b = 0; b < gls_bundles_count(p->bundles) && !overlaps; b++) {
         if (gls_bundles_get(p->bundles, b).count == 0) continue;
@@ -255,7 +255,7 @@ static gls_status write(profiling *p)
     const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
     if (o->mode) return buan_write(&buan, p->bundles, p->run, p->tracks, o->output);
     table.nowhere = calloc(p->n_images, sizeof *table.nowhere);
-    if (!table.nowhere) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!table.nowhere) return gls_no_memory();
     gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
                                                 &p->run->files.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
@@ -303,7 +303,7 @@ static gls_status report_bundles(profiling *p)
     cJSON *list = cJSON_AddObjectToObject(p->run->root, "bundles");
     const uint32_t nodes = (uint32_t)p->o->nodes;
     double(*core)[3] = malloc(nodes * sizeof *core);
-    if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!core) return gls_no_memory();
     for (size_t k = 0; k < gls_bundles_count(p->bundles); k++) {
         const gls_bundle_info b = gls_bundles_get(p->bundles, k);
         cJSON *bundle = cJSON_AddObjectToObject(list, b.name);
@@ -329,9 +329,8 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     if (o->clip && (!o->bundles || o->mode))
         return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and not --mode buan");
     status = choose_weights(&p);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_reads(run, o->bundles);
+    if (!status) status = gls_tract_run_reads_all(run, file, n);
+    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_tract_run_writes(run, o->output);

@@ -119,10 +119,5 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
             gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", t->name[i]);
     }
     free(found);
-    const size_t length = text.length;
-    char *data = gls_text_take(&text);
-    if (!status && !data) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    if (!status) status = gls_file_write(path, overwrite, group, data, length);
-    free(data);
-    return status;
+    return gls_text_write(&text, path, overwrite, group, status);
 }

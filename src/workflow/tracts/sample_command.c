@@ -158,11 +158,9 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     const gls_sample_cli *o = options;
     sampling s = {.run = run, .o = o, .tracks = file[0], .path = file + 1, .n_images = n - 1};
     gls_status status = check(o, n - 1);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
+    if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes(run, o->trx);
-    if (!status) status = gls_tract_run_writes(run, o->tsf);
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->trx, o->tsf));
     if (!status) status = choose_stats(&s);
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);

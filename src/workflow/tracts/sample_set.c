@@ -48,7 +48,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
         length =
             to_dps ? asprintf(&name, "%s", to_dps) : asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
     free(short_name);
-    if (length < 0) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (length < 0) return gls_no_memory();
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->name[k], name) == 0) {
             gls_status status =
@@ -70,7 +70,7 @@ gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_
     s->image = calloc(n, sizeof *s->image);
     s->column = calloc(max_columns, sizeof *s->column);
     s->name = calloc(max_columns, sizeof *s->name);
-    if (!s->image || !s->column || !s->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->image || !s->column || !s->name) return gls_no_memory();
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
         status = gls_image_read(path[i], GLS_IMAGE_ANY, &s->image[i]);

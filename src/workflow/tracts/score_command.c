@@ -1,4 +1,5 @@
 /* `glslines score`: compares a tractogram with known bundles, or with another tractogram. */
+#include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <glslines/phantom.h>
 #include <glslines/score.h>
 
+#include "track/track_params.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"
@@ -19,8 +21,120 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 #include "workflow/method_scores.h"
+#include "workflow/run_params.h"
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
+
+/* --- `glslines score` without a tractogram: tracks the built-in phantom with every model and direction getter, and
+ * scores. */
+
+/* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
+ * take minutes. */
+enum { USUAL, ALL, FIRST_MODEL };
+
+static bool wanted(const gls_score_cli *o, int model, int dg)
+{
+    if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
+    if (o->dg && o->dg - 1 != dg) return false;
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
+    /* a getter without a model is scored once */
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
+        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
+               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
+    return o->model != USUAL || model == GLS_MODEL_CSD;
+}
+
+/* Sets the options of the runs and scores the wanted methods. */
+static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_method_scores *scores)
+{
+    gls_job_options job = gls_job_options_default();
+    bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
+    for (int model = 0; model < GLS_N_MODELS; model++)
+        for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
+    const char *given[8] = {NULL};
+    size_t n = 0;
+    if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
+    if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
+    if (o->csd_rule) given[n++] = "csd-rule";
+    if (o->sh_order > 0) given[n++] = "sh-order";
+    if (o->max_angle > 0) given[n++] = "max-angle";
+    if (o->min_length >= 0) given[n++] = "min-length";
+    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
+    job.preset = (gls_preset)o->preset;
+    if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
+    job.model.sh_order = o->sh_order;
+    job.nseeds = o->nseeds;
+    job.seed_seed = o->seed;
+    job.device = o->device;
+    job.api = (gls_graphics)o->api;
+    job.track.rng_seed = o->seed;
+    job.track.max_angle = o->max_angle;
+    job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
+    scores->act = o->act;
+    job.track.min_length = o->min_length;
+    job.track.probe_length = o->probe_length.value;
+    job.in_mm.probe_length = o->probe_length.mm;
+    job.track.min_radius_of_curvature = o->min_radius.value;
+    job.in_mm.min_radius_of_curvature = o->min_radius.mm;
+    return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
+}
+
+static void show_bundles(gls_text *text, const gls_method_score *row)
+{
+    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
+                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
+    for (size_t b = 0; b < row->result.n_bundles; b++) {
+        const gls_score_bundle *s = &row->bundle[b];
+        gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
+                        100 * s->overreach, 100 * s->f1);
+    }
+}
+
+/* Prints the table of methods; with bundles also one of each method's bundles. */
+static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
+{
+    gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
+                    "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
+    for (int i = 0; i < scores->n; i++) {
+        const gls_method_score *row = &scores->row[i];
+        const gls_score_result *r = &row->result;
+        double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
+        gls_text_printf(text,
+                        "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+                        " %6.1f %6.1f %6.1f %8.1f\n",
+                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
+                        percent * (double)r->wrong_path, percent * (double)r->invalid,
+                        percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
+                        100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
+    }
+    gls_text_puts(text, "VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid "
+                        "bundles, IB invalid pairs of end regions;\n"
+                        "OL overlap, OR overreach and f1: means over all bundles\n");
+    for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
+}
+
+/* `glslines score` without a tractogram. */
+static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
+{
+    gls_text text = {0};
+    if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
+        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
+    gls_method_scores *scores = calloc(1, sizeof *scores);
+    gls_status status = scores ? GLS_OK : gls_no_memory();
+    if (!status) status = score(job, o, scores);
+    if (!status) {
+        show(&text, scores, o->bundles);
+        gls_method_scores_add(job->root, scores);
+        job->printed = gls_text_take(&text);
+    }
+    if (scores) gls_method_scores_finish(scores);
+    free(scores);
+    return status;
+}
 
 typedef struct scoring {
     gls_tract_run *run;
@@ -56,14 +170,14 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     bundle->name = r->name;
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
-        if (!bundle->ends[e]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (!bundle->ends[e]) return gls_no_memory();
         r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
     }
     if (!r->truth) return GLS_OK;
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
-    if (!bundle->mask) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!bundle->mask) return gls_no_memory();
     for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
         if (bundle->mask[v]) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
@@ -127,7 +241,7 @@ static gls_status score_truth(scoring *s)
     status = gls_run_reads_all(&s->run->files, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
-    if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !bundle) status = gls_no_memory();
     if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
@@ -220,7 +334,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     a->map = status ? NULL : malloc(gls_grid_voxels(&s->grid) * sizeof *a->map);
-    if (!status && !a->map) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !a->map) status = gls_no_memory();
     if (!status) gls_density_get(a->density, a->map);
     return status;
 }
@@ -320,12 +434,10 @@ static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_score_cli *o = options;
-    gls_status status = GLS_OK;
-    const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
-                                  run->options.reference};
-    for (int k = 0; k < 5 && !status; k++) status = gls_tract_run_reads(run, inputs[k]);
+    gls_status status = gls_tract_run_reads_all(
+        run, GLS_PATHS(n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against, run->options.reference));
     if (!status) status = gls_tract_run_writes_json(run, o->json);
-    if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : gls_tract_score_phantom(run, o);
+    if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : tract_score_phantom(run, o);
     return status ? status : gls_tract_run_store_json(run, o->json);
 }
 

@@ -90,8 +90,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     s->dpg = calloc(s->n, sizeof *s->dpg);
     s->group = calloc(s->n, sizeof *s->group);
     if (s->has_grid && s->o->table) s->volume = calloc(s->n, sizeof *s->volume);
-    if (!s->turned || !s->dpg || !s->group || (s->has_grid && s->o->table && !s->volume))
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->turned || !s->dpg || !s->group || (s->has_grid && s->o->table && !s->volume)) return gls_no_memory();
     for (size_t k = 0; k < s->n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
         s->turned[k] = (uint32_t)b.turned;
@@ -111,7 +110,7 @@ static gls_status write(segmentation *s)
     gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status) status = prepare(s, info);
-    if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_no_memory();
     if (!status && s->o->each)
         status = gls_bundle_files_create(s->run, s->o->each, s->bundles, &s->grid, info, &s->files);
     for (size_t k = 0; k < s->files.n && !status; k++) all[n++] = s->files.sink[k];
@@ -139,7 +138,7 @@ static gls_status write_table(segmentation *s)
 {
     if (!s->o->table) return GLS_OK;
     double *volume = malloc(s->n * sizeof *volume);
-    if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!volume) return gls_no_memory();
     for (size_t k = 0; k < s->n; k++) volume[k] = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
     gls_status status =
         gls_bundle_table_write(s->bundles, volume, s->o->table, s->run->files.force, &s->run->files.group);
@@ -171,16 +170,13 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
 {
     const gls_segment_cli *o = options;
     segmentation s = {.run = run, .o = o, .tracks = file[0]};
-    gls_status status = GLS_OK;
     if (!o->output && !o->table && !o->each && !o->counts)
         return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --table, --each or --counts");
-    status = gls_bundle_files_check(o->each);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_reads(run, gls_tract_weights_file(o->weights));
-    if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes(run, o->table);
-    if (!status) status = gls_tract_run_writes(run, o->counts);
+    gls_status status = gls_bundle_files_check(o->each);
+    if (!status) status = gls_tract_run_reads_all(run, file, n);
+    if (!status)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->table, o->counts));
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);

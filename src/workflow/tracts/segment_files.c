@@ -39,7 +39,7 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
     const size_t max_columns = info->n_dps + info->n_dpv;
     const char **names = malloc((max_columns + 1) * sizeof *names);
     const gls_sink next = *sink;
-    if (!names) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!names) return gls_no_memory();
     for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
     for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
     gls_status status = gls_filter_columns_create(names, max_columns, &next, sink);
@@ -72,15 +72,14 @@ gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const g
     gls_status status = GLS_OK;
     files->file = calloc(n, sizeof *files->file);
     files->sink = calloc(n, sizeof *files->sink);
-    if (!files->file || !files->sink) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!files->file || !files->sink) return gls_no_memory();
     for (size_t k = 0; k < n && !status; k++) {
         const gls_bundle_info bundle = gls_bundles_get(bundles, k);
         gls_bundle_file *file = &files->file[files->n];
         if (bundle.count == 0) continue;
         file->group[0] = bundle.name;
         file->path = name_file(each, bundle.name);
-        status = file->path ? create_file(run, grid, info, file, &files->sink[files->n])
-                            : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        status = file->path ? create_file(run, grid, info, file, &files->sink[files->n]) : gls_no_memory();
         files->n++;
     }
     for (size_t k = 0; k + 1 < files->n && status; k++) gls_sink_abort(&files->sink[k]);

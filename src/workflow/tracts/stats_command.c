@@ -232,7 +232,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     else if (s->o->shape)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: --shape needs --template", s->path);
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
-    if (!s->row) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->row) return gls_no_memory();
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
     const size_t kept = MAX_KEPT / n > MIN_KEPT ? MAX_KEPT / n : MIN_KEPT;
     while (s->n_rows < n && !status) {
@@ -280,14 +280,13 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
     stats s = {.run = run, .o = o};
     const char *const outputs[] = {o->output, o->histogram, o->dump};
     gls_tract_text *const texts[] = {&s.table, &s.histogram, &s.dump};
-    gls_status status = GLS_OK;
     if (n > 1 && gls_tract_weights_file(o->weights))
         return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: one file of weights for %zu tractograms", o->weights, n);
-    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, file[i]);
-    if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_reads(run, o->template_image);
-    if (!status) status = gls_tract_run_reads(run, gls_tract_weights_file(o->weights));
-    for (int k = 0; k < 3 && !status; k++) status = gls_tract_run_writes(run, outputs[k]);
+    gls_status status = gls_tract_run_reads_all(run, file, n);
+    if (!status)
+        status = gls_tract_run_reads_all(
+            run, GLS_PATHS(run->options.reference, o->template_image, gls_tract_weights_file(o->weights)));
+    if (!status) status = gls_tract_run_writes_all(run, outputs, 3);
     for (int k = 0; k < 3 && !status; k++)
         if (outputs[k]) status = gls_tract_text_open(run, outputs[k], texts[k]);
     if (!status) write_header(&s);

@@ -156,9 +156,6 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
 /* Whether the format needs a grid (TRX and TRK). */
 bool gls_tract_needs_grid(gls_tractogram_format format);
 
-/* Makes a filter that writes the columns that TCK cannot hold to files beside it, removes them from the streamlines,
- * and passes on the rest. */
-gls_status gls_tract_side_create(gls_tract_run *run, const char *tck, const gls_sink *next, gls_sink *sink);
 /* Makes a sink that writes a component of a dpv column as a track scalar file of MRtrix3, in the group of the run.
  * stamp: timestamp of the TCK file that the scalars belong to; NULL: that file is being written, too. Values that are
  * not finite become 0, with a warning, because NaN and infinity separate streamlines in this format. */

@@ -32,7 +32,7 @@ void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJS
 void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
 {
     struct stat info;
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(run->root, "inputs");
+    cJSON *list = gls_json_at(run->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
     cJSON *file = cJSON_CreateObject();
     cJSON_AddStringToObject(file, "path", path);
@@ -47,9 +47,16 @@ gls_status gls_tract_run_reads(gls_tract_run *run, const char *path)
     return status;
 }
 
+gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, path[i]);
+    return status;
+}
+
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path)
 {
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(run->root, "outputs");
+    cJSON *list = gls_json_at(run->root, "outputs");
     if (!list) list = cJSON_AddArrayToObject(run->root, "outputs");
     cJSON_AddItemToArray(list, cJSON_CreateString(path));
 }
@@ -63,7 +70,7 @@ gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
 {
     char *text = path ? gls_json_print(run->root) : NULL;
     if (!path) return GLS_OK;
-    if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!text) return gls_no_memory();
     gls_status status = GLS_OK;
     if (*path) {
         status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
@@ -83,8 +90,15 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
     gls_tract_run_lists_output(run, path);
     if (run->files.sidecar) return GLS_OK;
     char *sidecar = gls_sidecar_name(path);
-    status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
     free(sidecar);
+    return status;
+}
+
+gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_writes(run, path[i]);
     return status;
 }
 
@@ -263,7 +277,7 @@ void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, 
 {
     char *whole = NULL;
     if (n > 1 && asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
-    if (n > 1 && !whole && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (n > 1 && !whole && !text->failed) text->failed = gls_no_memory();
     gls_tract_text_field(text, whole ? whole : name);
     free(whole);
 }

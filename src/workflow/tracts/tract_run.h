@@ -39,6 +39,12 @@ gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
 /* Calls gls_run_writes(), and lists the output in the sidecar. The name of the sidecar follows from the first output.
  */
 gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
+/* gls_tract_run_reads() and gls_tract_run_writes() for several paths, of which any may be NULL. GLS_PATHS(...): a list
+ * and its length. */
+gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n);
+gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n);
+#define GLS_PATHS(...) \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
 /* Lists an input in the sidecar without a call of gls_run_reads(). */
 void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
 /* Lists an output in the sidecar without a call of gls_run_writes(). */

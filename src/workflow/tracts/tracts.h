@@ -62,8 +62,6 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS, or nothing for the phantom */
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* `glslines score` without a tractogram. */
-gls_status gls_tract_score_phantom(gls_tract_run *run, const gls_score_cli *options);
 /* Default options. Rows that the tracker also has get the tracker's defaults. */
 gls_score_cli gls_score_cli_default(void);
 /* file: TRACKS OUT */

@@ -78,7 +78,7 @@ gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char
 {
     static const char room[HEADER_BYTES];
     tsf *t = calloc(1, sizeof *t);
-    if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!t) return gls_no_memory();
     t->output = GLS_OUTPUT_NONE;
     t->column = column;
     t->component = component;

@@ -1,6 +1,9 @@
 /* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +13,64 @@
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "weights/weight_model.h"
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/weight_files.h"
+
+/* --- Opens the devices that compute weights on a thread, while the FODs are read.  */
+
+typedef struct weight_devices {
+    gls_device_set set; /* valid after devices_end(); empty: the CPU computes */
+    const char *name;
+    int n;
+    gls_graphics api;
+    gls_weights_method method;
+    bool running;
+    pthread_t thread;
+    gls_status status;
+    char message[1024];
+} weight_devices;
+
+static gls_status open_devices(weight_devices *d)
+{
+    gls_device_set *set = &d->set;
+    gls_status status = GLS_OK;
+    if (strcmp(d->name, "cpu") != 0) status = gls_device_set_open(set, d->name, (size_t)d->n, d->api);
+    if (status == GLS_ERR_DEVICE && strcmp(d->name, "auto") == 0) status = GLS_OK;
+    if (status) return status;
+    /* the CPU kernels are faster than a software renderer */
+    if (set->n > 0 && strcmp(d->name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
+        gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
+    for (size_t i = 0; i < set->n; i++) gls_weights_load_kernels(set->device[i], d->method, i == 0);
+    return GLS_OK;
+}
+
+static void *work(void *user)
+{
+    weight_devices *d = user;
+    d->status = open_devices(d);
+    if (d->status) snprintf(d->message, sizeof d->message, "%s", gls_last_error());
+    return NULL;
+}
+
+/* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
+ * computes instead if the only device is a software renderer that the user did not name. */
+static void devices_begin(weight_devices *d, const char *name, int n, gls_graphics api, gls_weights_method method)
+{
+    *d = (weight_devices){.name = name, .n = n, .api = api, .method = method};
+    d->running = omp_get_max_threads() > 1 && pthread_create(&d->thread, NULL, work, d) == 0;
+    if (!d->running) work(d);
+}
+
+/* Waits for the thread. Call it exactly once after devices_begin(), then close the set. */
+static gls_status devices_end(weight_devices *d)
+{
+    if (d->running) pthread_join(d->thread, NULL);
+    d->running = false;
+    return d->status ? gls_fail(d->status, "%s", d->message) : GLS_OK;
+}
 
 #define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 
@@ -116,7 +174,7 @@ static gls_status name_in_place(const weighting *w)
     gls_tract_run_lists_input(w->run, w->tracks);
     gls_tract_run_lists_output(w->run, w->tracks);
     char *name = strndup(w->tracks, length - 4);
-    status = name ? gls_run_writes_sidecar(files, name, "_weights.json") : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    status = name ? gls_run_writes_sidecar(files, name, "_weights.json") : gls_no_memory();
     free(name);
     return status;
 }
@@ -130,11 +188,11 @@ static gls_status name_files(const weighting *w)
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
-    const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->run->options.reference};
-    const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
-    for (int k = o->in_place ? 1 : 0; k < 5 && !status; k++) status = gls_tract_run_reads(w->run, inputs[k]);
+    if (!status)
+        status = gls_tract_run_reads_all(w->run, GLS_PATHS(o->in_place ? NULL : w->tracks, w->source.sh, o->act,
+                                                           o->proc_mask, w->run->options.reference));
     if (!status && o->in_place) status = name_in_place(w);
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_run_writes(w->run, outputs[k]);
+    if (!status) status = gls_tract_run_writes_all(w->run, GLS_PATHS(o->output, o->mu, o->csv, o->selection));
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
@@ -190,15 +248,15 @@ static bool go_on(void *user, uint64_t iteration, double cost)
 }
 
 /* Opens the devices and reads the first streamlines while the FODs are segmented. */
-static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogram_reader **reader)
+static gls_status begin(weighting *w, weight_devices *devices, gls_tractogram_reader **reader)
 {
     gls_status status =
         gls_tract_open(w->run, w->tracks, false, reader); /* reports errors before the FODs are segmented */
     if (status) return status;
-    gls_weight_devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
+    devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
     status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
-    gls_status opened = gls_weight_devices_end(devices);
+    gls_status opened = devices_end(devices);
     return opened ? opened : status;
 }
 
@@ -206,7 +264,7 @@ static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogra
 static gls_status solve(weighting *w)
 {
     gls_tractogram_reader *reader = NULL;
-    gls_weight_devices opened = {.running = false};
+    weight_devices opened = {.running = false};
     gls_status status = begin(w, &opened, &reader);
     gls_device_set *devices = &opened.set;
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
@@ -251,13 +309,13 @@ static char *describe_column(const weighting *w)
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
                                             "device_memory_MB", "ngpus", "force"};
     cJSON *root = cJSON_CreateObject();
-    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->run->root, "parameters"), true);
+    cJSON *parameters = cJSON_Duplicate(gls_json_at(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
     cJSON_AddItemToObject(root, "parameters", parameters);
     gls_weights_describe(root, w->weights);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
-    cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "counts"), "chunks");
+    cJSON_DeleteItemFromObjectCaseSensitive(gls_json_at(root, "counts"), "chunks");
     char *text = gls_json_print(root);
     cJSON_Delete(root);
     return text;

@@ -1,6 +1,4 @@
 /* The tractogram that a command writes: its header, its fields, and the filters in front of the writer. */
-#include "workflow/tracts/tract_files.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,141 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "workflow/sidecar.h"
+#include "workflow/tracts/tract_files.h"
+
+/* --- Columns for a TCK file, which cannot hold any: weights and values per streamline as text, values of points as
+ * track scalar files of MRtrix3. The files are opened with the first streamlines. */
+
+typedef struct side {
+    gls_tract_run *run;
+    gls_sink next;
+    const char *tck;
+    char **path; /* paths: of weights, of dps, and of each component of a dpv */
+    size_t n_paths;
+    bool opened, has_weights, has_dps;
+    gls_tract_text weights, dps;
+    size_t n_tsf;
+    gls_sink *tsf; /* one for each component of a dpv */
+} side;
+
+static void discard_columns(void *user)
+{
+    side *s = user;
+    gls_sink_abort(&s->next);
+    gls_tract_text_close(&s->weights, GLS_ERR_CANCELLED);
+    gls_tract_text_close(&s->dps, GLS_ERR_CANCELLED);
+    for (size_t k = 0; k < s->n_tsf; k++) gls_sink_abort(&s->tsf[k]);
+    for (size_t k = 0; k < s->n_paths; k++) free(s->path[k]);
+    free(s->path);
+    free(s->tsf);
+    free(s);
+}
+
+static bool is_weights(const gls_column *c)
+{
+    return strcmp(c->name, "weights") == 0 && c->components == 1;
+}
+
+/* Makes the name of a file beside the TCK file, checks it and keeps it. */
+static gls_status name_file(side *s, const char *name, const char *suffix)
+{
+    const char *dot = strrchr(s->tck, '.');
+    char *path = NULL;
+    if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
+        return gls_no_memory();
+    s->path[s->n_paths++] = path;
+    return gls_tract_run_writes(s->run, path);
+}
+
+/* Opens the file of one component: NAME.tsf, or NAME_0.tsf and so on. */
+static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
+{
+    char *name = NULL;
+    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
+    gls_status status = name_file(s, name, "tsf");
+    free(name);
+    if (!status)
+        status = gls_tract_tsf_create(s->run, s->path[s->n_paths - 1], NULL, c->name, component, &s->tsf[s->n_tsf]);
+    if (!status) s->n_tsf++;
+    return status;
+}
+
+/* Opens a file for weights, one for other dps, and one for each component of a dpv. */
+static gls_status open_files(side *s, const gls_streamlines *in)
+{
+    gls_status status = GLS_OK;
+    s->opened = true;
+    size_t capacity = 2;
+    for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
+    s->path = calloc(capacity, sizeof *s->path);
+    s->tsf = calloc(capacity, sizeof *s->tsf);
+    if (!s->path || !s->tsf) return gls_no_memory();
+    for (size_t k = 0; k < in->n_dps; k++) {
+        s->has_weights |= is_weights(&in->dps[k]);
+        s->has_dps |= !is_weights(&in->dps[k]);
+    }
+    if (s->has_weights) status = name_file(s, "weights", "txt");
+    if (s->has_weights && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->weights);
+    if (s->has_dps && !status) status = name_file(s, "dps", "tsv");
+    if (s->has_dps && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->dps);
+    for (size_t k = 0; k < in->n_dps && s->has_dps && !status; k++) {
+        const gls_column *c = &in->dps[k];
+        for (uint32_t j = 0; j < c->components && !is_weights(c); j++)
+            gls_tract_text_component(&s->dps, c->name, j, c->components);
+    }
+    if (s->has_dps && !status) gls_tract_text_end_row(&s->dps);
+    for (size_t k = 0; k < in->n_dpv && !status; k++)
+        for (uint32_t j = 0; j < in->dpv[k].components && !status; j++) status = open_scalars(s, &in->dpv[k], j);
+    return status;
+}
+
+static void write_rows(side *s, const gls_streamlines *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        for (size_t k = 0; k < in->n_dps; k++) {
+            const gls_column *c = &in->dps[k];
+            gls_tract_text *text = is_weights(c) ? &s->weights : &s->dps;
+            for (uint32_t j = 0; j < c->components; j++) gls_tract_text_value(text, c, i * c->components + j);
+        }
+        if (s->has_weights) gls_tract_text_end_row(&s->weights);
+        if (s->has_dps) gls_tract_text_end_row(&s->dps);
+    }
+}
+
+static gls_status append_columns(void *user, const gls_streamlines *in)
+{
+    side *s = user;
+    gls_status status = s->opened || in->n == 0 ? GLS_OK : open_files(s, in);
+    if (!status) write_rows(s, in);
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_append(&s->tsf[k], in);
+    gls_streamlines rest = *in;
+    rest.n_dps = rest.n_dpv = 0;
+    return status ? status : gls_sink_append(&s->next, &rest);
+}
+
+static gls_status finish_columns(void *user)
+{
+    side *s = user;
+    gls_status status = gls_sink_finish(&s->next);
+    status = gls_tract_text_close(&s->weights, status);
+    status = gls_tract_text_close(&s->dps, status);
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_finish(&s->tsf[k]);
+    discard_columns(s);
+    return status;
+}
+
+/* Makes a filter that writes the columns that TCK cannot hold to files beside it, removes them from the streamlines,
+ * and passes on the rest. */
+static gls_status tract_side_create(gls_tract_run *run, const char *tck, const gls_sink *next, gls_sink *sink)
+{
+    side *s = calloc(1, sizeof *s);
+    if (!s) return gls_no_memory();
+    s->run = run;
+    s->tck = tck;
+    s->next = *next;
+    *sink = (gls_sink){append_columns, finish_columns, discard_columns, s};
+    return GLS_OK;
+}
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
@@ -93,7 +226,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
     *h = (header){.text = malloc(bytes)};
-    if (!h->text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!h->text) return gls_no_memory();
     for (size_t k = 0; k < info->n_header; k++) {
         const gls_header_field *field = &info->header[k];
         bool copied = copies;
@@ -121,7 +254,7 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
     size_t n = 0;
     if (!o->fields || strcmp(o->fields, "all") == 0) return GLS_OK;
     char *copy = strdup(o->fields), *rest = copy;
-    if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!copy) return gls_no_memory();
     const gls_tractogram_info *info = o->info;
     gls_status status = GLS_OK;
     for (char *name; !status && strcmp(o->fields, "none") != 0 && (name = gls_names_next(&rest, ','));) {
@@ -177,7 +310,7 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     if (status) return status;
     outlet *outlet = calloc(1, sizeof *outlet);
-    if (!outlet) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!outlet) return gls_no_memory();
     outlet->run = run;
     outlet->path = o->path;
     status = create_writer(run, o, format, &outlet->writer);
@@ -185,7 +318,7 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
         gls_writer_join(outlet->writer, &run->files.group);
         outlet->sink = gls_tractogram_writer_sink(outlet->writer);
         const gls_sink next = outlet->sink;
-        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(run, o->path, &next, &outlet->sink);
+        if (format == GLS_FORMAT_TCK) status = tract_side_create(run, o->path, &next, &outlet->sink);
     }
     if (!status)
         status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &outlet->sink);
