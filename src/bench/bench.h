@@ -147,6 +147,9 @@ void bench_finish(bench_run *run);
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model);
+/* Checks before anything is measured that bench_write_data() can write its files. GLS_ERR_OUTPUT names the file that
+ * exists, without options->force, or the folder that is closed or missing. */
+gls_status bench_check_data(const bench_options *options);
 /* Writes the data of the benchmark to the folder run->options->write_data: dwi.nii, gradients.npy (b, x, y, z along the
  * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
  * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */

@@ -271,7 +271,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     gls_status status = gls_array_check(e->label, p->name, array, e->device, stored[p->type]);
     if (status) return status;
     if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of type %s, but the kernel declares it as %s", e->label,
+                        p->name, gls_type_name(array->type), glsl_names[p->type]);
     if (array->length < n)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length,
                         n);

@@ -49,6 +49,8 @@ static size_t workspace_bytes(const gls_nonneg_plan *fit)
            fit->n * GLS_NONNEG_BLOCK * sizeof(float);
 }
 
+/* Deconvolves n voxels on the CPU and stores the coefficients of each tissue in the volumes of its image. memory:
+ * scratch memory of one thread, then coefficients, then data. */
 static void solve_block(void *user, const size_t *index, size_t n, void *memory)
 {
     job *job = user;
@@ -68,6 +70,8 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
+/* Requires at least as many shells as tissues, the b0 volumes included. More than three shells whose number, squared,
+ * exceeds the number of volumes are a grid of b-values, as in diffusion spectrum imaging. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
 {
     char text[1024];
@@ -99,6 +103,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     return status;
 }
 
+/* Chooses the SH order of each tissue: as asked, else that of its response, at most USUAL_MAX_ORDER. */
 static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, int *order)
 {
@@ -153,6 +158,7 @@ gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], s
     return GLS_OK;
 }
 
+/* Sets up the matrices of the fit, the list of volumes that it reads, and an image of coefficients for each tissue. */
 static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients *gradients,
                             const gls_tissue_response *const *response, size_t n_tissues,
                             const gls_msmt_options *options)
@@ -275,7 +281,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
     gls_image_destroy(rest);
     size_t n_unconverged = atomic_load(&job.n_unconverged), n_broken = atomic_load(&job.n_broken);
     if (n_unconverged)
-        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not settle and keep their last point",
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not converge and keep their last solution",
                 n_unconverged);
     if (n_broken)
         gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: %zu voxels with values that are not finite get no ODF",

@@ -17,6 +17,7 @@
 #define MIN_ROWS 48 /* with room for fewer active rows too many voxels would be left to the CPU */
 #define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* number of voxels of a dispatch */
 
+/* The kernel, its buffers, and the host's copies of one slice. */
 typedef struct slot {
     gls_nonneg_work *work;
     gls_kernel *kernel;
@@ -61,6 +62,7 @@ static gls_status fill(gls_device *device, const char *label, size_t bytes, cons
     return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
 }
 
+/* Uploads the matrices of the plan, one after the other in the layout of the buffer Plan of fit/nonneg.comp. */
 static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *s)
 {
     size_t wide = p->wide, count = (p->n + p->n_rows + wide) * wide + (wide + p->n_rows) * p->stride;
@@ -82,6 +84,7 @@ static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *
     return status;
 }
 
+/* Compiles the kernel for this problem: its sizes are constants, so that loops have fixed lengths. */
 static gls_status load(const gls_nonneg_plan *p, gls_device *device, gls_kernel **kernel)
 {
     const size_t value[] = {GROUP, max_rows(p, device), p->k, p->wide, p->n_rows, p->stride};
@@ -129,6 +132,7 @@ static size_t block_end(size_t voxels, size_t block)
     return rest < GLS_NONNEG_BLOCK ? rest : GLS_NONNEG_BLOCK;
 }
 
+/* Copies the signals of a slice from the volumes of the series, in blocks of GLS_NONNEG_BLOCK voxels. */
 static void gather(slot *s, size_t first)
 {
     gls_nonneg_work *w = s->work;
@@ -141,6 +145,8 @@ static void gather(slot *s, size_t first)
     w->n_broken += broken;
 }
 
+/* Stores the coefficients of a slice in the volumes; voxels that the device could not fit, which have NaN, are listed.
+ */
 static void scatter(slot *s, size_t first)
 {
     gls_nonneg_work *w = s->work;
@@ -170,6 +176,7 @@ static gls_status start(slot *s, size_t first)
     return status ? status : gls_kernel_run(s->kernel, groups, args, sizeof args / sizeof *args, NULL);
 }
 
+/* Fits slice by slice. While the device works on one slice, the CPU gathers the next. */
 static gls_status run_slices(slot *s)
 {
     gls_nonneg_work *w = s->work;
@@ -183,7 +190,7 @@ static gls_status run_slices(slot *s)
         if (!status) scatter(s, first);
         size_t done = first + voxels_of(w, first);
         if (!status && w->progress && !w->progress(w->progress_user, done, w->n))
-            status = gls_fail(GLS_ERR_CANCELLED, "cancelled after %zu of %zu voxels", done, w->n);
+            status = gls_fail(GLS_ERR_CANCELLED, "deconvolution cancelled after %zu of %zu voxels", done, w->n);
     }
     return status;
 }

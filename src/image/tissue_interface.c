@@ -269,7 +269,8 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
                 holes += touches_white_matter(t, box);
             }
     if (covered == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue; are the images registered?", t->name);
+        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue: are the images registered to each other?",
+                        t->name);
     if (n < v && 2 * covered < n) /* a mask of all voxels excludes nothing */
         gls_log(GLS_LOG_WARNING, "%s: only %.0f %% of the mask's voxels have tissue; are the images registered?",
                 t->name, 100.0 * (double)covered / (double)n);

@@ -177,7 +177,8 @@ static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s
         for (size_t i = 0; i < m && !status; i++) {
             const uint64_t from = w->n_points + s->offset[first + i], until = w->n_points + s->offset[first + i + 1];
             if (until - from > UINT32_MAX)
-                return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
+                return gls_fail(GLS_ERR_UNSUPPORTED,
+                                "%s: a streamline has %llu points; at most 4294967295 can be written", w->output.path,
                                 (unsigned long long)(until - from));
             if (from >> 32 != until >> 32) status = add_carry(w, w->n_streamlines + first + i);
             end[i] = (uint32_t)until;

@@ -117,7 +117,7 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
         if (!status) status = add_key(&row, item);
     }
     if (!status && !row.cell[GLS_CELL_START] != !row.cell[GLS_CELL_END])
-        status = gls_fail(GLS_ERR_INPUT, "%s: %s: has one of head and tail", row.path, where);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %s: has head or tail alone; give both", row.path, where);
     if (!status) status = gls_bundle_rules_add(rules, &row);
     for (int c = 0; c < GLS_CELLS; c++) free(row.cell[c]);
     return status;

@@ -114,7 +114,7 @@ const gls_cgroup *gls_cgroup_limits(void)
 gls_status gls_set_threads(int n)
 {
     if (n < 0 || n > MAX_THREADS)
-        return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for a number that suits", n, MAX_THREADS);
+        return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for automatic", n, MAX_THREADS);
     const char *asked = getenv("OMP_NUM_THREADS");
     bool free_choice = n == 0 && !(asked && *asked);
     int most = omp_get_max_threads();

@@ -72,7 +72,8 @@ static gls_status identify(const matrix *m, cJSON **inputs)
 
 static gls_status fail_exists(const char *path)
 {
-    return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids tells of it; --force replaces it", path);
+    return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",
+                    path);
 }
 
 /* *done: whether a connectome of the same inputs exists. GLS_ERR_OUTPUT: the existing file is by another program, or

@@ -342,7 +342,7 @@ static gls_status maps_merge(const char *const *paths, size_t n, const char *out
     gls_status status = check_parts(paths, n);
     for (size_t i = 0; i < n && !status; i++)
         if (is_image(paths[i]) != is_image(output))
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another kind than %s", paths[i], output);
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s", paths[i], output);
     if (status) return status;
     return is_image(output) ? merge_images(paths, n, output, force, group)
                             : merge_tables(paths, n, output, force, group);

@@ -323,7 +323,8 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint64_t *left, bo
     if (!status && !*gave_way) status = finish_round(c, r, result, &done);
     if (result && !c->pending.any) c->host.drop(c->host.user, result);
     if (!status && !*gave_way && done == r->from && r->until == r->from + 1)
-        status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
+        status = gls_fail(GLS_ERR_DEVICE,
+                          "the device did not finish the streamlines of one seed; 'glslines devices --check' tests it");
     if (!status && !c->engine->plan.in_flight) status = deliver(c);
     *left = first + done;
     return status;

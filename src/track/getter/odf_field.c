@@ -65,7 +65,7 @@ static float largest_value(const gls_odf_source *odf)
 
 static gls_status fail_empty(void)
 {
-    return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive: all values are 0, negative or no numbers");
+    return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
 }
 
 static bool has_coefficients(const gls_odf_source *odf)

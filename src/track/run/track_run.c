@@ -157,7 +157,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
         status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
         run.n_workers++;
     }
-    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "all devices of the tracker have failed");
     if (!status)
         status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
                                       tracker->engine[model]->plan.parts *
