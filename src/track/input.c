@@ -36,6 +36,8 @@ gls_status gls_track_pft_check(const gls_track_params *params)
     return GLS_OK;
 }
 
+/* Particle filtering needs an image of tissue with another rule than ACT, and has room for a limited number of steps.
+ */
 static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
 {
     const double steps =

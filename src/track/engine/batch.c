@@ -388,6 +388,8 @@ static gls_status run_round_again(gls_batch *c, uint64_t seed, uint64_t *next)
     return deliver(c);
 }
 
+/* Tracks the range of seeds with retries (params.retries): each round tracks its rejected streamlines again until all
+ * are decided. Returns early when the writer thread has no room for a result. */
 static gls_status run_rounds_again(gls_batch *c)
 {
     gls_status status = GLS_OK;

@@ -84,6 +84,7 @@ static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
     if (o->parts > s->max_parts) s->max_parts = o->parts;
 }
 
+/* Adds what one thread has counted to the statistics. */
 static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;

@@ -73,6 +73,8 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
     return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
+/* Marks all halves as running, except the backward halves of streamlines that are tracked to one side only, and empties
+ * queue and pool. */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_line_record *line = c->upload.line;

@@ -30,6 +30,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 
 /* --- The field. */
 
+/* What the filling threads share. */
 typedef struct peak_fill {
     const gls_image *peaks;
     float scale;
@@ -64,6 +65,7 @@ static float largest_part(const gls_image *peaks)
     return largest;
 }
 
+/* Fills the field with a tile for each peak: unit vector and amplitude, scaled for half precision. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
+/* The thread of one worker. The last thing that it does is to lower n_threads, for which the main thread waits. */
 static void *thread_main(void *user)
 {
     gls_worker *w = user;
@@ -78,6 +79,7 @@ static gls_status poll(void *user)
     return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
 }
 
+/* Delivers what the journal holds, then tracks the rest: on the calling thread if there is one worker. */
 static void work(gls_run *run, gls_worker *workers)
 {
     const uint64_t first = run->queue.next;

@@ -70,6 +70,8 @@ static gls_status poll(void *user)
     return gls_run_poll(w->run);
 }
 
+/* Called by the batch when it has streamlines to deliver: gets an empty result from the writer thread. *gave_way: there
+ * is none free, and the batch should do other work first. */
 static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
@@ -104,6 +106,7 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     return GLS_OK;
 }
 
+/* Called by the batch at the end of a round: counts it, and shows that the device is alive. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;

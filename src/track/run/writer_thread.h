@@ -12,6 +12,7 @@
 
 /* --- The queue of seeds. Workers take ranges in order and give back what they cannot finish. */
 
+/* Seeds first .. end - 1, by their index in the run. */
 typedef struct gls_seed_range {
     uint64_t first, end;
 } gls_seed_range;
@@ -19,6 +20,7 @@ typedef struct gls_seed_range {
 /* Largest number of separate returned ranges: one for each range in work at a time, twice for those that were split. */
 #define GLS_QUEUE_RETURNED (4 * GLS_TRACKER_MAX_DEVICES)
 
+/* The seeds that are left. Workers take ranges from it in order. */
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
     pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */
