@@ -387,6 +387,7 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 
 /* --- The second pass: filter and turn. */
 
+/* The filter of the second pass. all: streamlines of no bundle go on, too; at: number of the next streamline. */
 typedef struct filter {
     const gls_bundles *bundles;
     gls_builder builder;
@@ -430,6 +431,8 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
+/* The second pass: passes on the members, turned their way, with one group for each bundle. A group of the input that
+ * has a bundle's name is replaced. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

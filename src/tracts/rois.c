@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
 typedef struct roi {
     char *text;
     double mm;
@@ -226,6 +227,8 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     if (inside && end < 1) note(r, h, k, at + mm * end, 0);
 }
 
+/* Notes the stretch of the segment from a to b that lies inside a sphere: the roots of the quadratic equation of the
+ * distance. at: length of the streamline up to a; mm: length of the segment. */
 static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float a[3], const float b[3], double at,
                          double mm)
 {
@@ -248,6 +251,7 @@ static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const f
     if (until < 1) note(r, h, k, at + mm * until, 0);
 }
 
+/* Finds all stretches of a streamline inside region k, by their distance along it. */
 static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
     const gls_region_place *p = &r->store.place[k];
