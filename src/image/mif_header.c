@@ -164,6 +164,7 @@ static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
     return status || h->offset <= MAX_VALUES ? status : bad(l, "file", value);
 }
 
+/* Appends a row x y z b of the gradient table. */
 static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
 {
     if (h->n_scheme == l->room) {
@@ -182,6 +183,7 @@ static bool is_key(const char *key, const char *name)
     return gls_case_compare(key, name) == 0;
 }
 
+/* Takes one line of the header; unknown keys are ignored. */
 static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char *value)
 {
     double row[MAX_FILE_AXES];
@@ -207,6 +209,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     return GLS_OK;
 }
 
+/* Takes all lines, then requires a type of values and a place where they are. */
 static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
 {
     gls_status status = GLS_OK;

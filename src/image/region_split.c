@@ -32,6 +32,7 @@ static uint64_t flood(const gls_region_area *area, uint32_t *number, uint32_t ma
     return size;
 }
 
+/* Centre of the voxels of a region, world mm. */
 static void find_centre(const gls_region_area *area, double centre[3])
 {
     double p[3], sum[3] = {0};
@@ -43,6 +44,8 @@ static void find_centre(const gls_region_area *area, double centre[3])
     gls_affine_apply(area->grid.affine, sum, centre);
 }
 
+/* Sorts two blobs along the world axis on which their centres lie farthest apart: left before right, posterior before
+ * anterior, inferior before superior. */
 static void sort_blobs(gls_region_area blob[2])
 {
     double a[3], b[3];

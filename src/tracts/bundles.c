@@ -431,8 +431,7 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The second pass: passes on the members, turned their way, with one group for each bundle. A group of the input that
- * has a bundle's name is replaced. */
+/* The second pass: passes on the members, turned their way, with a group for each bundle, which replaces an old one. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

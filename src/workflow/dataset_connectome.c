@@ -28,6 +28,7 @@ static char *find_names(const char *labels, const char *root)
     return found;
 }
 
+/* Adds "Sources", the files from which a matrix was made, as BIDS URIs. */
 static void add_sources(const gls_dataset_options *o, const char *const *path, size_t n, cJSON *root)
 {
     char uri[GLS_DATASET_MAX_URI];
@@ -152,6 +153,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     return status;
 }
 
+/* Makes one matrix, unless an earlier run has made it from the same inputs. */
 static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
 {
     bool done = false;

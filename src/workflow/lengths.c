@@ -21,11 +21,13 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
+/* A block of streamlines that several threads measure. */
 typedef struct task {
     gls_run_lengths *lengths;
     const gls_streamlines *in;
 } task;
 
+/* Measures streamlines from .. until - 1 in whole parts of a mm; called by gls_parallel(). */
 static void measure(void *user, int thread, size_t from, size_t until)
 {
     const task *t = user;

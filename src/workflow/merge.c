@@ -206,6 +206,7 @@ typedef struct count_map {
     size_t n_bytes, n;
 } count_map;
 
+/* Value i of a map, which is int32 or float64. */
 static double value_at(const count_map *m, size_t i)
 {
     const unsigned char *at = m->bytes + m->header.offset + i * m->header.values.bytes;
@@ -248,6 +249,7 @@ static gls_status read_map(const char *path, count_map *m)
     return status;
 }
 
+/* Adds the map of another shard, which must have the same grid. */
 static gls_status add_map(const char *path, const char *first, const count_map *like, double *sum)
 {
     count_map m;
@@ -348,6 +350,7 @@ static gls_status maps_merge(const char *const *paths, size_t n, const char *out
                             : merge_tables(paths, n, output, force, group);
 }
 
+/* State of `glslines merge`. */
 typedef struct merge_run {
     const gls_merge_options *options;
     const gls_monitor *monitor;

@@ -8,6 +8,7 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
+/* Opens the devices and loads their kernels; with "auto" the CPU computes where there is no GPU. */
 static gls_status open_devices(gls_weight_devices *d)
 {
     gls_device_set *set = &d->set;

@@ -15,6 +15,7 @@
 
 /* --- From files of FODs to fixels. */
 
+/* Which image of FODs is read, and how it is segmented. */
 typedef struct gls_fod_options {
     const char *sh;
     gls_sh_basis basis;
@@ -26,6 +27,7 @@ typedef struct gls_fod_options {
     gls_fixel_options fixel;
 } gls_fod_options;
 
+/* The fixels of an image of FODs, owned; free with gls_fod_finish(). */
 typedef struct gls_fod {
     gls_fixels *fixels;
     gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
@@ -47,6 +49,7 @@ void gls_fod_finish(gls_fod *fod);
 
 /* --- Devices that compute weights. They are opened on a thread while the FODs are read. */
 
+/* Devices that are opened by a thread of their own, because that takes as long as reading the FODs. */
 typedef struct gls_weight_devices {
     gls_device_set set; /* valid after gls_weight_devices_end(); empty: the CPU computes */
     const char *name;

@@ -10,6 +10,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tract_tables.h"
 
+/* State of --sample. */
 typedef struct sample_state {
     gls_sample_set set;
     gls_sample_counts counts;
@@ -41,6 +42,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Puts the filter that samples in front of the table, or of the tractogram, which then gets columns. */
 static gls_status open_sample(gls_run_sink *sink, gls_job *job, gls_output_group *group, gls_sink *tractogram,
                               gls_sink *own)
 {

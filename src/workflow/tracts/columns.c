@@ -170,6 +170,7 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
     return true;
 }
 
+/* A filter that adds the values of a track scalar file as a column. */
 typedef struct adder {
     gls_tract_scalars *scalars;
     gls_sink next;

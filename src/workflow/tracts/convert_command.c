@@ -12,6 +12,7 @@
 #include "workflow/tracts/tract_files.h"
 #include "workflow/tracts/tracts.h"
 
+/* State of `glslines convert`. */
 typedef struct conversion {
     gls_tract_run *run;
     const gls_convert_cli *o;

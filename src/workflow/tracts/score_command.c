@@ -22,6 +22,7 @@
 #include "workflow/sidecar.h"
 #include "workflow/tracts/tracts.h"
 
+/* State of `glslines score`. */
 typedef struct scoring {
     gls_tract_run *run;
     const gls_score_cli *o;
@@ -225,6 +226,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     return status;
 }
 
+/* Two-sample Kolmogorov-Smirnov statistic: the largest difference of the two distributions of lengths, 0 .. 1. */
 static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 {
     size_t n, m, i = 0, k = 0;
@@ -278,6 +280,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
     }
 }
 
+/* Compares two tractograms: maps, lengths, and streamlines that both have. */
 static gls_status compare(scoring *s)
 {
     side side[2] = {{0}, {0}};

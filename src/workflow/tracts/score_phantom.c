@@ -16,6 +16,7 @@
  * take minutes. */
 enum { USUAL, ALL, FIRST_MODEL };
 
+/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
 static bool wanted(const gls_score_cli *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;

@@ -7,6 +7,7 @@
 #include "util/status.h"
 #include "workflow/tracts/tract_files.h"
 
+/* The filter, and the files beside the TCK file. */
 typedef struct side {
     gls_tract_run *run;
     gls_sink next;
@@ -91,6 +92,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
     return status;
 }
 
+/* Writes the values of a block of streamlines, a row each. */
 static void write_rows(side *s, const gls_streamlines *in)
 {
     for (size_t i = 0; i < in->n; i++) {
@@ -104,6 +106,7 @@ static void write_rows(side *s, const gls_streamlines *in)
     }
 }
 
+/* Writes columns beside the TCK file, and passes the streamlines on without them. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     side *s = user;

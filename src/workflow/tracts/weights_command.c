@@ -16,6 +16,7 @@
 
 #define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 
+/* State of `glslines weights`. */
 typedef struct weighting {
     gls_tract_run *run;
     const gls_weights_cli *o;
@@ -80,6 +81,8 @@ static gls_status check(const gls_weights_cli *o)
     return check_method(o);
 }
 
+/* Translates the options of the command into those of the library. Factors of weights become coefficients, their
+ * logarithms. */
 static void set_options(weighting *w)
 {
     const gls_weights_cli *o = w->o;
@@ -330,6 +333,7 @@ static gls_status write_tractogram(const weighting *w)
     return status;
 }
 
+/* Writes weights and all other files that are asked for. */
 static gls_status write_results(const weighting *w)
 {
     const gls_weights_cli *o = w->o;

@@ -14,6 +14,7 @@
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
+/* The writer at the end of the chain. */
 typedef struct outlet {
     gls_tract_run *run;
     const char *path;
