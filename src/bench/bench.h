@@ -70,6 +70,7 @@ typedef struct bench_ceilings {
     double fetches;    /* trilinear samples of four half-precision channels, per second */
 } bench_ceilings;
 
+/* A device that is measured, and what it reaches. */
 typedef struct bench_device {
     gls_device *device;
     const gls_device_info *info;
@@ -121,6 +122,7 @@ bench_busy bench_busy_now(void);
 /* Number of CPUs that other processes kept busy in between, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);
 
+/* State and results of a benchmark. Large: keep it off the stack. */
 typedef struct bench_run {
     const bench_options *options;
     const gls_monitor *monitor;

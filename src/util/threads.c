@@ -45,6 +45,7 @@ static bool read_setting(const char *folder, const char *name, char *line, int s
     return ok;
 }
 
+/* Lowers the limits to those of one control group, of version 2 (cpu.max, memory.max) or 1. */
 static void read_group(const char *folder, gls_cgroup *limits)
 {
     char line[128], period[128];
