@@ -71,8 +71,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     }
     cmd_message_init(&common);
     cmd_environment_check();
-    for (const char *line = arguments.taken; *line; line += strcspn(line, "\n") + 1)
-        gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
+    cmd_options_log(&arguments);
     gls_set_threads(common.nthreads);
     double start = gls_clock_seconds();
     int code = cmd_finish(cmd_events_begin(&common, command->name, cmd_goes_on));

@@ -47,10 +47,13 @@ struct Draw {
     uint seed_hi;   // upper bits of the index of the seed | direction << 16 | 1 << 31
 };
 
+// Last word of the random counter of one direction of a seed: the upper 16 bits of the index of the seed, the number of
+// the direction, and the topmost bit. The C twin is gls_draw_stream().
 uint draw_stream(uint seed_hi, uint direction) { return (seed_hi & 0xffffu) | (direction << 16) | 0x80000000u; }
 
 #include "base/philox.glsl"
 
+// Four random words: block `block`, counted from that of the draw.
 uvec4 draw_block(Draw draw, uint block)
 {
     uvec4 counter = uvec4(draw.block + block, draw.step, draw.seed_lo, draw.seed_hi);

@@ -1,7 +1,8 @@
-// Constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step, in
-// double precision, which OpenGL ES does not have. Each invocation handles some rows of B, and a row and a column of
-// the square root V. A voxel that needs too many rows or iterations gets NaN, and the host solves it. Sums are taken
-// by fours, with zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations.
+// Constrained fit of a voxel by a work group (MSMT-CSD, Jeurissen et al. 2014): the dual active set method of
+// src/dwi/nonneg_active.h, step by step, in double precision, which OpenGL ES does not have. Each invocation handles
+// some rows of the constraints B, and a row and a column of the square root V of the inverse of B B' over the active
+// rows. A voxel that needs too many rows or iterations gets NaN, and the host solves it. Sums are taken by fours, with
+// zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations.
 layout(local_size_x = GROUP) in;
 
 layout(location = 0) uniform uint n; // number of data of a voxel
@@ -41,6 +42,7 @@ void meet()
     barrier();
 }
 
+// Sum of x over all invocations of the work group, by halves; every invocation gets it.
 double total(double x)
 {
     number[lane] = x;
@@ -112,6 +114,8 @@ double lowest_float(out uint row)
     return value;
 }
 
+// Finds the lowest value among rows that are not active, in double precision. Needed once single precision finds no row
+// that is clearly violated.
 double lowest(out uint row)
 {
     double least = 0.0lf;
@@ -162,6 +166,8 @@ double column_sum()
     return sum + more;
 }
 
+// Makes a row active: extends V by a row and a column, and moves the target of the multipliers. value: the constraint
+// at the current solution, which is negative.
 void append(uint row, double value)
 {
     bool mine = lane < count;
@@ -239,6 +245,7 @@ void follow()
     meet();
 }
 
+// Computes the solution from the multipliers: y = start + sum over active rows of lambda times the row of B.
 void place()
 {
     if (lane < WIDE) {
@@ -282,6 +289,8 @@ double lowest_active()
     return -SOFTNESS * most;
 }
 
+// Adds the most violated row until none is violated; returns false if there are too many rows or iterations. noise:
+// what single precision may get wrong in a constraint; below that the search is exact.
 bool iterate(double noise)
 {
     bool exact = false;

@@ -1,6 +1,7 @@
 // Directions in a cone, and the arcs that lead to them.
 
-// A frame round d without a singular place (Duff et al. 2017): the direction at a right angle to d at such an angle.
+// Unit vector at a right angle to d, rotated about d by `turn` radians. The frame around d has no direction in which it
+// fails (Duff et al. 2017).
 vec3 direction_across(vec3 d, float turn)
 {
     float side = d.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (side + d.z), b = d.x * d.y * a;
@@ -8,12 +9,14 @@ vec3 direction_across(vec3 d, float turn)
            sin(turn) * vec3(b, side + d.y * d.y * a, -d.y);
 }
 
+// A random number above 0 and up to 1, from the upper 24 bits of a word.
 float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216.0); }
 
 #if OWN_STEPS
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// A place of the arc of one step from p, whose tangent is d there and turns by angle towards across.
+// Place `part` of STEP_PARTS on the arc of one step from p, in voxel coordinates. At p the tangent is d; over the whole
+// step it turns by `angle` radians towards `across`, a unit vector at a right angle to d.
 vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
 {
     float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
@@ -24,7 +27,7 @@ vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
     return p + to_voxels(along * d + aside * across);
 }
 
-// On the arc from the tangent before to d.
+// The same place for an arc whose tangent is `before` at p and d at the end of the step.
 vec3 step_place(vec3 p, vec3 before, vec3 d, int part)
 {
     vec3 across = d - dot(before, d) * before;

@@ -18,6 +18,7 @@ const uint RETRIES = 0u;
 
 vec4 fibre[FIBRES]; // the sample that was drawn
 
+// A random number from 0 up to but not including 1.
 float unit(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 
 // Draws a voxel, along each axis one of the two that are next to the point, in proportion to nearness; and one of its
@@ -56,7 +57,8 @@ vec4 nearest_fibre(vec3 d)
     return best;
 }
 
-// The fibre that a half begins along. u: random, 0 .. 1.
+// The fibre along which a half begins. u: random, 0 .. 1. START_FIBRE, a gls_start_fibre: 0 takes the first fibre; the
+// others draw one: 1 among those above the cutoff, 2 among these in proportion to their fractions, 3 among all.
 vec4 start_fibre(float u)
 {
     float weight[FIBRES], total = 0.0;
@@ -97,6 +99,9 @@ vec4 first_fibre(vec3 p, Draw draw)
 #endif
 }
 
+// The first step draws its sample again from the counters of the seed, so both halves begin along the same fibre. A
+// backward half then draws another sample, as each later step does. The step is refused where it bends by more than the
+// largest angle.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;

@@ -11,6 +11,7 @@
 
 void prepare_getter() {}
 
+// One sample, one ODF, one direction. A sample without a peak may be repeated, see boot_choose.glsl.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     sample_coefficients(p, draw, false);
@@ -21,6 +22,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return choose_direction(d, n, aux, next);
 }
 
+// All peaks of a sample at the seed; of the measured signal instead of a sample if HAVE_MEASURED.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -8,6 +8,7 @@ float fitted[N_COEFFICIENTS];
 
 #define RESAMPLED(i) SLOT_ELEMENT(resampled, N_BLOCKS * 8, i)
 
+// Interpolates all channels of the field at p into shared memory; each lane fetches some tiles.
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
@@ -17,6 +18,8 @@ void sample_volume(vec3 p)
     lane_sync();
 }
 
+// Draws a residual with replacement for each measurement. A block of four random words gives eight indices: the
+// fraction that the first index of a word leaves over gives the second.
 void resample(Draw draw)
 {
     for (int b = LANE; b < N_BLOCKS; b += LANES) {

@@ -44,6 +44,8 @@ void sample_volume(vec3 p)
 #define FIT(k, j, w) fitted[j] += w * x[k];
 #define END }
 
+// Draws a residual for each measurement, adds it to the hat fit, and adds the share of the measurement to the SH
+// coefficients of the ODF, in `fitted`.
 void resample(Draw draw, float inverse_s0)
 {
     uvec4 words;

@@ -5,6 +5,7 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u;
 
+// aux.x gets the vertex of the chosen peak. No random numbers are drawn.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     odf_axis = d;

@@ -23,7 +23,7 @@ const float NO_WEIGHT = -1e30;            // weights are logarithms
 struct Candidate {
     float angle;
     vec3 across;
-    float share;    // share of the bound that its weight must reach
+    float share;    // random, 0 .. 1: the candidate is taken if its weight reaches this share of the upper bound
 };
 
 // asin(x) for 0 <= x <= 0.71, with an error of 2e-8.
@@ -34,6 +34,8 @@ float small_asin(float x)
            w * (-0.09404628 + w * 0.1119609)))))));
 }
 
+// Candidate number c of this step: a direction of the fixed grid if c < IFOD_GRID, else a random one, uniform over the
+// cone.
 Candidate candidate_of(int c, vec3 d, Draw draw)
 {
     uvec4 words = draw_block(draw, uint(c));
@@ -53,9 +55,12 @@ vec3 direction_of(Candidate candidate, vec3 d)
     return normalize(cos(candidate.angle) * d + sin(candidate.angle) * candidate.across);
 }
 
+// Whether a candidate is above the FOD cutoff so far, below it, or on a path that leaves the grid.
 const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 
-// weigh_part() adds the logarithm of the FOD at one part of the way to a candidate's weight.
+// weigh_part() adds the logarithm of the FOD at one part of the way to a candidate's weight. For iFOD2 the weight is
+// the logarithm of the product of FOD^fod_power over the parts of the arc, in which the end of the arc counts half, as
+// in the trapezoid rule; the start of the arc is the same for all candidates and is left out.
 #if IFOD_ARCS
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
@@ -75,11 +80,15 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
 }
 #endif
 
+// The test of rejection sampling, in logarithms: share < weight / (most x ratio), where `most` is the largest weight of
+// the fixed candidates and ratio times it bounds all weights.
 bool passes(Candidate candidate, float weight, float most)
 {
     return ln(candidate.share) < weight - most - IFOD_LN_RATIO;
 }
 
+// Takes a step to direction e. iFOD1 goes straight along e; iFOD2 goes along the arc that starts in direction d and
+// ends in direction e.
 uint take(vec3 e, inout vec3 d, inout vec3 next)
 {
     next = IFOD_ARCS != 0 ? d : e;

@@ -1,5 +1,6 @@
-// Direction getters that look at no image: what streamlines are by chance. A direction uniform in the cone round the
-// last one, along which (NULL_STEPS 1) or on the arc to which (2) the step goes; with NULL_STEPS 0 there is no step.
+// Direction getters that look at no image; their streamlines show what arises by chance (null distribution, Morris et
+// al. 2008). Each step draws a direction, uniform within the cone around the last one. NULL_STEPS 1: the step goes
+// straight along that direction; 2: along the arc that ends in it; 0: there is no step, so streamlines are seeds.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 #include "getter/arc.glsl"

@@ -15,6 +15,7 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u;
 
+// Texel of a voxel in tile 0 of the first texture.
 ivec3 texel_of(vec3 voxel)
 {
     return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
@@ -46,9 +47,12 @@ vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
     return best;
 }
 
+// Voxel whose centre is nearest to p; positions beyond the grid count as in its outermost voxels.
 vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0); }
 
 #if PEAK_MEAN
+// EuDX: the mean of the nearest peaks of the eight voxels around p, weighted trilinearly. A voxel takes part if a peak
+// above the cutoff lies within the cone around d.
 const float MIN_WEIGHT = 0.5; // minimum total weight of the voxels that take part
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
@@ -75,6 +79,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return DIRECTION_FOUND;
 }
 #else
+// FACT: the peak of the voxel at p that is nearest to d.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;

@@ -1,8 +1,8 @@
 // Direction getters prob and det choose a vertex inside the cone around the last direction: by a draw in proportion to
 // the ODF, or the largest value. The last direction is itself a vertex, aux.x, so the cone is a table of bits.
 //
-// Weights of a draw are integers; the largest ODF value becomes PICK_ONE. Sums are then exact in any order and equal in
-// all mappings, and a vertex of weight 0 cannot be drawn.
+// Weights of a draw are integers; the largest ODF value becomes PICK_ONE. Sums are then exact in any order and equal
+// however many lanes compute them, and a vertex of weight 0 cannot be drawn.
 #include "odf/sphere.glsl"
 #define ODF_EXTREMES odf_max = lane_max(odf_max); // a draw does not need the minimum
 #include <odf>

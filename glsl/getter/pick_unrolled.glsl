@@ -1,4 +1,5 @@
-// Choice of a vertex, written out for one invocation: generated rows visit the vertices in order.
+// Choice of a vertex, written out for one invocation: generated rows visit the vertices in order. CONE(w) loads word w
+// of the cone around vertex `from`; VERTEX(v, b) handles vertex v, whose bit in that word is b.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
 
 int pick_vertex(uint from, Draw draw)

@@ -102,8 +102,10 @@ float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
     return sample_at(p, frame, Place(vec3(gone.x, gone.y * bend), vec3(cos(angle), sin(angle) * bend), bend));
 }
 
+// The frame (tangent, normal, binormal) from unit vectors t and n at a right angle to each other.
 mat3 frame_of(vec3 t, vec3 n) { return mat3(t, n, cross(t, n)); }
 
+// Smallest sum of the samples of a probe that supports a curve.
 float min_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
 
 // A unit vector at a right angle to t, rotated by angle.
@@ -125,6 +127,8 @@ struct Candidate {
     float least;
 };
 
+// Candidate number c of this step. The square root makes curvatures uniform over the disc (k1, k2). The last candidate
+// is the straight line, which is taken whenever the data support it at all.
 Candidate draw_candidate(Draw draw, int c, float start)
 {
     uvec4 words = draw_block(draw, uint(c));
@@ -152,6 +156,8 @@ const uint RETRIES = uint((PTT_TRIES + PTT_NARROW_TRIES) / PTT_ROUND - 1);
 float direction_amplitude = 0.0; // ODF along the last direction
 #endif
 
+// Moves the frame by one substep of params.short_step mm along the chosen curve. aux holds the normal as the bits of
+// floats, 0 at the seed; p moves along `next`, the chord of the substep.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int tried = int(draw.block >> 16) * PTT_ROUND;

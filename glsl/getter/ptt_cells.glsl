@@ -1,4 +1,5 @@
-// Amplitudes for parallel transport from cells.
+// Amplitudes for parallel transport from a field in buffers, whose cells of eight voxels hold all directions
+// (odf/cells.glsl).
 #include "odf/cells.glsl"
 
 float amplitude(vec3 p, vec3 t)

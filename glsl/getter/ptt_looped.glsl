@@ -1,5 +1,6 @@
 // The search for a curve with samples shared among the lanes: samples of several candidates at a time, if a probe has
-// fewer samples than there are lanes.
+// fewer samples than there are lanes. The first candidate, by number, that passes is taken, so the result does not
+// depend on how many candidates are sampled together.
 const int PTT_ROUND = 8;
 
 // Words of a slot: samples of candidates. If several candidates are sampled together, their samples are at most as

@@ -19,6 +19,8 @@ struct Slope {
     mat3 second;
 };
 
+// Evaluates the FOD along t with derivatives, by the generated rows that amplitude_along() of odf/sh_direction.glsl
+// uses, too. The basis functions are harmonic in x and y, so d2/dy2 of their (x, y) part is -d2/dx2.
 Slope slope_along(vec3 t)
 {
     float zz = t.z * t.z, re = 1.0, im = 0.0, re_1 = 0.0, im_1 = 0.0, re_2 = 0.0, im_2 = 0.0, order = 0.0;
@@ -83,6 +85,7 @@ float climb(inout vec3 d)
     return -1.0;
 }
 
+// No direction where the climb does not end, where the peak is below the cutoff, or where it lies outside the cone.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;

@@ -88,6 +88,8 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 }
 #endif
 
+// Fits the tensor to the interpolated signals: each element is the sum over volumes of ln S times a row of the
+// pseudoinverse of the design matrix, which the table MODEL_TENSOR holds for four volumes at a time.
 Tensor tensor_at(vec3 p, Draw draw)
 {
     vec3 base = volume_base(p);
@@ -142,7 +144,8 @@ Tensor tensor_at(vec3 p, Draw draw)
     return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
 }
 
-// FA, and the axis of the largest eigenvalue.
+// FA, and the axis of the largest eigenvalue. The deviatoric tensor, scaled so that its characteristic polynomial is
+// x^3 - 3 x - det, is solved by Newton's method; the eigenvector is the longest cross product of two rows of A - x I.
 float main_axis(Tensor tensor, out vec3 axis)
 {
     axis = vec3(0.0);
@@ -165,7 +168,8 @@ float main_axis(Tensor tensor, out vec3 axis)
     return sqrt(1.5 * off / all);
 }
 
-// The main axis at p, turned to the side of d.
+// The main axis at p, turned to the side of d. DIRECTION_OUTSIDE where the series has
+// no signal; DIRECTION_NONE where FA is below the cutoff or the angle too large.
 uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out vec3 axis)
 {
     bool there = has_signal(p);

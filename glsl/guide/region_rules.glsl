@@ -1,16 +1,18 @@
 // Regions at a point, and how they affect a half-streamline.
 #include "guide/places.glsl"
 
-// Words of voxels, with a bit for each region; the boxes of all groups one after the other.
+// Words of voxels, with a bit for each region. Regions on the same grid are a group; its words fill the box around its
+// regions, x fastest. The boxes of all groups lie one after the other in a cube of REGION_SIDE texels a side.
 layout(binding = 1) uniform usampler3D region_words;
 
+// Word i of that sequence.
 uint region_word(int i)
 {
     const int side = REGION_SIDE;
     return texelFetch(region_words, ivec3(i % side, i / side % side, i / (side * side)), 0).r;
 }
 
-// Word at voxel coordinates v of a box of n voxels whose first word is `first`.
+// Word of the voxel nearest to v; 0 outside the box. v: voxel coordinates of a box of n voxels; first: its first word.
 uint group_at(vec3 v, ivec3 n, int first)
 {
     ivec3 i = ivec3(floor(v + 0.5));
@@ -18,6 +20,7 @@ uint group_at(vec3 v, ivec3 n, int first)
     return region_word(first + (i.z * n.y + i.y) * n.x + i.x);
 }
 
+// Bits of a spherical region if it contains the point, else 0. Coordinates in world mm, the squared radius in mm2.
 uint sphere_at(vec3 world, vec3 centre, float square_radius, uint bits)
 {
     vec3 d = world - centre;
@@ -34,7 +37,9 @@ uint regions_at(vec3 p)
     return bits;
 }
 
-// The next region of those that must be visited in order, and whether another one was visited instead.
+// --include-ordered: word GUIDE_ORDER of the memory counts the regions visited so far, and so names the next one. A
+// point in any other region, except the one visited last, sets ORDER_BROKEN, and the streamline will be rejected. A
+// point in several regions counts for the first of them.
 #if ORDERED_REGIONS > 0
 const uint ORDER_BROKEN = 0x80000000u;
 
@@ -90,5 +95,7 @@ bool end_rejects(uint end)
     return false;
 }
 
+// Whether a point lies outside the mask, or outside the regions of --tracking-mask. bits: the regions at the point.
+// Both are false without such regions.
 bool left_mask(uint bits) { return uint(REGIONS_MASK) != 0u && (bits & uint(REGIONS_MASK)) == 0u; }
 bool left_tracking_mask(uint bits) { return uint(REGIONS_TRACKING) != 0u && (bits & uint(REGIONS_TRACKING)) == 0u; }

@@ -5,6 +5,7 @@
 
 #if ORDERED_REGIONS > 0 || STOP_AT_ALL
 #define GUIDE_STARTS
+// The seed counts as point 0 where the order of visits, or visiting all regions, decides.
 void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 {
     for (int w = 0; w < GUIDE_WORDS; w++) memory[w] = 0u;
@@ -12,6 +13,8 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
+// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. A place that does not become a point of the
+// streamline is tested against the mask and the stop map only.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     uint bits = regions_at(p);

@@ -1,4 +1,5 @@
-// Samples the stop map between voxels.
+// Samples the stop map (FA, GFA, a mask ...) between voxels: trilinear, by the texture unit, whose weights have 8 bits;
+// beyond the outermost voxel centres the value stays constant.
 layout(binding = 0) uniform sampler3D stop_map;
 
 float stop_value(vec3 p)

@@ -50,7 +50,10 @@ Tissue tissue_at(vec3 p)
     return t;
 }
 
+// TISSUE_RULE: 0 is ACT, 1 ends where a fraction exceeds one half (PVE), 2 draws ends at random (CMC).
 #if TISSUE_RULE == 0
+// Which tissue has the largest fraction. On equal fractions CSF wins over all others, grey matter over white matter and
+// pathological tissue over cortical, deep grey and white matter.
 bool is_csf(Tissue t)
 {
     vec4 v = t.part;
@@ -94,7 +97,8 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Number of points that a half-streamline keeps after leaving deep grey matter.
+// Number of points that a half-streamline keeps after leaving deep grey matter: those up to the smallest amplitude. The
+// regions visited behind that point no longer count.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {
@@ -107,6 +111,7 @@ uint guide_cut(inout uint memory[GUIDE_ROOM])
     return memory[GUIDE_KEEP];
 }
 
+// A point in deep grey matter: the half goes on. At the first such point the search for the smallest amplitude begins.
 uint deep_grey(uint number, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u) {
@@ -138,6 +143,9 @@ uint leave_deep_grey(inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
 bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
 #endif
 
+// ACT at a stored point (Smith et al. 2012): a half ends on entering cortical grey matter or CSF, and goes on in white
+// matter and in deep grey matter. One that leaves deep grey matter again is cut back to a point inside, unless its seed
+// lies there, which allows it to leave once.
 uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     Tissue t = tissue_at(p);
@@ -165,7 +173,9 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
 // End at a point by the maps of good and bad ends, or GUIDE_GO_ON. The random numbers are those of the step and, where
-// a half-streamline is filtered, of the particle.
+// a half-streamline is filtered, of the particle. CMC (Girard et al. 2014): with the fractions good, bad and rest, the
+// half goes on with probability (rest / (rest + good + bad))^(step / voxel side), so that the chance to end does not
+// depend on the step size; an end is good with probability good / (good + bad).
 uint end_in_maps(Tissue t, uint number, Draw draw)
 {
     float good = t.part.x, bad = t.part.w;
@@ -189,6 +199,8 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 }
 
 #if PARTICLES
+// White matter fraction: what the maps of good and bad ends leave. Word FILTER_MOST of the memory holds its largest
+// value at any point of the half so far.
 float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
 
 void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
@@ -203,6 +215,7 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
     Tissue t = tissue_at(p);
     uint end = end_in_maps(t, number, draw);
 #if PARTICLES && FILTER_WHITE
+    // --pft-min-wm: a half that has not yet met enough white matter goes on where there is any
     note_white_matter(t, memory);
     float white = white_matter(t), most = uintBitsToFloat(memory[GUIDE_BACKTRACK + int(FILTER_MOST)]);
     if (end == GLS_END_CGM && most < FILTER_MIN_WHITE && white > 0.0) return GUIDE_GO_ON;
@@ -211,7 +224,7 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
 }
 
 #if PARTICLES
-// Whether the half-streamline was to end elsewhere.
+// Whether this end starts a filter run: in CSF, without a direction, or at the stop map.
 bool end_is_bad(uint end)
 {
     return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;

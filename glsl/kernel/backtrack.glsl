@@ -39,6 +39,8 @@ void note_arrival(Half h)
     for (int w = 0; w < GUIDE_BACKTRACK; w++) state[at + ARRIVAL_WORDS + uint(w)] = h.memory[w];
 }
 
+// Reads a word of the state buffer for all lanes. Only lane 0 reads it, because only lane 0 wrote it: without a memory
+// barrier the other lanes need not see that write.
 uint state_word(uint at)
 {
     uint word = 0u;
@@ -46,6 +48,7 @@ uint state_word(uint at)
     return lane_lead(word);
 }
 
+// The same for a word of the pool of points: lane 0 reads it and hands it to the other lanes.
 uint pool_word(uint at)
 {
     uint word = 0u;
@@ -71,7 +74,8 @@ void half_restore(inout Half h, uint n_points)
 
 #if BACKTRACK
 // Number of points that a half-streamline keeps after a bad end at n points; 0: it is given up. Each number of points
-// is tried three times: first one less than the maximum, then two less, and so on.
+// is tried three times: first one less than the maximum, then two less, and so on. A half that gets further than ever
+// before starts again with one less. memory[steps]: 4 x the number of points to take back, plus the number of tries.
 uint points_to_keep(inout Half h, uint n)
 {
     const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);

@@ -1,6 +1,10 @@
 // Pass 3: copies points from the pool of blocks to streamlines in output order and output space: backward
 // half-streamline reversed, seed, forward half-streamline. With ends_alone only the first and the last point of each
 // streamline, once if they are the same.
+//
+// An item of work is a run of GATHER_RUN neighbouring points of the pool, or the seed of a streamline. The loop strides
+// by the size of the dispatch, so any number of work groups does all items. Points are three floats each: voxel
+// coordinates in the pool, coordinates of the output space in Output, whose points of a streamline follow one another.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"
@@ -37,7 +41,9 @@ void write_point(uint first, uint k, uint last, vec3 p)
     point[at * 3u + 2u] = params.zx * p.x + params.zy * p.y + params.zz * p.z + params.zt;
 }
 
-// Copies the points of a half in a row of GATHER_RUN places of the pool, all of one block, from place `from` on.
+// Copies GATHER_RUN points of the pool from point `from` on. All of them lie in one block, which belongs to one half.
+// Point k of a backward half is the k-th before the seed, so it is stored at backward - 1 - k. Blocks that hold
+// particles belong to no half and are skipped, as are streamlines that were rejected.
 void copy_run(uint from)
 {
     uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);

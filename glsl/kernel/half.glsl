@@ -20,17 +20,17 @@ layout(std430, binding = 2) buffer State {
 #include "layout/block.def"
 #undef WORD
 
-const uint NO_ITEM = 0xffffffffu;
+const uint NO_ITEM = 0xffffffffu; // in place of the number of a half: none
 
 struct Half {
-    uint item;
-    vec3 p, d;
+    uint item;     // number of the half: 2 x streamline, plus 1 for the forward half
+    vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
     uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
-    Draw draw;
-    uint attempt;
+    Draw draw;     // which random numbers come next
+    uint attempt;  // how often the getter has asked for another try at this step
     bool joint;    // the next direction only fixes d at the seed
-    uint n_points;
-    uint block;
+    uint n_points; // points stored so far, without the seed
+    uint block;    // block of the pool that holds the last point
     uint memory[GUIDE_ROOM]; // memory of the guide
 };
 
@@ -67,6 +67,8 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     return h;
 }
 
+// Takes the next free block of the pool for this half and returns its number, which is params.pool_blocks or more if
+// the pool is full.
 uint next_block()
 {
     uint block = 0u;
@@ -109,6 +111,8 @@ bool half_store(inout Half h, vec3 q)
     return true;
 }
 
+// Writes the result of a finished half for the host: the words of the guide, and `how`, whose layout is that of the
+// HALF_ constants in layout/constants.def.
 void half_end(Half h, uint how)
 {
     if (LANE != 0) return;

@@ -1,4 +1,6 @@
-// Pass 1: finds the initial directions of each seed.
+// Pass 1: finds the initial directions of each seed. The lanes of a slot work on one seed. For seed i they write a
+// record of 1 + MAX_DIRECTIONS words: the number of directions, then the directions (layout/directions.def). The host
+// sums the numbers, which gives the streamlines of pass 2.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

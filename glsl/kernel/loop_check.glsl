@@ -11,25 +11,31 @@ void loop_note_block(Half h, uint previous, vec3 before)
     for (int a = 0; a < 3; a++) state[record + BLOCK_BEFORE + uint(a)] = floatBitsToUint(before[a]);
 }
 
+// The cube of 5 x 5 x 5 voxels in which p lies; its centre is at multiples of five voxels. FSL counts x from the other
+// side if the voxel axes are right-handed; LOOP_MIRROR is then the largest x, else -1.
 ivec3 loop_cube(vec3 p)
 {
     if (LOOP_MIRROR >= 0.0) p.x = LOOP_MIRROR - p.x;
     return ivec3(floor(p * 0.2 + 0.5));
 }
 
+// Point k of a block, in voxel coordinates.
 vec3 loop_point(uint block, uint k)
 {
     uint at = (block * POOL_BLOCK + k) * 3u;
     return vec3(uintBitsToFloat(pool[at]), uintBitsToFloat(pool[at + 1u]), uintBitsToFloat(pool[at + 2u]));
 }
 
+// The point before the first one of a block, which loop_note_block() stored: the last point of the previous block, or
+// the seed.
 vec3 loop_before(uint block)
 {
     uint at = block_record(block) + BLOCK_BEFORE;
     return vec3(uintBitsToFloat(state[at]), uintBitsToFloat(state[at + 1u]), uintBitsToFloat(state[at + 2u]));
 }
 
-// Whether a step along d, a direction in mm, to q closes a loop.
+// Whether a step along d, a direction in mm, to q closes a loop. Only a step that enters another cube can. The last
+// visit to that cube is searched for from the newest point back; the direction there, in mm, decides.
 bool loop_closes(Half h, vec3 q, vec3 d)
 {
     ivec3 cube = loop_cube(q);

@@ -30,6 +30,8 @@ float particle_weight(uint base, uint k) { return uintBitsToFloat(pool[particle_
 uint particle_state(uint base, uint k) { return pool[particle_word(base, k) + PARTICLE_STATE]; }
 bool particle_goes(uint stand) { return (stand & FILTER_END) >> FILTER_END_SHIFT == GUIDE_GO_ON; }
 
+// Stores a particle whose first word is word `at` of the pool. stand: its parent, end and number of steps, see FILTER_
+// above.
 void set_particle(uint at, vec3 p, uint vertex, float weight, uint stand)
 {
     for (int a = 0; a < 3; a++) pool[at + uint(a)] = floatBitsToUint(p[a]);
@@ -77,6 +79,7 @@ uint particle_at(uint base, float u)
     return found;
 }
 
+// Sum of the weights of all particles, in the order of their numbers so that it is always the same.
 float weight_sum(uint base)
 {
     float sum = 0.0;
@@ -85,7 +88,7 @@ float weight_sum(uint base)
 }
 
 // Draws all particles again, in proportion to their weights. Those that are drawn stay; where one is drawn more than
-// once, it takes the places of others that are not.
+// once, it takes the places of others that are not. Afterwards all weights are equal, 1 / N_PARTICLES.
 void resample(Half h, uint base, uint step, float total)
 {
     for (uint i = 0u; i < N_PARTICLES; i++) {
@@ -108,8 +111,8 @@ void resample(Half h, uint base, uint step, float total)
     }
 }
 
-// Ends a step that all particles have made: normalises the weights, and resamples where few particles carry most of
-// the weight.
+// Ends a step that all particles have made: normalises the weights to a sum of 1, and resamples where few particles
+// carry most of the weight: where the effective number of particles, 1 / sum of w^2, is below a tenth of all.
 void end_filter_step(Half h, uint base, uint step)
 {
     float sum = weight_sum(base), squares = 0.0;
@@ -123,7 +126,9 @@ void end_filter_step(Half h, uint base, uint step)
     if (1.0 / squares < float(N_PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
 }
 
-// Stores the step of particle k to q along next, with its end and its new weight.
+// Stores the step of particle k to q along next, with its end and its new weight, which is the old one times 1 - bad;
+// bad is the probability of a bad end at q. A weight below 1e-16 counts as 0. A particle that meets CSF goes on as long
+// as its weight is positive.
 void note_particle(Half h, uint base, uint step, uint k, uint end, vec3 q, vec3 next, float bad)
 {
     uint at = particle_word(base, k), stand = pool[at + PARTICLE_STATE], vertex = signed_vertex(h.aux.x, next);
@@ -251,6 +256,8 @@ bool filter_advance(inout Half h, uint outcome, vec3 next)
 // Number of points of a half-streamline, the point of its bad end included.
 uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
 
+// Whether a filter run may begin after a bad end: the half has runs left, has a point to go back from, and is not at
+// the maximum length.
 bool filter_may_begin(Half h, uint outcome)
 {
     uint n = points_at_end(h, outcome);

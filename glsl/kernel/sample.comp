@@ -1,4 +1,8 @@
-// First stage of an iteration: draws a bootstrap sample at every active position, as SH coefficients.
+// First stage of an iteration: draws a bootstrap sample at every active position, as SH coefficients. An iteration is
+// two kernels where the shader is written out without loops, because drivers compile two short kernels faster. One
+// invocation handles one entry of the list of active slots; it reads the position and the counters of random numbers of
+// the slot from the work buffer and writes the coefficients behind the slots, for turn.comp. A coefficient that is not
+// finite becomes 0.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

@@ -14,6 +14,7 @@ struct Line {
 #undef FIELD
 layout(std430, binding = 0) readonly buffer Lines { Line lines[]; };
 
+// Takes the next half-streamline of the queue for this slot. A number of n_items or more means that the queue is empty.
 uint next_item()
 {
     uint item = 0u;

@@ -29,7 +29,8 @@ shared uint table[TABLE_SIZE];
 shared uint is_left;
 shared uint place;
 
-// Enters a voxel into the table, which has 2^bits slots, and counts it if it is new.
+// Enters a voxel into the hash table of the streamline, which has 2^bits slots. The factor of the hash is
+// 2^32 over the golden ratio. A voxel that finds no slot in MAX_PROBES probes leaves the streamline to the host.
 void visit(ivec3 v, uint bits)
 {
     uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x);
@@ -55,19 +56,23 @@ bool find_place(uint at, out dvec3 c, out ivec3 v)
     return is_in && all(greaterThan(part, dvec3(MARGIN))) && all(lessThan(part, dvec3(1.0lf - MARGIN)));
 }
 
-// Compares the shares a / m and b / n of the way, with n_a and n_b crossings left: whether the first is smaller. Notes
-// if they are too close to decide.
+// Whether the line crosses the next face of one axis before the next face of another. a / m and b / n are the shares of
+// the line up to these faces; n_a and n_b are the numbers of faces still to be crossed, 0: that axis comes last.
+// Products are compared instead of quotients, so that nothing is divided by 0.
 bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_b == 0 || (n_a > 0 && a * n < b * m);
 }
 
+// Whether two such shares differ by so little that rounding could have swapped them. The host then counts the
+// streamline.
 bool is_close(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_a > 0 && n_b > 0 && !(abs(a * n - b * m) > MARGIN * (m + n));
 }
 
-// Visits the voxels behind the faces that the line from a (in u) to b (in v) crosses.
+// Visits the voxels behind the faces that the line from a (in u) to b (in v) crosses, in the order of the crossings
+// (Amanatides and Woo 1987). next holds, for each axis, the distance from a to the next face along it, in voxels.
 void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
 {
     ivec3 n = abs(v - u), way = sign(v - u);

@@ -9,6 +9,7 @@ layout(std430, binding = 0) buffer Work { uint work[]; };
 #define WORK(word, slot) \
     work[params.n_items + (slot) * uint(WORK_GUIDE + GUIDE_WORDS - 1) + uint((word) - 1)]
 
+// A vector of a slot of which `word` is the first word.
 vec3 work_vector(int word, uint slot)
 {
     uvec3 words = uvec3(WORK(word, slot), WORK(word + 1, slot), WORK(word + 2, slot));

@@ -3,6 +3,7 @@ float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
+// Interpolates the ODF at p for all vertices and finds its largest and smallest value.
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);

@@ -50,6 +50,7 @@ const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
 const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;
 const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY) * VOXEL : 0u;
 
+// The cell of eight voxel centres around p, which is first clamped to the outermost centres.
 Cell cell_at(vec3 p)
 {
     vec3 q = clamp(p, vec3(0.0), GRID - 1.0), c = min(floor(q), max(GRID - 2.0, vec3(0.0)));
@@ -80,6 +81,7 @@ uvec4 corners(Cell cell, uint place)
 #endif
 }
 
+// Trilinear interpolation of the value of one direction in a cell.
 float cell_value(Cell cell, int place)
 {
     uvec4 words = corners(cell, uint(place));
@@ -89,4 +91,5 @@ float cell_value(Cell cell, int place)
     return mix(row.x, row.y, cell.f.x);
 }
 
+// Where the value of vertex v lies among the values of a voxel; the host chooses the order (src/track/getter/ptt.c).
 int place_of_vertex(int v) { return MODEL_INT(MODEL_PLACES + v); }

@@ -25,6 +25,7 @@ float smaller(float a, float b)
     return x;
 }
 
+// Includes the values of an orbit in the extremes of the ODF.
 void note(float least, float most)
 {
     odf_max = max(odf_max, most);
@@ -46,6 +47,7 @@ void note(float least, float most)
 #define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) note(OF_TWO(smaller, v), OF_TWO(larger, v)); }
 #define ORBIT_END1(v) PUT(v, pp) note(odf[v], odf[v]); }
 
+// Evaluates the ODF at all vertices from its SH coefficients c, with its largest and smallest value.
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
     odf_max = -1e30;

@@ -1,5 +1,6 @@
-// An iteration of SIFT2 for fixels, after the sums of all streamlines: computes densities, mean coefficients and cost,
-// and clears the sums.
+// An iteration of SIFT2 (Smith et al. 2015) for fixels, after rows.comp has summed up all streamlines: computes
+// densities, mean coefficients and cost, and clears the sums. One invocation handles one fixel; a work group adds up
+// the costs of its 64 fixels.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -14,6 +15,8 @@ layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; th
 
 shared vec2 part[64];
 
+// Completes fixel k and returns its part of the cost function, PM d^2 with d = mu TD - FD, and 1 if it has been left
+// out of the fit. sums: the two fixed-point sums of the fixel, and its mark, all of which become 0.
 vec2 complete(uint k)
 {
     EXACT vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];

@@ -57,12 +57,15 @@ uint begins, n_visits, place, capacity;
 
 #include "weights/walk.glsl"
 
+// Point i of this invocation's streamline, in grid coordinates.
 Spot vertex(uint i)
 {
     uint at = 3u * (begins + i);
     return spot_of(double(point[at]), double(point[at + 1u]), double(point[at + 2u]));
 }
 
+// Stores a visit to a voxel: the voxel, the index of the nearest of 1281 directions, and the length in mm. Visits
+// outside the grid are left out; those beyond the capacity are counted only.
 void note(Cell c, Spot from, Spot leave, double length_in)
 {
     if (c.x < 0 || c.y < 0 || c.z < 0 || c.x >= size.x || c.y >= size.y || c.z >= size.z) return;
@@ -75,6 +78,7 @@ void note(Cell c, Spot from, Spot leave, double length_in)
 
 #include "weights/walk_along.glsl"
 
+// Order of visits: by voxel, then by direction.
 bool before(uvec4 a, uvec4 b)
 {
     return a.x < b.x || (a.x == b.x && a.y < b.y);
@@ -110,6 +114,8 @@ void sort_visits()
     }
 }
 
+// Fixel of a direction in a voxel, or `nothing`. Each direction has four bits: the number of its lobe in the voxel, 15
+// for none.
 uint fixel_at(uint voxel, uint direction)
 {
     uint at = lobes[voxels_at + 3u * voxel + 1u];
@@ -132,7 +138,9 @@ uint add_entry(uint first, uint n_entries, uint fixel, uint units)
     return n_entries + 1u;
 }
 
-// Entries replace visits that have been read.
+// Joins the sorted visits into entries, one word each: the fixel and the length in units, up to 255. Entries replace
+// visits that have been read. contribution: sum of length times mask over the visits that
+// have a fixel, mm. Returns the number of entries.
 uint join_visits(out double contribution)
 {
     EXACT double sum = D(0.0);

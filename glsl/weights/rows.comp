@@ -1,5 +1,7 @@
-// An iteration of SIFT2 for streamlines: computes the cost of the current coefficients, new coefficients, and their
-// sums in each fixel. Sums are in fixed point, so that they do not depend on the order.
+// An iteration of SIFT2 (Smith et al. 2015) for streamlines: computes the cost of the current coefficients, new
+// coefficients, and their sums in each fixel. A coefficient c is the logarithm of a weight. One invocation handles one
+// streamline: it minimises the cost along that streamline's coefficient while all others keep their old values. Sums
+// are in fixed point, so that they do not depend on the order in which invocations add to them.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -31,6 +33,8 @@ layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two sums of two wor
 
 shared vec2 part[64];
 
+// Fixel of entry i. An entry is a word: the length in its low byte, the fixel above it; with many fixels their high
+// bits lie in bytes of their own, from word high_at on.
 uint fixel_of(uint i)
 {
     uint low = entry[i] >> 8;
@@ -80,6 +84,9 @@ float give_way(uint begin, uint end)
     return mean;
 }
 
+// Finds the new coefficient of streamline s by up to 100 Newton steps within the limit of change, adds its weight and
+// its coefficient, times length, to the sums of its fixels, and returns the cost of its old coefficient: total
+// variation, and the squared coefficient.
 vec2 improve(uint s)
 {
     uint begin = streamline[2u * s], end = streamline[2u * s + 2u];

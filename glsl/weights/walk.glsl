@@ -47,6 +47,7 @@ FUNCTION Curve curve_of(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d)
     return w;
 }
 
+// Place at share p, 0 .. 1, of the curve.
 FUNCTION Spot spot_at(Curve w, double p)
 {
     EXACT Spot s;
@@ -66,6 +67,7 @@ FUNCTION Spot mirrored(Spot a, Spot b)
     return s;
 }
 
+// Largest integer that is not above x; x is first limited to +-1e9, which no voxel reaches.
 FUNCTION int floor_of(double x)
 {
     x = x < D(-1.0e9) ? D(-1.0e9) : x;
@@ -74,6 +76,7 @@ FUNCTION int floor_of(double x)
     return x < DOUBLE(i) ? i - 1 : i;
 }
 
+// Voxel in which a place lies; voxel centres have integer coordinates.
 FUNCTION Cell cell_of(Spot s)
 {
     Cell c;
@@ -98,6 +101,7 @@ FUNCTION Spot spot_of(GRID_PARAMETER double x, double y, double z)
     return s;
 }
 
+// Square of the distance between two places, mm2. METRIC holds the coefficients of this quadratic form.
 FUNCTION double square_distance(GRID_PARAMETER Spot a, Spot b)
 {
     EXACT double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
@@ -153,6 +157,7 @@ FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last
     return e;
 }
 
+// Cosine|, times the length of (x, y, z), of the angle to direction i; directions are axes without a sense.
 FUNCTION double dot_of(GRID_PARAMETER uint i, double x, double y, double z)
 {
     EXACT double d = x * DIRECTION(i, 0) + y * DIRECTION(i, 1) + z * DIRECTION(i, 2);

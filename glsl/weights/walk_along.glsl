@@ -1,6 +1,9 @@
 // The walk along a streamline; see walk.glsl. Define before: VERTEX(i), RATIO, PIECE (of a segment) and VISIT().
 
-// Calls VISIT(voxel, entry, leave, length) for all visits of n >= 2 points, in order.
+// Calls VISIT(voxel, entry, leave, length) for all visits of n >= 2 points, in order: the voxel, where the streamline
+// enters and leaves it, and the length in between, mm. Each segment is cut into RATIO pieces of its cubic; p0 .. p3 are
+// four successive places of the upsampled streamline, of which p1 to p2 is walked. Behind both ends the streamline goes
+// on by mirrored points.
 FUNCTION void walk_along(WALK_PARAMETERS uint n)
 {
     const uint pieces = (n - 1u) * RATIO;

@@ -98,7 +98,8 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     run->job.model = o->model;
     run->job.mask_stop = o->mask_stop;
     gls_warnings_begin(&run->warnings);
-    gls_status status = open_devices(run);
+    gls_status status = o->write_data ? bench_check_data(o) : GLS_OK;
+    if (!status) status = open_devices(run);
     for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
         status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!status) status = bench_data_make(run);

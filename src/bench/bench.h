@@ -63,6 +63,7 @@ typedef struct bench_ceilings {
     double fetches;    /* trilinear samples of four half-precision channels, per second */
 } bench_ceilings;
 
+/* A device that is measured, and what it reaches. */
 typedef struct bench_device {
     gls_device *device;
     const gls_device_info *info;
@@ -114,6 +115,7 @@ bench_busy bench_busy_now(void);
 /* Number of CPUs that other processes kept busy in between, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);
 
+/* State and results of a benchmark. Large: keep it off the stack. */
 typedef struct bench_run {
     const bench_options *options;
     const gls_monitor *monitor;
@@ -140,6 +142,9 @@ void bench_finish(bench_run *run);
 gls_status bench_data_make(bench_run *run);
 /* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
 gls_status bench_model_fit(bench_run *run, int dg, bench_model *model);
+/* Checks before anything is measured that bench_write_data() can write its files. GLS_ERR_OUTPUT names the file that
+ * exists, without options->force, or the folder that is closed or missing. */
+gls_status bench_check_data(const bench_options *options);
 /* Writes the data of the benchmark to the folder run->options->write_data: dwi.nii, gradients.npy (b, x, y, z along the
  * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
  * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */

@@ -20,6 +20,7 @@ enum {
 };
 #define LONG_ENOUGH 0.02 /* seconds */
 
+/* A device and the buffers that its measurements use. */
 typedef struct probe {
     gls_device *device;
     gls_buffer *from, *to;
@@ -84,6 +85,7 @@ static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
     return gls_kernel_load(p->device, file, defines, sizeof defines / sizeof *defines, kernel);
 }
 
+/* Measures bytes read plus bytes written per second, in vectors of 16 bytes. */
 static gls_status measure_copy(const probe *p, double *bytes)
 {
     gls_kernel *kernel = NULL;
@@ -97,6 +99,7 @@ static gls_status measure_copy(const probe *p, double *bytes)
     return status;
 }
 
+/* Measures floating-point operations per second; a multiply-add counts as two. */
 static gls_status measure_fma(const probe *p, double *flops)
 {
     gls_kernel *kernel = NULL;
@@ -109,6 +112,7 @@ static gls_status measure_fma(const probe *p, double *flops)
     return status;
 }
 
+/* Measures trilinear samples of a 3D texture per second. */
 static gls_status measure_fetch(const probe *p, double *fetches)
 {
     gls_kernel *kernel = NULL;

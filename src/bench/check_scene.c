@@ -25,6 +25,7 @@ typedef struct outcome {
     double *voxel;
 } outcome;
 
+/* Hashes streamlines in their order and adds them to a density map, to compare runs in small and large batches. */
 static gls_status take(void *user, const gls_streamlines *s)
 {
     outcome *o = user;
@@ -94,6 +95,7 @@ static void print_kernel(void *user, const char *label, double seconds, const ch
     fflush(stdout);
 }
 
+/* The comparison with the known lines. */
 typedef struct comparison {
     gls_known_comparison known;
     bool lines; /* print streamlines */

@@ -29,6 +29,7 @@ typedef struct statistics {
 
 static const statistics unknown = {-1, -1, -1, -1, -1};
 
+/* What the child process has said of one getter in one mapping. */
 typedef struct check_run {
     const char *variant, *mapping;
     statistics now, largest;   /* of what was compiled since the last kernel */

@@ -92,6 +92,7 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
 /* Larger files give no better measurement, and the memory may be needed for the tractogram. */
 #define MAX_BYTES ((uint64_t)4 << 30)
 
+/* A file that is written without a format, to measure what the disk reaches. */
 typedef struct plain {
     gls_output output;
     uint64_t bytes;

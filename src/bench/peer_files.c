@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/bench.h"
 #include "image/formats.h"
@@ -11,6 +12,7 @@
 #include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
+#include "workflow/run.h"
 #include "workflow/run_params.h"
 #include "workflow/sidecar.h"
 
@@ -202,6 +204,25 @@ static gls_status write_files(peer_folder *to, const bench_run *run, const bench
     if (!status) status = write_mask(to, "track_mask.nii", in->stop_map, run->params.stop_threshold);
     if (!status) status = write_odfs(to, model);
     return status ? status : gls_output_group_commit(&to->group);
+}
+
+gls_status bench_check_data(const bench_options *options)
+{
+    static const char *const names[] = {"dwi.nii",    "gradients.npy",  "mask.nii",  "seed_mask.nii",
+                                        "fa.nii",     "track_mask.nii", "seeds.npy", "fod.nii",
+                                        "sphere.npy", "sh.nii",         "job.json"};
+    const peer_folder to = {.path = options->write_data};
+    struct stat st;
+    if (stat(to.path, &st) != 0) return gls_place_check(to.path, false, NULL, NULL, 0);
+    if (!S_ISDIR(st.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder; give another name", to.path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++) {
+        char *path = path_in(&to, names[i]);
+        status = path ? gls_place_check(path, options->force, NULL, NULL, 0) : GLS_ERR_MEMORY;
+        free(path);
+    }
+    return status;
 }
 
 gls_status bench_write_data(bench_run *run)

@@ -34,6 +34,7 @@ static void milliseconds(double seconds, char *text, size_t size)
     gls_snprintf(text, size, "%.*f", ms < 9.9995 ? 3 : ms < 99.995 ? 2 : ms < 999.95 ? 1 : 0, ms);
 }
 
+/* Prints a row of times: median, least and largest of the repetitions. */
 static void time_row(const bench_run *run, const char *name, bench_time time)
 {
     label(name);

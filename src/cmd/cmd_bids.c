@@ -119,6 +119,7 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     track_options_default(track);
     if (!cmd_options_parse(&command_track, n, argv, 2, track, arguments, error, sizeof error))
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
+    cmd_options_log(arguments);
     if (arguments->n_positionals > 0)
         return cmd_error(CMD_EXIT_USAGE,
                          "bids: BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK: '%s' is too many",

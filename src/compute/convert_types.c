@@ -41,6 +41,7 @@ typedef union wide {
     uint64_t u[BLOCK];
 } wide;
 
+/* Value of a float16: 1 bit of sign, 5 of exponent, 10 of mantissa. */
 static double from_half(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, mantissa = bits & 1023;
@@ -56,6 +57,7 @@ static double from_half(uint16_t bits)
     for (size_t i = 0; i < n; i++) out->field[i] = ((const ctype *)in)[i]; \
     break
 
+/* Converts n values to double, int64_t or uint64_t, whichever holds their type; returns which. */
 static wide_kind widen(const void *in, gls_type type, size_t n, wide *out)
 {
     switch (type) {
@@ -169,6 +171,7 @@ static size_t narrow_unsigned(const wide *in, size_t n, void *out, gls_type type
     NARROW_INTEGERS(u, FITS_UNSIGNED);
 }
 
+/* Converts n wide values to a type. Returns the index of the first value that does not fit, n if all do. */
 static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_type type)
 {
     switch (kind) {
@@ -181,6 +184,7 @@ static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_ty
 
 /* --- conversion ----------------------------------------------------------------- */
 
+/* Fails with the value that does not fit, and why. */
 static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
 {
     char value[40];

@@ -22,6 +22,7 @@ static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const
                                                                                                    "uint", "uint"};
 static const char *const vector_names[] = {"vec4", "ivec4", "uvec4", "uvec4"};
 
+/* A parameter of the caller's expression. slot: binding of an array, or location of a number. */
 typedef struct parameter {
     char name[MAX_NAME];
     value_type type;
@@ -29,6 +30,7 @@ typedef struct parameter {
     uint32_t slot;
 } parameter;
 
+/* All parameters. */
 typedef struct signature {
     parameter parameters[MAX_PARAMETERS];
     size_t n, n_arrays;
@@ -100,6 +102,7 @@ static const char *parse_parameter(const char **text, const signature *before, p
     return NULL;
 }
 
+/* Parses the declaration of parameters, such as "float x[], float a". Arrays get bindings, numbers get locations. */
 static gls_status parse(const char *label, const char *text, size_t max_arrays, signature *s)
 {
     const char *wrong = NULL, *at = text, *begin = text;
@@ -127,6 +130,7 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
 
 /* --- source --------------------------------------------------------------- */
 
+/* Writes the GLSL declarations of all parameters. */
 static void declare(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
@@ -176,6 +180,8 @@ static void call_statements(const signature *s, unsigned component, gls_text *ou
     gls_text_puts(out, "}\n");
 }
 
+/* Writes the body of main(): each invocation loads vectors of four, runs the expression on each component, and stores
+ * what is left of the array. */
 static void define_body(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
@@ -197,6 +203,7 @@ static void define_body(const signature *s, gls_text *out)
     }
 }
 
+/* Composes and compiles the kernel. */
 static gls_status build(gls_elementwise *e, const char *expression)
 {
     char group[12];
@@ -253,6 +260,7 @@ void gls_elementwise_destroy(gls_elementwise *e)
 
 /* --- running -------------------------------------------------------------- */
 
+/* Turns an operand into a kernel argument, if it has the type that the parameter declares. */
 static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, const gls_operand *operand, gls_arg *arg)
 {
     static const gls_type stored[] = {GLS_TYPE_FLOAT32, GLS_TYPE_INT32, GLS_TYPE_UINT32, GLS_TYPE_UINT32};
@@ -271,7 +279,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     gls_status status = gls_array_check(e->label, p->name, array, e->device, stored[p->type]);
     if (status) return status;
     if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of type %s, but the kernel declares it as %s", e->label,
+                        p->name, gls_type_name(array->type), glsl_names[p->type]);
     if (array->length < n)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length,
                         n);

@@ -20,6 +20,7 @@
 #define MAX_DEPTH 16384u
 #define MAX_GROUPS_Y 65535u
 
+/* c = a b, with a of m x k and b of k x n, row by row. */
 typedef struct product {
     gls_device *device;
     uint32_t m, n, k;
@@ -91,6 +92,8 @@ static void choose_block(const product *p, tiling t, uint64_t block[3])
     if (block[0] > max_rows) block[0] = max_rows;
 }
 
+/* Computes a block of the product. first, block: position and size along m, n and k; with first[2] > 0 the block is
+ * added to what is there. */
 static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
                             const uint64_t block[3], double *gpu_seconds)
 {
@@ -119,6 +122,7 @@ static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, cons
     return status;
 }
 
+/* Computes the product block by block, because drivers limit the time of a kernel and the number of groups. */
 static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_seconds)
 {
     tiling t = choose_tiling(p, way);
@@ -140,6 +144,7 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
 
 /* --- host ----------------------------------------------------------------- */
 
+/* Lets OpenBLAS multiply in the memory of a software renderer. */
 static gls_status run_host(const product *p, double *gpu_seconds)
 {
     if (!p->device->info.software)

@@ -13,6 +13,7 @@
 #define MAX_VARIANTS 8
 #define MAX_GROUPS_YZ 65535u
 
+/* The kernel for one size of the block. */
 typedef struct variant {
     uint32_t block[3];
     gls_kernel *kernel;
@@ -140,6 +141,7 @@ void gls_program_destroy(gls_program *program)
 
 /* --- running -------------------------------------------------------------- */
 
+/* Requires sizes within the limits of the device. */
 static gls_status check_sizes(const gls_program *program, const uint32_t grid[3], const uint32_t block[3])
 {
     const gls_device_info *info = &program->device->info;

@@ -5,6 +5,7 @@
 #include "gpu/objects.h"
 #include "util/clock.h"
 
+/* A ready-made operation and its expression. */
 typedef struct operation {
     const char *name, *expression;
     bool on_int, on_uint; /* available for these types besides float */

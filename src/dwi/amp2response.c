@@ -60,6 +60,8 @@ static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, con
         }
 }
 
+/* Fits the zonal coefficients of one shell, l = 0, 2, ..., under the constraints of set_rows(). An isotropic response
+ * (order 0) is the mean. */
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
 {
     double rows[2 * (DEGREES + 1) * MAX_COLUMNS];

@@ -41,6 +41,7 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
     return n_broken;
 }
 
+/* Lists the voxels of the mask among first .. end - 1 and solves them block by block. memory: that of one thread. */
 static void solve_chunk(const gls_blocks *b, size_t first, size_t end, char *memory, atomic_size_t *done)
 {
     size_t *index = (size_t *)memory, count = 0;

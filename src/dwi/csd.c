@@ -46,6 +46,8 @@ static size_t workspace_bytes(const gls_csd_plan *plan)
            round_up(plan->n * GLS_CSD_BLOCK * sizeof(float));
 }
 
+/* Deconvolves n voxels: gathers their signals, runs the kernel for the CPU's instruction set, and stores the
+ * coefficients in the volumes of the image. memory: scratch memory of one thread, then coefficients, then signals. */
 static void solve_block(void *user, const size_t *index, size_t n, void *memory)
 {
     job *job = user;
@@ -67,7 +69,8 @@ static void report(const job *job)
 {
     size_t n_unconverged = atomic_load(&job->n_unconverged), n_broken = atomic_load(&job->n_broken);
     if (n_unconverged)
-        gls_log(GLS_LOG_INFO, "CSD: %zu of %zu voxels did not settle within %d iterations and keep their last solution",
+        gls_log(GLS_LOG_INFO,
+                "CSD: %zu of %zu voxels did not converge within %d iterations and keep their last solution",
                 n_unconverged, job->total, job->plan.max_iterations);
     if (n_broken) gls_log(GLS_LOG_WARNING, "CSD: %zu voxels with values that are not finite get no ODF", n_broken);
 }
@@ -113,6 +116,7 @@ static gls_status set_harmonics(const gls_response *response, const gls_gradient
     return status;
 }
 
+/* Warns if the directions alone do not determine the coefficients (super-resolved CSD). */
 static void warn_of_order(const gls_csd_plan *plan, int order)
 {
     int possible = order;

@@ -29,6 +29,7 @@ gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
     return status;
 }
 
+/* Converts a row of the file to a unit vector: azimuth and elevation in radians, as MRtrix3 writes them, or x y z. */
 static gls_status take_row(const char *path, const double *row, size_t columns, size_t number, double out[3])
 {
     if (columns == 2) {
@@ -48,6 +49,7 @@ static gls_status take_row(const char *path, const double *row, size_t columns, 
     return GLS_OK;
 }
 
+/* Requires all axes to differ. The norm of the cross product is the sine of the angle, which is equal for antipodes. */
 static gls_status check_distinct(const char *path, const double (*v)[3], size_t n)
 {
     for (size_t i = 0; i < n; i++)

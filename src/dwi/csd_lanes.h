@@ -122,6 +122,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const doubl
     }
 }
 
+/* Adds or subtracts the outer products of the listed rows of the constraint to the normal matrix of one voxel. Only the
+ * lower triangle is stored, as tiles of 8 x 8. */
 TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(const gls_csd_plan *plan,
                                                                              const uint32_t *list, size_t n, bool add,
                                                                              const double *from, double *to)
@@ -229,6 +231,7 @@ TARGET static void NAME(store)(const gls_csd_plan *plan, const SLOTS *s, size_t 
     for (size_t j = 0; j < plan->k; j++) coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] = s->f[j][slot];
 }
 
+/* Divides the scratch memory among the arrays of the slots; normal matrices are 64-byte aligned. */
 TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
 {
     SLOTS s = {.signal = scratch};
@@ -274,6 +277,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
     return false;
 }
 
+/* Fits `count` voxels; returns how many did not converge. Each pass solves the current system of all busy slots and
+ * compares the sets of low amplitudes; a slot whose set did not change is done and takes the next voxel. */
 TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
                                void *scratch, double *coefficients)
 {

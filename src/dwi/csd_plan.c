@@ -101,7 +101,9 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
         if (factor(p, k, l)) break;
     }
     if (!(mu < largest)) {
-        status = gls_fail(GLS_ERR_INPUT, "the response is too small or flat to be inverted");
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "CSD: the response is too small or too flat to be inverted: estimate it anew, or give another one");
         goto fail;
     }
     for (size_t i = 0; i < n; i++)
@@ -109,7 +111,7 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
     status = gls_lapack()->dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse,
                                   (lapack_int)n) == 0
                  ? GLS_OK
-                 : gls_fail(GLS_ERR_MEMORY, "solution for %zu coefficients failed", k);
+                 : gls_fail(GLS_ERR_MEMORY, "CSD: solving for %zu coefficients failed", k);
 fail:
     free(l);
     free(no_penalty);

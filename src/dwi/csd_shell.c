@@ -50,6 +50,7 @@ static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t 
              shell[chosen].n < needed ? ", though fewer than the order has coefficients" : "");
 }
 
+/* Logs which shell is deconvolved and why, and warns of a b-value below MIN_BVAL. */
 static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool asked, int sh_order)
 {
     char text[1024], reason[128] = "as asked";
@@ -70,6 +71,7 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
                 shell[chosen].bval, MIN_BVAL);
 }
 
+/* Fails with the shells of the table, or with the range of its b-values if they form no shell. */
 static gls_status no_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n)
 {
     char text[1024];

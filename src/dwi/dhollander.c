@@ -132,6 +132,8 @@ static gls_status allocate(estimation *s, size_t n)
     return GLS_OK;
 }
 
+/* Lists the voxels of the eroded mask with their signal decay metric (SDM): the mean over the weighted volumes of ln(S0
+ * / S_b), S_b averaged over each shell. Voxels without a positive signal in every shell are left out. */
 static gls_status find_voxels(estimation *s, const gls_image *mask)
 {
     uint8_t *safe = NULL;
@@ -271,6 +273,7 @@ static size_t part_of(size_t n, double percent)
     return part < 1 ? 1 : (size_t)part;
 }
 
+/* Estimates the response of the voxels in `set`, along their own fibre axes, to SH order `order`. */
 static gls_status respond(const estimation *s, const uint8_t *set, int order, gls_tissue_response **response)
 {
     gls_fibres fibres = {.n = 0};
@@ -313,6 +316,8 @@ static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_ti
     return status;
 }
 
+/* Keeps the best voxels of single-fibre white matter: a first choice of twice the wanted number by an SH fit of order
+ * 2, then the final one among these by order 6. */
 static gls_status select_wm(estimation *s, const gls_tissue_response *csf)
 {
     double *score = malloc(s->n * sizeof *score);
@@ -328,6 +333,8 @@ static gls_status select_wm(estimation *s, const gls_tissue_response *csf)
     return status;
 }
 
+/* The steps of dwi2response dhollander: crude split by FA and SDM, refinement of each tissue, final choice of the CSF
+ * voxels of largest SDM, the grey matter voxels nearest to the median SDM, and single-fibre white matter. */
 static gls_status estimate(estimation *s, gls_tissue_response **response)
 {
     split(s);

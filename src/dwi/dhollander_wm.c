@@ -39,6 +39,8 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
     return status;
 }
 
+/* Largest amplitude of an SH function: of the vertices of the sphere, and of the peak uphill from the best one. matrix:
+ * the basis at the vertices. */
 static double largest(int order, const double *sh, const gls_sphere *sphere, const double *matrix)
 {
     size_t k = gls_sh_count(order), best = 0;

@@ -176,6 +176,7 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
                     b);
 }
 
+/* Normalises the vectors and rotates them to the voxel axes by the rule of `frame`. */
 static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid,
                             const char *name)
 {
@@ -203,6 +204,7 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
     return GLS_OK;
 }
 
+/* Makes a table from b-values in s/mm2 and vectors; the names are those of the files, for messages. */
 static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n,
                                const gls_gradients_options *options, const gls_grid *grid, const char *bval_name,
                                const char *bvec_name, gls_gradients **gradients)
@@ -239,6 +241,7 @@ gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], siz
     return create_named(bval, bvec, n, options, grid, "b-values", "b-vectors", gradients);
 }
 
+/* Reads one row or column of n_volumes b-values. The caller frees *bval. */
 static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
 {
     double *values = NULL;

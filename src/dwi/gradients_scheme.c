@@ -17,6 +17,7 @@
 #define MAX_JSON ((size_t)256 << 20)
 #define NORM_TOLERANCE 0.01
 
+/* Reads rows x y z b of a text file. The caller frees *row. Tables of DSI Studio, with b first, are refused. */
 static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
 {
     double *values = NULL;
@@ -40,6 +41,7 @@ static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
     return GLS_OK;
 }
 
+/* Takes rows x y z b from "dw_scheme", the key under which mrconvert -json_export stores the table. */
 static gls_status rows_of_json(const char *path, const cJSON *scheme, double (**row)[4], size_t *n)
 {
     if (!cJSON_IsArray(scheme) || cJSON_GetArraySize(scheme) == 0)
@@ -80,6 +82,7 @@ static gls_status read_json(const char *path, double (**row)[4], size_t *n)
     return status;
 }
 
+/* Takes the table from the header of a .mif. */
 static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
 {
     gls_mif_header header;
@@ -107,6 +110,7 @@ static void scale(double (*row)[4], size_t n, double b0_threshold, double *bval,
     }
 }
 
+/* Makes a table from rows x y z b along the scanner axes; messages get the name of the file in front. */
 static gls_status create(const char *path, double (*row)[4], size_t n, const gls_gradients_options *options,
                          const gls_grid *grid, gls_gradients **gradients)
 {

@@ -60,6 +60,7 @@ static void find_clusters(clusters *c)
     }
 }
 
+/* Mean, standard deviation and range of the b-values of one cluster, or of all b0 volumes. */
 static void measure(const gls_gradients *table, const size_t *label, size_t which, bool is_b0, gls_shell *shell)
 {
     double sum = 0;

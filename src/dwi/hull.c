@@ -45,6 +45,7 @@ static long double dot(const vector a, const vector b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* Appends the triangle a b c with its normal, not normalised: (b - a) x (c - a). */
 static void add_facet(struct hull *hull, uint32_t a, uint32_t b, uint32_t c)
 {
     struct facet *f = &hull->facet[hull->n_facets++];
@@ -93,6 +94,8 @@ static bool find_simplex(const struct hull *hull, size_t n, uint32_t corner[4])
     return true;
 }
 
+/* Makes the tetrahedron of four points that do not lie in a plane; corners are ordered so that normals point outwards.
+ */
 static void start(struct hull *hull, const uint32_t c[4])
 {
     static const int order[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};

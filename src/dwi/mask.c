@@ -45,6 +45,8 @@ static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint
     return !status ? gls_morphology_largest(dim, set) : status;
 }
 
+/* Removes thin bridges at falling scales, again and again, until nothing changes or MAX_CLEANINGS is reached (the mask
+ * cleaning of MRtrix3). */
 static gls_status clean(const int32_t dim[3], uint8_t *set)
 {
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
@@ -75,6 +77,8 @@ static void drop_empty(const gls_image *dwi, uint8_t *set)
     }
 }
 
+/* Turns the thresholded voxels into a brain: median filter, largest connected part, holes filled, bridges removed,
+ * empty voxels dropped. */
 static gls_status shape(const gls_image *dwi, uint8_t *set)
 {
     const int32_t *dim = dwi->grid.dim;

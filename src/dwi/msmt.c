@@ -26,6 +26,7 @@
 #define MIN_ROWS 48 /* with room for fewer active rows too many voxels would be left to the CPU */
 #define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* number of voxels of a dispatch */
 
+/* The kernel, its buffers, and the host's copies of one slice. */
 typedef struct slot {
     gls_nonneg_work *work;
     gls_kernel *kernel;
@@ -71,6 +72,7 @@ static gls_status fill(gls_device *device, const char *label, size_t bytes, cons
     return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
 }
 
+/* Uploads the matrices of the plan, one after the other in the layout of the buffer Plan of fit/nonneg.comp. */
 static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *s)
 {
     size_t wide = p->wide, count = (p->n + p->n_rows + wide) * wide + (wide + p->n_rows) * p->stride;
@@ -92,6 +94,7 @@ static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *
     return status;
 }
 
+/* Compiles the kernel for this problem: its sizes are constants, so that loops have fixed lengths. */
 static gls_status load(const gls_nonneg_plan *p, gls_device *device, gls_kernel **kernel)
 {
     const size_t value[] = {GROUP, max_rows(p, device), p->k, p->wide, p->n_rows, p->stride};
@@ -139,6 +142,7 @@ static size_t block_end(size_t voxels, size_t block)
     return rest < GLS_NONNEG_BLOCK ? rest : GLS_NONNEG_BLOCK;
 }
 
+/* Copies the signals of a slice from the volumes of the series, in blocks of GLS_NONNEG_BLOCK voxels. */
 static void gather(slot *s, size_t first)
 {
     gls_nonneg_work *w = s->work;
@@ -151,6 +155,8 @@ static void gather(slot *s, size_t first)
     w->n_broken += broken;
 }
 
+/* Stores the coefficients of a slice in the volumes; voxels that the device could not fit, which have NaN, are listed.
+ */
 static void scatter(slot *s, size_t first)
 {
     gls_nonneg_work *w = s->work;
@@ -180,6 +186,7 @@ static gls_status start(slot *s, size_t first)
     return status ? status : gls_kernel_run(s->kernel, groups, args, sizeof args / sizeof *args, NULL);
 }
 
+/* Fits slice by slice. While the device works on one slice, the CPU gathers the next. */
 static gls_status run_slices(slot *s)
 {
     gls_nonneg_work *w = s->work;
@@ -193,7 +200,7 @@ static gls_status run_slices(slot *s)
         if (!status) scatter(s, first);
         size_t done = first + voxels_of(w, first);
         if (!status && w->progress && !w->progress(w->progress_user, done, w->n))
-            status = gls_fail(GLS_ERR_CANCELLED, "cancelled after %zu of %zu voxels", done, w->n);
+            status = gls_fail(GLS_ERR_CANCELLED, "deconvolution cancelled after %zu of %zu voxels", done, w->n);
     }
     return status;
 }
@@ -250,6 +257,8 @@ static size_t workspace_bytes(const gls_nonneg_plan *fit)
            fit->n * GLS_NONNEG_BLOCK * sizeof(float);
 }
 
+/* Deconvolves n voxels on the CPU and stores the coefficients of each tissue in the volumes of its image. memory:
+ * scratch memory of one thread, then coefficients, then data. */
 static void solve_block(void *user, const size_t *index, size_t n, void *memory)
 {
     job *job = user;
@@ -269,6 +278,8 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
+/* Requires at least as many shells as tissues, the b0 volumes included. More than three shells whose number, squared,
+ * exceeds the number of volumes are a grid of b-values, as in diffusion spectrum imaging. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
 {
     char text[1024];
@@ -300,6 +311,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     return status;
 }
 
+/* Chooses the SH order of each tissue: as asked, else that of its response, at most USUAL_MAX_ORDER. */
 static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, int *order)
 {
@@ -354,6 +366,7 @@ gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], s
     return GLS_OK;
 }
 
+/* Sets up the matrices of the fit, the list of volumes that it reads, and an image of coefficients for each tissue. */
 static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients *gradients,
                             const gls_tissue_response *const *response, size_t n_tissues,
                             const gls_msmt_options *options)
@@ -476,7 +489,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
     gls_image_destroy(rest);
     size_t n_unconverged = atomic_load(&job.n_unconverged), n_broken = atomic_load(&job.n_broken);
     if (n_unconverged)
-        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not settle and keep their last point",
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not converge and keep their last solution",
                 n_unconverged);
     if (n_broken)
         gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: %zu voxels with values that are not finite get no ODF",

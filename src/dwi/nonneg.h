@@ -33,6 +33,9 @@ enum {
     GLS_NONNEG_ACTIVE_MAX = 60
 };
 
+/* The problem that all voxels share: minimise |H x - s|^2 subject to A x >= 0 for coefficients x and data s. With H'H =
+ * L L' and x = L'^-1 y it becomes: y nearest to y_u = L^-1 H' s with B y >= 0, where B = A L'^-1. Read-only during the
+ * fits, so threads may share it. */
 typedef struct gls_nonneg_plan {
     size_t n;        /* number of data of a voxel */
     size_t k;        /* number of coefficients */
@@ -78,6 +81,7 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
 
 /* --- Fit on a device instead of the CPU, by glsl/fit/nonneg.comp. */
 
+/* The voxels that gls_nonneg_solve_device() fits, and what it found. */
 typedef struct gls_nonneg_work {
     const gls_nonneg_plan *plan; /* plan with the matrices of the active set method */
     const float *const *volume;  /* plan->n volumes of data */
@@ -94,6 +98,7 @@ typedef struct gls_nonneg_work {
 
 /* --- The problem of multi-tissue deconvolution, from a gradient table and responses. */
 
+/* The plan of multi-tissue deconvolution: coefficients of all tissues one after the other. */
 typedef struct gls_msmt_plan {
     gls_nonneg_plan fit;
     size_t *volume; /* fit.n: volumes of the series that belong to a shell */

@@ -77,6 +77,8 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
     return best;
 }
 
+/* Finds the lowest value among rows that are not active, in double precision; among equals the first row. Returns the
+ * row; *value: its value, 0 if none is negative. */
 TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VD least = {0};
@@ -198,6 +200,7 @@ TARGET static void NAME(follow)(ACTIVE *s)
     memcpy(s->lambda, s->target, s->n * sizeof *s->lambda);
 }
 
+/* Computes the solution from the multipliers: y = start + sum over active rows of lambda times the row of B. */
 TARGET static void NAME(place)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     for (size_t i = 0; i < s->wide; i += LANES) {

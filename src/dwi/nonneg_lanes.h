@@ -139,6 +139,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const gls_n
         for (size_t j = 0; j < columns && j0 + j <= i0 + i; j++) a[(i0 + i) * (i0 + i + 1) / 2 + j0 + j] = sum[i][j];
 }
 
+/* Computes the lower triangle of the normal matrix I + B' W B, with W the weights of the rows, tile by tile. */
 TARGET static void NAME(normal)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     for (size_t i = 0; i < plan->padded; i += T) {
@@ -234,6 +235,7 @@ TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
     s->residual *= 1.0 - way;
 }
 
+/* One iteration of Mehrotra's predictor and corrector: both steps use the same factorised matrix. */
 TARGET static void NAME(iterate)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     for (size_t r = 0; r < plan->n_rows; r++) {
@@ -333,6 +335,8 @@ TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_
     return n_unconverged;
 }
 
+/* Fits `count` voxels; returns how many did not converge. Voxels that the active set method cannot solve are left to
+ * the interior point method. */
 TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
                                double *coefficients)
 {

@@ -56,6 +56,8 @@ static void forward(const gls_nonneg_plan *plan, double *x)
     }
 }
 
+/* Fills the matrix that takes the data of a voxel to its unconstrained solution y_u = L^-1 H' s. standard_form: the
+ * data are H' s already. */
 static void set_project(gls_nonneg_plan *plan, const double *design, bool standard_form)
 {
     for (size_t t = 0; t < plan->n; t++) {

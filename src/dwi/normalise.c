@@ -66,6 +66,8 @@ static void monomials(const double p[3], double term[TERMS])
     memcpy(term, all, sizeof all);
 }
 
+/* Lists the voxels of the mask that have a signal, with their densities and positions, which are scaled to -1 .. 1 over
+ * the grid. Negative densities count as 0. */
 static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_image *mask)
 {
     const gls_grid *grid = &mask->grid;
@@ -142,7 +144,10 @@ static gls_status find_balance(normalisation *s)
             }
         }
         if (gls_lapack()->dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, 1, normal, (lapack_int)k, right, 1) != 0)
-            return gls_fail(GLS_ERR_INPUT, "normalisation: the tissues of the mask depend on each other");
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "normalisation: inside the mask the densities of the tissues are proportional to each other, so that "
+                "their factors are not determined: are the responses of different tissues?");
         bool positive = true;
         for (size_t a = 0; a < k; a++) {
             if (right[a] > 0) {
@@ -162,6 +167,8 @@ static gls_status find_balance(normalisation *s)
     return GLS_OK;
 }
 
+/* Fits the logarithm of the field: a polynomial in the position to the logarithm of the balanced sum of densities, over
+ * REFERENCE = 1 / sqrt(4 pi), by least squares over the voxels that count. */
 static gls_status find_field(normalisation *s)
 {
     double normal[TERMS * TERMS] = {0}, term[TERMS];
@@ -192,6 +199,7 @@ static gls_status find_field(normalisation *s)
     return GLS_OK;
 }
 
+/* Finds balance factors and field in turn, PASSES times, with outliers determined anew after each balance. */
 static gls_status iterate(normalisation *s)
 {
     for (size_t t = 0; t < s->n_tissues; t++) {
@@ -212,6 +220,7 @@ static gls_status iterate(normalisation *s)
     return GLS_OK;
 }
 
+/* Divides the coefficients of all tissues by the field, in every voxel of the grid, also outside the mask. */
 static void divide(const normalisation *s, gls_image *const *tissue, gls_image *field)
 {
     size_t voxels = gls_grid_voxels(&field->grid);

@@ -10,6 +10,7 @@
 #define TOLERANCE 0.01f
 #define MARGIN 0.001f /* share of the range that the search leaves out at both ends */
 
+/* The values of an image: their number, how many are finite, and mean and standard deviation of these. */
 typedef struct sample {
     const float *value;
     size_t n, finite;
@@ -30,6 +31,7 @@ static float cost(const sample *s, float threshold)
     return (float)-((sum / (double)s->finite - part * s->mean) / (s->deviation * sqrt(part - part * part)));
 }
 
+/* Finds the threshold of lowest cost between low and high by golden section search, starting from middle. */
 static float golden_section(const sample *s, float low, float middle, float high)
 {
     const float g = GOLDEN, h = 1 - GOLDEN;

@@ -131,6 +131,8 @@ gls_status gls_peaks_to_world(gls_image *peaks)
 
 /* --- spherical harmonics ---------------------------------------------------- */
 
+/* What the search for maxima needs, shared by all threads. n: peaks that are stored for a voxel; threshold: their
+ * smallest amplitude. */
 typedef struct finder {
     const gls_image *sh; /* in the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
     int order;
@@ -142,6 +144,7 @@ typedef struct finder {
     gls_image *peaks;
 } finder;
 
+/* A local maximum: unit vector and amplitude. */
 typedef struct maximum {
     double u[3], amplitude;
 } maximum;
@@ -225,6 +228,7 @@ static bool take_coefficients(const finder *f, size_t i, double *c)
     return shaped;
 }
 
+/* Finds and stores the n largest maxima of every voxel, on all cores. */
 static void find_all(const finder *f)
 {
     const long long n = (long long)gls_grid_voxels(&f->sh->grid);

@@ -12,6 +12,7 @@ gls_peak_options gls_peak_options_default(void)
     return (gls_peak_options){.size = sizeof(gls_peak_options), .relative_threshold = 0.25, .min_separation_angle = 45};
 }
 
+/* Whether no neighbour of vertex v has a larger value and at least one has a smaller one. */
 static bool is_maximum(const gls_sphere *sphere, const double *value, size_t v)
 {
     bool above_one = false;

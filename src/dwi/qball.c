@@ -46,6 +46,8 @@ static double legendre_at_zero(int l)
     return p;
 }
 
+/* Requires b0 volumes and more weighted volumes than coefficients; several shells are an error or a warning.
+ * *n_weighted: number of weighted volumes. */
 static gls_status check_table(const gls_gradients *gradients, const gls_qball_options *options,
                               bool require_single_shell, size_t *n_weighted)
 {
@@ -115,6 +117,8 @@ static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
     return status;
 }
 
+/* Eigenvalues -l (l + 1) of the Laplace-Beltrami operator, and the factors by which the Funk-Radon transform takes
+ * coefficients of the fit to those of the ODF: P_l(0), for CSA times -l (l + 1) / (8 pi). */
 static void set_scales(gls_qball *q)
 {
     for (size_t j = 0; j < q->k; j++) {
@@ -140,6 +144,8 @@ static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
     return GLS_OK;
 }
 
+/* Computes both pseudo-inverses: without a penalty for the hat matrix of the bootstrap, and with the penalty smooth l^2
+ * (l + 1)^2 for the fit (Descoteaux et al. 2007). */
 static gls_status solve(gls_qball *q)
 {
     double *penalty = calloc(q->k, sizeof *penalty), *leverage = malloc(q->n * sizeof *leverage);

@@ -43,6 +43,7 @@ static bool block_in_mask(const job *j, size_t first, size_t count)
     return false;
 }
 
+/* Copies the raw signals of `count` neighbouring voxels and averages their b0 values, each at least min_signal. */
 static void read_block(const job *j, size_t first, size_t count, workspace *w)
 {
     const gls_qball *q = j->qball;
@@ -57,6 +58,7 @@ static void read_block(const job *j, size_t first, size_t count, workspace *w)
     }
 }
 
+/* Fits the voxels of a block that lie in the mask. Where a coefficient is not finite all stay 0. */
 static void fit_block(const job *j, size_t first, size_t count, workspace *w)
 {
     const gls_qball *q = j->qball;

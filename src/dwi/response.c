@@ -102,6 +102,7 @@ static gls_status choose_voxels(const gls_image *fa, const gls_response_options 
     return GLS_OK;
 }
 
+/* Averages the eigenvalues l1 and l2 and the raw b0 signal over the chosen voxels. */
 static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *evals, const size_t *chosen,
                     size_t n, gls_response *mean)
 {
@@ -116,6 +117,7 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
     mean->s0 /= (double)(n * gradients->n_b0);
 }
 
+/* Requires at least min_voxels voxels. The message names the largest FA and the options that help. */
 static gls_status check_count(const gls_response_options *options, const int32_t size[3], size_t n, double largest)
 {
     if (n >= options->min_voxels) return GLS_OK;
@@ -180,6 +182,7 @@ fail:
     return status;
 }
 
+/* Leaves out the coefficients above `order`. */
 static gls_status cut_zonal(const gls_response *response, int order, gls_response *zonal)
 {
     if (response->order < order)
@@ -194,6 +197,7 @@ static gls_status cut_zonal(const gls_response *response, int order, gls_respons
     return GLS_OK;
 }
 
+/* A coefficient that is 0 or not finite cannot be divided by, which deconvolution does. */
 static gls_status check_zonal(const gls_response *zonal)
 {
     for (int l = 0; l <= zonal->order; l += 2)

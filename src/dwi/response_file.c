@@ -27,6 +27,8 @@ static gls_status take_evals(const char *path, const double *value, gls_response
     return gls_units_check_eigenvalues(path, response->evals, false);
 }
 
+/* Takes a row of zonal coefficients, l = 0, 2, .... order 0: as many as there are. l = 0 must be positive and l = 2
+ * negative, because the signal is lowest along the fibres. */
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
     while (n > 1 && value[n - 1] == 0) n--; /* files of several shells pad rows to the same length */

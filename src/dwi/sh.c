@@ -60,6 +60,8 @@ static struct {
     double a[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], b[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1];
 } factor;
 
+/* Factors of the recurrence for normalised associated Legendre functions: P_mm from P_(m-1)(m-1), P_(m+1)m from P_mm,
+ * and P_lm = a (z P_(l-1)m - b P_(l-2)m). */
 static void make_factors(void)
 {
     for (int m = 0; m <= GLS_SH_MAX_ORDER; m++) {

@@ -101,6 +101,7 @@ static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
     }
 }
 
+/* Fits all voxels, in chunks that threads take in turn; each thread has a page-aligned workspace of its own. */
 static gls_status fit_all(job *job)
 {
     size_t n_threads = (size_t)gls_blas_team(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096, n_svd = 0;

@@ -132,6 +132,7 @@ typedef struct tensor_job {
     gls_image *tensor;
 } tensor_job;
 
+/* Fits voxel i of the list and stores FA and main axis, or the six elements in MRtrix3's order xx yy zz xy xz yz. */
 static void fit_and_store(const tensor_job *job, const double (*design)[P], size_t i, double *work)
 {
     static const int order[6] = {0, 3, 1, 4, 5, 2};
@@ -143,6 +144,7 @@ static void fit_and_store(const tensor_job *job, const double (*design)[P], size
     for (size_t k = 0; k < 6; k++) job->tensor->data[k * voxels + job->voxel[i]] = (float)p[order[k]];
 }
 
+/* Fits all voxels of the list, on all cores. */
 static gls_status fit_voxels(const tensor_job *job)
 {
     gls_status status = gls_blas_check("tensor fit");
@@ -188,6 +190,8 @@ gls_status gls_tensor_fit_mrtrix(const gls_image *dwi, const gls_gradients *grad
 
 /* --- Maps. */
 
+/* Computes MD, AD, RD (mm2/s), the eigenvectors, largest first, and the main axis times FA as a colour. Voxels without
+ * a tensor stay 0. */
 static void map_voxel(const gls_image *tensor, const gls_image *evals, size_t v, gls_image *const *maps)
 {
     const size_t n = gls_grid_voxels(&tensor->grid);

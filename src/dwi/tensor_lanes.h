@@ -1,5 +1,6 @@
-/* Weighted fit of GLS_TENSOR_LANES voxels for one instruction set. Include this file once for each set, with these
- * macros: LANES   number of doubles in a vector register TARGET  function attribute that allows the instructions
+/* Weighted fit of GLS_TENSOR_LANES voxels for one instruction set. Include this file once for each set, with macros:
+ *   LANES   number of doubles in a vector register
+ *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
  * Vectors run across voxels, so that every voxel goes through the same operations. */
 
@@ -54,6 +55,7 @@ TARGET static inline VD NAME(exp)(VD x)
     return (VD)((VU)p + ((VU)t << 52));
 }
 
+/* y = ln S of all volumes and voxels; signals below min_signal count as min_signal. */
 TARGET static void NAME(log_signal)(const gls_tensor_plan *plan, const float *signal, size_t stride, VD *y)
 {
     VD least = (VD){0} + plan->min_signal;
@@ -139,6 +141,8 @@ TARGET static void NAME(solve)(VD *normal, const VD *right, VD *wls, VD *trusted
     *trusted = (VD)(sound & (VU)((VD){0} + 1.0));
 }
 
+/* Weighted least squares in two steps: an unweighted fit predicts the signals, whose squares weight the second fit
+ * (Salvador et al. 2005). solution->trusted: whether the normal matrix was well-conditioned. */
 TARGET static void NAME(fit)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch,
                              gls_tensor_solution *solution)
 {

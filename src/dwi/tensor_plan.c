@@ -54,6 +54,8 @@ static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
     }
 }
 
+/* Computes the pseudo-inverse of the design matrix by singular values. Fails if the directions do not determine a
+ * tensor. */
 static gls_status set_inverse(gls_tensor_plan *plan)
 {
     enum { P = GLS_TENSOR_PARAMETERS };

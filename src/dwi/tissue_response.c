@@ -119,6 +119,7 @@ gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, g
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
+/* Warns of a signal that grows with b; fails where a response of white matter is not lowest along its fibres. */
 static gls_status check_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)
 {
     size_t columns = (size_t)r->order / 2 + 1;

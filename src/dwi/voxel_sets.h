@@ -8,6 +8,8 @@
 
 /* --- Work on the voxels of a mask in blocks, by all threads. */
 
+/* Work on voxels in blocks. Threads share the blocks; solve() may therefore run on several threads at once, each with
+ * scratch memory of its own. */
 typedef struct gls_blocks {
     const char *what;      /* names the work in messages */
     const gls_image *mask; /* one volume; NULL: all voxels */

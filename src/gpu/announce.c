@@ -11,6 +11,7 @@
 #include "gpu/source.h"
 #include "util/output_file.h"
 
+/* A program that the driver compiles on a thread of its own until it is asked for. */
 typedef struct gls_announced {
     char *source;
     GLuint program;

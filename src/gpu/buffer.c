@@ -24,6 +24,8 @@ static bool refuse_allocation(gls_device *device, uint64_t bytes)
     return true;
 }
 
+/* Gets storage for a buffer, from the cache or from the driver. If memory runs out, the cache is emptied and the driver
+ * asked again. */
 static gls_status allocate(gls_buffer *buffer, const char *label)
 {
     gls_device *device = buffer->device;

@@ -116,10 +116,11 @@ static bool counts_wrong(gls_device *device)
 /* Marks the device as lost, because the count differs from the expected number. */
 static gls_status refuse(gls_device *device, uint32_t count, uint32_t expected, const char *what)
 {
-    gls_log(GLS_LOG_DEBUG, "%s: %ld receipts of work groups are missing", device->info.renderer,
+    gls_log(GLS_LOG_DEBUG, "%s: %ld work groups did not confirm their completion", device->info.renderer,
             (long)(int32_t)(expected - count));
     if (counts_wrong(device)) {
-        gls_log(GLS_LOG_DEBUG, "%s: the driver's atomic counters do not count; kernels give no receipts",
+        gls_log(GLS_LOG_DEBUG,
+                "%s: the driver's atomic counters do not count, so that kernels cannot confirm their completion",
                 device->info.renderer);
         device->counts_groups = false;
         return GLS_OK;

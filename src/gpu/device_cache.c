@@ -16,6 +16,7 @@
 #define MAX_POOLED_BUFFERS 64
 #define MAX_IDLE_PROGRAMS 64
 
+/* Storage of a destroyed buffer, for the next one of the same kind and size. */
 typedef struct gls_pooled_buffer {
     gls_buffer_kind kind;
     size_t bytes;

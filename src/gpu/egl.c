@@ -61,6 +61,7 @@ static struct {
 } libraries;
 static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
 
+/* Loads EGL, GL, GLES and GBM at run time, so that the program starts, and can say what is missing, without them. */
 static void look_for_libraries(void)
 {
     libraries.egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
@@ -93,6 +94,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_candidate *)a)->node, ((const gls_candidate *)b)->node);
 }
 
+/* Adds the render nodes of the kernel, /dev/dri/renderD*, and reports those that this user may not open. */
 static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;
@@ -125,6 +127,7 @@ static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_f
     return n;
 }
 
+/* Adds the devices that EGL lists, for drivers without a render node. */
 static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
 {
     EGLDeviceEXT devices[32];
@@ -248,6 +251,7 @@ static void find_gpu(gls_display *display)
     if (node) snprintf(display->gpu, sizeof display->gpu, "%.63s", node);
 }
 
+/* Connects to the display of a candidate and initialises it. */
 static gls_status display_connect(gls_display *display)
 {
     struct stat file;
@@ -341,6 +345,7 @@ void gls_display_close(gls_display *display)
     pthread_mutex_unlock(&displays_lock);
 }
 
+/* A configuration for a context without a surface; none is needed where EGL_KHR_no_config_context is offered. */
 static EGLConfig any_config(gls_display *display, bool gles)
 {
     if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;

@@ -15,6 +15,7 @@
 #define LEAK_LEVEL GLS_LOG_WARNING
 #endif
 
+/* A live object. owner: its device; drop: frees it when the device is closed. */
 typedef struct entry {
     void *object; /* NULL: a free entry */
     const gls_device *owner;
@@ -52,6 +53,7 @@ static size_t find(const entry *entries, size_t capacity, const void *object)
     return at;
 }
 
+/* Doubles the table. Returns false if memory ran out. Call with the lock held. */
 static bool grow(void)
 {
     size_t capacity = table.capacity ? 2 * table.capacity : 64;

@@ -12,6 +12,7 @@
 
 #define MAX_RULES 32
 
+/* A rule: which call of a kind fails. */
 typedef struct rule {
     gls_fault fault;
     uint64_t call;
@@ -58,6 +59,7 @@ static bool parse_rule(const char *text, size_t length, rule *r)
     return kind < GLS_FAULT_KINDS && value > 0 && rest + r->later == end && !(r->later && kind >= GLS_FAULT_COUNT);
 }
 
+/* Parses the rules and resets all counts. Call with the lock held. */
 static gls_status set_locked(const char *text)
 {
     size_t n = 0;

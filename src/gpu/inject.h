@@ -26,6 +26,7 @@
 #include <glslines/common.h>
 #include <stdatomic.h>
 
+/* Kinds of failures, in the order of the list above. */
 typedef enum gls_fault {
     GLS_FAULT_OPEN,
     GLS_FAULT_ALLOC,

@@ -16,6 +16,7 @@
 #include "util/output_file.h"
 #include "util/text.h"
 
+/* Logs a source with line numbers, which the messages of compilers name. */
 static void log_source(const char *label, const char *text)
 {
     if (!gls_log_enabled(GLS_LOG_DEBUG)) return;
@@ -37,6 +38,7 @@ static void dump_source(const char *label, const char *text)
     (void)gls_file_write(path, true, NULL, text, strlen(text));
 }
 
+/* Number of texture units that a program uses. */
 static GLint texture_units(GLuint program)
 {
     static const GLenum wanted[2] = {GL_TYPE, GL_ARRAY_SIZE};
@@ -70,6 +72,7 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     return GLS_OK;
 }
 
+/* Compiles a compute shader, or takes the program that was announced earlier. */
 static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
 {
     char message[512] = "";

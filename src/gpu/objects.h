@@ -10,6 +10,7 @@
  * handle is recognised without reading the memory it points to. One case is not recognised: an address that the
  * allocator has reused for a newer object of the same kind. */
 
+/* Kinds of objects in the register of handles. */
 typedef enum gls_handle_kind {
     GLS_HANDLE_DEVICE,
     GLS_HANDLE_BUFFER,

@@ -15,6 +15,7 @@
 
 #define MAX_CANDIDATES 64
 
+/* Receives messages of the driver; those on the kernel that is being compiled are kept for its listener. */
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
                                      const GLchar *text, const void *user)
 {
@@ -72,6 +73,8 @@ static void find_reset_status(gls_device *device)
 
 static void device_free(gls_device *device);
 
+/* Opens display and context of a candidate, and reads its limits. The lock is recursive, because functions of the
+ * library call each other with it held. */
 static gls_status device_create(const gls_candidate *candidate, bool gles, int index, gls_device **out)
 {
     gls_device *device = calloc(1, sizeof *device);
@@ -251,6 +254,7 @@ gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, 
     return GLS_OK;
 }
 
+/* Whether a device has this name: an index in the list, a node, "gpu", or a part of the renderer's name. */
 static bool device_matches(const gls_device_info *info, const char *name)
 {
     char *end;
@@ -261,6 +265,7 @@ static bool device_matches(const gls_device_info *info, const char *name)
     return *name && gls_case_find(info->renderer, name) != NULL;
 }
 
+/* Opens the software renderer of Mesa. */
 static gls_status open_software(gls_graphics api, gls_device **out)
 {
     gls_candidate candidates[2];

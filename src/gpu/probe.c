@@ -21,6 +21,7 @@
 #define MAX_FAILURES 16
 #define SECONDS 30 /* time limit for a driver; some drivers first start up a GPU */
 
+/* A driver that crashed or did not answer. */
 typedef struct failure {
     char place[64], reason[64];
 } failure;
@@ -199,6 +200,8 @@ static bool read_note(void)
     return whole;
 }
 
+/* Writes what was found of drivers to the cache folder, with a hash of the installed drivers, so that the next process
+ * need not try them again. */
 static void write_note(void)
 {
     char path[4096], text[MAX_FAILURES * sizeof(failure) + 64];
@@ -214,6 +217,7 @@ static void write_note(void)
 /* --- The search in a child process
  * --------------------------------------------------------------------------------------------- */
 
+/* A search for devices in a child process. */
 typedef struct trial {
     gls_graphics api;
     gls_probe_search search;
@@ -238,6 +242,7 @@ static void try_all(void *user, int fd)
     dprintf(fd, "end\t%zu\n", n);
 }
 
+/* Takes a line that the child process wrote: the place it opens next, a finding, or the end. */
 static bool hear(void *user, const char *line)
 {
     trial *t = user;

@@ -30,6 +30,7 @@ static void copy_gl_string(char *out, size_t size, GLenum name)
     snprintf(out, size, "%s", text ? text : "unknown");
 }
 
+/* Reads size and features of subgroups, if compute shaders have all that kernels need. */
 static void query_subgroup(gls_device_info *info)
 {
     if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;

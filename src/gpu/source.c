@@ -12,6 +12,7 @@
 /* Maximum nesting. Only texts that a caller supplies can nest without end, because a file is included once. */
 #define MAX_DEPTH 32
 
+/* State of composing one source. */
 typedef struct composer {
     const gls_define *defines;
     size_t n_defines;
@@ -28,6 +29,7 @@ static const char *built_in(const char *name)
     return NULL;
 }
 
+/* Text of a shader file from the folder GLSLINES_SHADER_DIR; NULL: there is none. For tests and developers only. */
 static char *read_override(const char *name)
 {
     const char *directory = gls_test_variable("GLSLINES_SHADER_DIR");
@@ -77,6 +79,7 @@ static bool is_list(const char *name)
     return end && strcmp(end, ".def") == 0;
 }
 
+/* Appends a file the first time that it is included; lists (.def) are appended each time. */
 static gls_status compose_file(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_seen; i++)

@@ -4,6 +4,7 @@
 
 #include <glslines/device.h>
 
+/* A shader that is embedded in the library. */
 typedef struct gls_shader_file {
     const char *name; /* NULL ends the table */
     const char *text;

@@ -84,6 +84,7 @@ static bool is_traced(const gls_device *device)
     return gls_trace_is_on() && !device->info.software && !device->info.gles && !device->lost;
 }
 
+/* Names the row of the device in a trace, and finds how far the host's clock is ahead of the device's. */
 static void name_lane(gls_device *device)
 {
     static atomic_uint n_named;

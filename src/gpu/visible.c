@@ -18,6 +18,7 @@
 
 #define MAX_GPUS 64
 
+/* A GPU of the node, as the kernel lists it. */
 typedef struct gpu {
     char address[24], id[64], model[96];
     long order;    /* order in which a scheduler counts: device minor number, or node of the topology */
@@ -161,6 +162,7 @@ static size_t openable(const gpu *list, size_t n, gpu *out)
     return k;
 }
 
+/* Whether a list has a GPU at this PCI address. */
 static bool has_address(const gpu *list, size_t n, const char *address)
 {
     for (size_t i = 0; i < n; i++) {
@@ -183,6 +185,7 @@ static bool order_is_known(const gpu *list, size_t n)
     return true;
 }
 
+/* Whether Slurm has assigned the GPU at this PCI address to the job. *variable: the variable that decided. */
 static bool slurm_allows(const gpu *list, size_t n, const char *address, bool by_place, const char **variable)
 {
     static const char *const names[] = {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"};

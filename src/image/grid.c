@@ -147,6 +147,7 @@ bool gls_grid_same(const gls_grid *a, const gls_grid *b)
     return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && corner_distance(a, b) <= SAME_GRID;
 }
 
+/* Describes a grid in one line, for messages on grids that differ. */
 static void describe(const gls_grid *g, char *text, size_t n)
 {
     static const char *const sources[] = {"", " from the sform", " from the qform", " from the voxel sizes"};

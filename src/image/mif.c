@@ -9,6 +9,7 @@
 
 #define BLOCK_VALUES ((size_t)1 << 16) /* a multiple of 8, so that values of one bit fill whole bytes */
 
+/* State of reading one image. */
 typedef struct reader {
     const char *path; /* file of the values */
     const gls_mif_header *header;
@@ -38,6 +39,7 @@ static gls_status skip(reader *r)
     return GLS_OK;
 }
 
+/* Converts n values of the file to float: bits, half precision, or any other type, times slope plus intercept. */
 static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, float *value)
 {
     if (h->coding == GLS_MIF_VALUES) {
@@ -75,6 +77,7 @@ static void place(reader *r, const float *value, size_t n)
     }
 }
 
+/* Reads all values block by block, and stores each where its axes say. */
 static gls_status read_values(reader *r)
 {
     const gls_mif_header *h = r->header;
@@ -114,6 +117,7 @@ static void set_steps(reader *r, gls_image *image)
     }
 }
 
+/* Opens the file of the values, checks its size, and reads. The caller frees *image. */
 static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image)
 {
     reader r = {.path = h->file ? h->file : path, .header = h};

@@ -158,11 +158,13 @@ static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
 static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
 {
     if (++l->n_files > 1 || strchr(value, '['))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: values in several files: mrconvert makes one of them", l->path);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: values in several files are not supported: mrconvert joins them",
+                        l->path);
     gls_status status = gls_mrtrix_place(l->path, value, &h->file, &h->offset);
     return status || h->offset <= MAX_VALUES ? status : bad(l, "file", value);
 }
 
+/* Appends a row x y z b of the gradient table. */
 static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
 {
     if (h->n_scheme == l->room) {
@@ -181,6 +183,7 @@ static bool is_key(const char *key, const char *name)
     return gls_case_compare(key, name) == 0;
 }
 
+/* Takes one line of the header; unknown keys are ignored. */
 static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char *value)
 {
     double row[MAX_FILE_AXES];
@@ -206,6 +209,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     return GLS_OK;
 }
 
+/* Takes all lines, then requires a type of values and a place where they are. */
 static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
 {
     gls_status status = GLS_OK;
@@ -232,7 +236,8 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
         if (!(l->dim[i] >= 1 && l->dim[i] <= MAX_SIZE && l->dim[i] == floor(l->dim[i])))
             return gls_fail(GLS_ERR_INPUT, "%s: axis %d has the size %g", l->path, i, l->dim[i]);
         if (l->rank[i] >= l->n_dim || seen[l->rank[i]])
-            return gls_fail(GLS_ERR_INPUT, "%s: the layout does not give each axis a place of its own", l->path);
+            return gls_fail(GLS_ERR_INPUT, "%s: damaged header: its layout names an axis twice, or leaves one out",
+                            l->path);
         seen[l->rank[i]] = true;
         if (i >= GLS_MIF_AXES && l->dim[i] > 1)
             return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, at most 4 are supported", l->path, l->n_dim);

@@ -37,6 +37,7 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
 }
 
+/* Reads the header as it is, and swaps its bytes if its size says so. *used: bytes read from the stream. */
 static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw, uint64_t *used)
 {
     int32_t size;
@@ -62,6 +63,7 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
     return GLS_OK;
 }
 
+/* Requires "n+1" or "n+2" (values in the same file), or "ni1" or "ni2" (in an .img file). */
 static gls_status check_magic(const char *path, const raw_header *raw, bool *single_file)
 {
     const char *magic = raw->version == 1 ? raw->h.v1.magic : raw->h.v2.magic;
@@ -115,6 +117,7 @@ static size_t values_bytes(int datatype)
     }
 }
 
+/* Requires real numbers of at most 64 bits. */
 static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_header *header)
 {
     int type = raw->version == 1 ? raw->h.v1.datatype : raw->h.v2.datatype;
@@ -131,6 +134,7 @@ static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_
     return GLS_OK;
 }
 
+/* Computes the bytes of all values and where they begin. */
 static gls_status check_size(const char *path, const raw_header *raw, const int64_t dim[5], gls_nifti_header *header)
 {
     uint64_t n = header->values.bytes;

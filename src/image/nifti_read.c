@@ -15,6 +15,7 @@
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
 
+/* State of reading one image. out: all values as float, x fastest. */
 typedef struct reader {
     const char *path; /* file with the voxels */
     gls_stream *stream;
@@ -99,6 +100,7 @@ static gls_status fill_block(const reader *r, uint64_t block, void *to)
     return status;
 }
 
+/* The unpacking thread: fills a ring of blocks, and waits while it is full. */
 static void *unpack(void *argument)
 {
     pipeline *p = argument;
@@ -140,6 +142,7 @@ static void convert(pipeline *p)
     }
 }
 
+/* Reads packed values: one thread unpacks while this one converts to float. */
 static gls_status read_pipeline(const reader *r)
 {
     pthread_t thread;
@@ -189,6 +192,7 @@ static gls_status skip(const reader *r, uint64_t bytes)
     return GLS_OK;
 }
 
+/* Requires a single volume, or several. */
 static gls_status check_kind(const char *path, gls_image_kind kind, const gls_nifti_header *header)
 {
     const int32_t *d = header->grid.dim;

@@ -54,6 +54,7 @@ static nifti_image *describe(const gls_grid *g, const char *what, size_t n_volum
     return nim;
 }
 
+/* Makes the header, NIfTI-1 unless a dimension is above 32767. */
 static gls_status make_header(const char *path, const gls_grid *grid, const char *what, size_t n_volumes, int code,
                               packed_header *header)
 {
@@ -69,6 +70,7 @@ static gls_status make_header(const char *path, const gls_grid *grid, const char
     return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot make a header", path);
 }
 
+/* What is written. */
 typedef struct source {
     const packed_header *header;
     const float *values; /* values to convert to type; NULL: raw holds the bytes as they are */
@@ -97,6 +99,7 @@ static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
         memcpy(to, s->raw + (first - s->header->bytes), bytes);
 }
 
+/* Writes header and values block by block. */
 static gls_status write_plain(gls_output *output, source *s, uint64_t total)
 {
     gls_status status = GLS_OK;
@@ -118,6 +121,7 @@ gls_status gls_image_name_check(const char *path)
     return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
 }
 
+/* Writes an image; it gets its name only when it is complete. */
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                              size_t n_volumes, int code, source *s)
 {

@@ -53,6 +53,7 @@ static gls_status mark(const gls_image *image, const gls_region_text *text, cons
     return GLS_OK;
 }
 
+/* Marks the voxels of a region: values above 0, or the labels that the text names. */
 static gls_status add_marked(const char *option, const gls_image *image, const gls_region_text *text, const char *name,
                              gls_region_area *area)
 {
@@ -148,6 +149,7 @@ static void transform_line(double *square, size_t n, double side, size_t *apex, 
     memcpy(square, out, n * sizeof *out);
 }
 
+/* The distance transform of all lines along one axis. Returns false if memory ran out. */
 static bool transform_axis(double *square, const gls_grid *grid, int axis)
 {
     const size_t stride[3] = {1, (size_t)grid->dim[0], (size_t)grid->dim[0] * (size_t)grid->dim[1]};

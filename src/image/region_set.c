@@ -125,6 +125,7 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
     return false;
 }
 
+/* A region outside the mask is an error if streamlines must meet it, else a warning. */
 static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
                               const gls_image *mask)
 {
@@ -170,6 +171,7 @@ static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_
     return GLS_OK;
 }
 
+/* Checks a region, gives it a bit, and adds it to store and list. */
 static gls_status add_region(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text,
                              const gls_image *mask)
 {

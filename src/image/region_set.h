@@ -11,6 +11,7 @@ typedef enum gls_region_where {
     GLS_REGION_ENDS,
     GLS_REGION_FILTERS /* not in tracking */
 } gls_region_where;
+/* A row of regions.def: what regions of a role do. */
 typedef struct gls_region_kind {
     const char *option;
     bool apart; /* each region has a bit of its own, else all regions of the role share one */
@@ -34,6 +35,7 @@ typedef struct gls_region_group {
     size_t first;               /* index of the group's first word in the words of the set */
 } gls_region_group;
 
+/* A region of a run. text: as the user named it, owned. */
 typedef struct gls_region {
     gls_region_info info;
     char *text;

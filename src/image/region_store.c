@@ -79,6 +79,8 @@ static gls_region_place *add_place(gls_region_store *s, const gls_grid *grid)
     return p;
 }
 
+/* Adds a region to the sets of its voxels. Voxels share the number of a set, so memory grows with the sets that occur,
+ * not with regions. Returns false if memory ran out. */
 static bool mark(gls_region_store *s, gls_region_place *p, const gls_region_area *area, uint32_t region)
 {
     uint32_t *with = calloc(s->n_sets, sizeof *with); /* for each set that there was, the set with the region */

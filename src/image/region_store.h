@@ -8,6 +8,7 @@
 
 /* --- Single regions, from text or from images. */
 
+/* A spherical region. */
 typedef struct gls_region_sphere {
     double centre[3], radius; /* world mm */
     uint32_t bits;
@@ -77,6 +78,7 @@ typedef struct gls_region_place {
     uint32_t sphere_set; /* the set of the sphere's region */
 } gls_region_place;
 
+/* All regions. A place is a grid, or a sphere, with the set of regions at each of its voxels. */
 typedef struct gls_region_store {
     double slack; /* corners of equal grids may differ by this much, mm; 0: equal grids have equal matrices */
     size_t n_places, n_sets;

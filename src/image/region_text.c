@@ -31,6 +31,7 @@ static size_t read_numbers(const char *text, double number[4])
     }
 }
 
+/* Reads a label, a whole number from 1 to MAX_LABEL. */
 static bool read_label(const char *text, size_t length, uint32_t *label)
 {
     char digits[16];

@@ -162,6 +162,7 @@ struct gls_stream {
     unsigned char in[IN_BYTES];
 };
 
+/* Reads the next bytes of the file into the buffer. */
 static gls_status refill(gls_stream *s)
 {
     size_t n = 0;
@@ -172,6 +173,8 @@ static gls_status refill(gls_stream *s)
     return status;
 }
 
+/* Opens a file; one that begins with the mark of gzip, 1f 8b, is unpacked. again: the file will be read twice, which
+ * pipes cannot. */
 static gls_status open_stream(const char *path, bool again, gls_stream **stream)
 {
     gls_stream *s = malloc(sizeof *s);
@@ -230,6 +233,7 @@ uint64_t gls_stream_bound(const gls_stream *s)
     return s->inflater ? size * 1032 + 1032 : size;
 }
 
+/* Reads bytes of a file that is not packed: first what the buffer holds. */
 static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     size_t n = s->in_n - s->in_pos < bytes ? s->in_n - s->in_pos : bytes;
@@ -307,6 +311,7 @@ gls_status gls_stream_verify(gls_stream *s)
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECES 16 /* number of pieces packed between two writes */
 
+/* A piece of a gzip file that one thread packs. */
 typedef struct piece {
     unsigned char *packed;
     size_t n;
@@ -314,6 +319,8 @@ typedef struct piece {
     bool ok;
 } piece;
 
+/* Packs a piece as raw deflate data that ends at a byte, so that pieces of several threads can be joined; the last one
+ * ends the stream. */
 static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int level, bool last)
 {
     z_stream z = {0};

@@ -27,6 +27,7 @@ static float value_at(const gls_image *image, size_t volume, size_t voxel)
     return image->data[volume * gls_grid_voxels(&image->grid) + voxel];
 }
 
+/* Looks at one voxel: values that are no numbers, outside 0 .. 1, or do not add up to 0 or 1. */
 static void inspect(const gls_image *image, size_t voxel, faults *f)
 {
     double sum = 0;
@@ -46,6 +47,7 @@ static void inspect(const gls_image *image, size_t voxel, faults *f)
     if (error > f->largest) f->largest = error;
 }
 
+/* Requires an image of five tissues (cortical grey, deep grey, white matter, CSF, pathology), fractions from 0 to 1. */
 static gls_status check_values(const gls_image *image, const char *name)
 {
     faults f = {0};
@@ -73,6 +75,7 @@ static gls_status check_values(const gls_image *image, const char *name)
     return GLS_OK;
 }
 
+/* Whether a voxel has any tissue; one with a value that is no number has none. */
 static bool has_tissue(const gls_image *image, size_t voxel)
 {
     bool any = false;
@@ -107,6 +110,7 @@ static void find_box(gls_tissue *t, const gls_image *image)
     }
 }
 
+/* Makes the map from voxels of tracking to voxels of the cropped tissue image. Equal grids map exactly. */
 static void find_map(gls_tissue *t)
 {
     double inverse[3][4];
@@ -123,6 +127,8 @@ static void find_map(gls_tissue *t)
         }
 }
 
+/* Copies the cropped values, rounded to half precision unless the run uses single precision, so that host and device
+ * see the same numbers. */
 static void copy_values(gls_tissue *t, const gls_image *image)
 {
     const int32_t *dim = image->grid.dim;

@@ -96,6 +96,7 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 
 /* --- finding the interface ------------------------------------------------- */
 
+/* A place that is moved onto the interface. */
 typedef struct place {
     double inverse[3][4];                               /* from world to voxel coordinates of the box */
     double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
@@ -103,6 +104,7 @@ typedef struct place {
     bool valid;
 } place;
 
+/* Interpolates the tissue at a place, with its gradient in world mm. */
 static void look(const gls_tissue *t, place *p)
 {
     double box[3], gradient[3];
@@ -138,6 +140,7 @@ static void go(const gls_tissue *t, place *p, const double step[3])
     look(t, p);
 }
 
+/* Whether ACT rejects seeds in this tissue: CSF, pathology, or no white matter at all. */
 static bool is_no_seed(const double v[GLS_TISSUE_TYPES])
 {
     float f[GLS_TISSUE_TYPES];
@@ -269,7 +272,8 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
                 holes += touches_white_matter(t, box);
             }
     if (covered == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue; are the images registered?", t->name);
+        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask has tissue: are the images registered to each other?",
+                        t->name);
     if (n < v && 2 * covered < n) /* a mask of all voxels excludes nothing */
         gls_log(GLS_LOG_WARNING, "%s: only %.0f %% of the mask's voxels have tissue; are the images registered?",
                 t->name, 100.0 * (double)covered / (double)n);

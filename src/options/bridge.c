@@ -272,6 +272,7 @@ static int count_numbers(const char *value)
     }
 }
 
+/* The row of a value that another program's option takes; "number" and "x,y,z,r" stand for any such value. */
 static const value_row *find_value(const char *option, const char *value)
 {
     const int numbers = count_numbers(value);

@@ -26,6 +26,7 @@ static const gls_option common_options[] = {
     {.name = NULL},
 };
 
+/* Adds rows to the table of a command, with the offsets of the struct in which they lie. */
 static void add(cmd_table *table, const cmd_rows *rows)
 {
     for (const gls_option *row = rows->table; row->name; row++) {

@@ -141,6 +141,7 @@ static int print_head(FILE *out, const char *head, int width)
     return column;
 }
 
+/* Prints an option with its help, indented and wrapped. */
 static void help_option(FILE *out, const gls_option *option, const void *values, int width)
 {
     char head[256], bracket[400], text[1800];
@@ -197,6 +198,7 @@ static void markdown_cell(FILE *out, const char *text)
     }
 }
 
+/* Prints an option as a row of a Markdown table. */
 static void markdown_option(FILE *out, const gls_option *option, const void *values)
 {
     char head[256], range[128], fallback[256];

@@ -51,8 +51,9 @@ typedef struct cmd_arguments {
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
     const char *positional[CMD_MAX_POSITIONALS];
     int n_positionals;
-    char taken[512]; /* options of other programs and what they were taken for, one a line */
-    int argc;        /* the whole command line */
+    char taken[512];    /* options of other programs and what they were taken for, one a line */
+    char warnings[256]; /* warnings about the command line, one a line */
+    int argc;           /* the whole command line */
     char **argv;
 } cmd_arguments;
 
@@ -97,6 +98,10 @@ void cmd_options_list(const cmd_command *command, cmd_table *table);
  * returns false. */
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
                        cmd_arguments *arguments, char *error, size_t error_size);
+
+/* Logs the lines of the arguments: warnings, and, unless --quiet is set, what words of other programs were taken for.
+ */
+void cmd_options_log(const cmd_arguments *arguments);
 
 /* Whether an option was on the command line. name must be in the command's table. */
 bool cmd_options_given(const cmd_arguments *arguments, const char *name);

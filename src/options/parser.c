@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/numbers.h"
+#include "util/status.h"
 #include "util/text.h"
 
 typedef struct parser {
@@ -33,19 +34,33 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
     return false;
 }
 
+/* Appends a line to text, which has room for size bytes. A line that does not fit is left out. */
+static void add_line(char *text, size_t size, const char *format, va_list args)
+{
+    size_t used = strlen(text), room = size - used;
+    int n = gls_vsnprintf(text + used, room, format, args);
+    if (n < 0 || (size_t)n + 1 >= room)
+        text[used] = '\0';
+    else
+        memcpy(text + used + n, "\n", 2);
+}
+
+/* Notes for what an option or value of another program was taken. */
 __attribute__((format(printf, 2, 3))) static void note(parser *p, const char *format, ...)
 {
-    char *taken = p->arguments->taken;
-    size_t used = strlen(taken), room = sizeof p->arguments->taken - used;
     va_list args;
     va_start(args, format);
-    int n = gls_vsnprintf(taken + used, room, format, args);
+    add_line(p->arguments->taken, sizeof p->arguments->taken, format, args);
     va_end(args);
-    /* only whole lines */
-    if (n < 0 || (size_t)n + 1 >= room)
-        taken[used] = '\0';
-    else
-        memcpy(taken + used + n, "\n", 2);
+}
+
+/* Notes a warning, which --quiet does not hide. */
+__attribute__((format(printf, 2, 3))) static void warn(parser *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(p->arguments->warnings, sizeof p->arguments->warnings, format, args);
+    va_end(args);
 }
 
 static bool parse_int(const char *text, int *value)
@@ -343,7 +358,7 @@ static bool may_come_again(parser *p, const gls_option *option)
     case GLS_KIND_STRING: return fail(p, "--%s: given twice; it takes one value", option->name);
     case GLS_KIND_NUMBERS:
         return fail(p, "--%s: given twice; give all its values at once, with commas between them", option->name);
-    default: note(p, "--%s: given twice; the last one holds", option->name); return true;
+    default: warn(p, "--%s: given twice; the last one holds", option->name); return true;
     }
 }
 
@@ -439,6 +454,18 @@ static bool read_letters(parser *p, const char *argument)
         if (!read_option(p, i, NULL)) return false;
     }
     return true;
+}
+
+static void log_lines(gls_log_level level, const char *text)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        gls_log(level, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+void cmd_options_log(const cmd_arguments *arguments)
+{
+    log_lines(GLS_LOG_WARNING, arguments->warnings);
+    log_lines(GLS_LOG_INFO, arguments->taken);
 }
 
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,

@@ -6,6 +6,7 @@
 #define FISSURE 1.8 /* half width of the fissures, mm */
 #define RIM 4.0     /* thickness of the outer CSF, mm */
 
+/* An ellipsoid. Lengths in mm of the reference frame. */
 typedef struct solid {
     double centre[3], axis[3];
 } solid;
@@ -20,6 +21,7 @@ static const solid nuclei[] = {
 static const double ventricle[][3] = {{8, 23, 5}, {8, 6, 10}, {9, -20, 10}, {17, -37, 6}};
 #define VENTRICLE_RADIUS 4.5
 
+/* Approximate signed distance to an ellipsoid, below 0 inside; exact on its surface. */
 static double ellipsoid(double x, double y, double z, const double axis[3])
 {
     double a = x / axis[0], b = y / axis[1], c = z / axis[2];
@@ -32,6 +34,7 @@ static double ellipsoid(double x, double y, double z, const double axis[3])
     return k0 * (k0 - 1) / k1;
 }
 
+/* Signed distance to all points within `radius` of the segment from a to b. */
 static double capsule(const double p[3], const double a[3], const double b[3], double radius)
 {
     double along = 0, length2 = 0, d2 = 0;

@@ -28,6 +28,7 @@ typedef struct phantom_station {
 /* Number of stations in a bounding sphere. */
 #define PHANTOM_CHUNK 8
 
+/* A bundle: a tube around a centre line of stations. */
 typedef struct phantom_tube {
     char name[32];
     double density; /* where tubes cross, each fibre population gets a share proportional to its density */
@@ -75,6 +76,7 @@ void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t
 
 /* --- Voxels: tissues and fibres of a voxel, from 27 sample points. */
 
+/* Everything that decides what is in a voxel. Read-only while voxels are filled, by all threads. */
 typedef struct phantom_scene {
     const phantom_tube *tube;
     size_t n_tubes;

@@ -32,6 +32,8 @@ static void push(const double p[3], const double q[3], double force[3])
     for (int k = 0; k < 3; k++) force[k] += (p[k] - q[k]) * minus + (p[k] + q[k]) * plus;
 }
 
+/* Spreads n axes evenly over the sphere: they repel each other, and their antipodes, like charges (Jones et al. 1999).
+ */
 static void repel(size_t n, double (*p)[3], double (*force)[3])
 {
     /* Size of a step that is stable for neighbours at the mean distance. */

@@ -344,6 +344,7 @@ static void ends_find(phantom_tube *tube)
     tube->end_range[1] = fmax((double)b - (4 + 0.7 * tube->station[b].reach) / STEP, 0.6 * (double)last);
 }
 
+/* Makes a tube from its design. side: -1 left, 1 right; commissures have only one. */
 static gls_status tube_init(phantom_tube *tube, const design *d, double side)
 {
     knot knots[MAX_KNOTS];

@@ -75,6 +75,7 @@ void gls_phantom_bench_finish(phantom_bench *bench)
     free(bench->share);
 }
 
+/* Lists the tubes that may reach into a voxel, by the spheres around their chunks. */
 static size_t candidates(const phantom_scene *scene, const double centre[3], phantom_bench *bench)
 {
     size_t n = 0, used = 0;
@@ -87,6 +88,7 @@ static size_t candidates(const phantom_scene *scene, const double centre[3], pha
     return n;
 }
 
+/* Adds a unit tangent to the sum of directions of a tube, with the sign that agrees. */
 static void add_direction(phantom_share *s, const double scale[3])
 {
     double world[3], norm = 0, dot = 0;

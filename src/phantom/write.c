@@ -20,6 +20,7 @@
 
 typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
 
+/* A file of the phantom. */
 typedef struct item {
     char name[MAX_NAME];
     what what;
@@ -27,6 +28,7 @@ typedef struct item {
     const gls_phantom_bundle *bundle;
 } item;
 
+/* The list of files. */
 typedef struct writer {
     const char *directory;
     item *item;
@@ -41,6 +43,7 @@ static void add(writer *w, what what, const gls_image *image, const gls_phantom_
     snprintf(it->name, sizeof it->name, "%s%s%s", prefix, name, suffix);
 }
 
+/* Lists all files with their names and contents. */
 static gls_status items_list(writer *w, const gls_phantom *p)
 {
     w->item = calloc(8 + 4 * p->n_bundles, sizeof *w->item);
@@ -82,6 +85,7 @@ static gls_status targets_check(const writer *w, bool overwrite)
     return status;
 }
 
+/* Prints b-vectors as FSL reads them: with x negated where the determinant of the affine is positive. */
 static void print_vectors(FILE *file, const gls_phantom *p)
 {
     const gls_gradients *g = p->gradients;
@@ -95,6 +99,7 @@ static void print_vectors(FILE *file, const gls_phantom *p)
     }
 }
 
+/* Writes b-values, b-vectors, or the centre line of a bundle in world mm. */
 static gls_status text_write(const char *path, bool overwrite, gls_output_group *group, const item *it,
                              const gls_phantom *p)
 {

@@ -78,6 +78,8 @@ typedef struct mask {
     uint8_t *share;
 } mask;
 
+/* Draws a line with round ends into the mask: each pixel gets the share of it that the pen covers, at least what it
+ * had. */
 static void stroke(mask *m, const double a[2], const double b[2])
 {
     double dx = b[0] - a[0], dy = b[1] - a[1], squared = dx * dx + dy * dy, reach = m->pen + 1;
@@ -117,6 +119,7 @@ static void write_letters(mask *m, double x, double y, double size, const char *
     }
 }
 
+/* Blends a colour over the canvas where the mask is set. */
 static void lay(gls_canvas *canvas, const mask *m, uint32_t colour)
 {
     for (int y = 0; y < m->height; y++)

@@ -58,6 +58,7 @@ typedef struct measure {
     bool *empty;
 } measure;
 
+/* The first pass: counts streamlines and members of groups, and finds the box of all points. */
 static gls_status append_measured(void *user, const gls_streamlines *s)
 {
     measure *m = user;

@@ -126,6 +126,7 @@ static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *
     free(list);
 }
 
+/* Tracks a unit, then writes citation, report and pictures. */
 static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
                           const gls_monitor *monitor)
 {
@@ -144,6 +145,7 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
 
 /* --- Several units at a time ------------------------------------------------------ */
 
+/* A process that tracks a unit. */
 typedef struct worker {
     pid_t pid; /* 0: free */
     int pipe;
@@ -190,6 +192,7 @@ static void choose_device(const char *names, size_t place, char *device, size_t 
     snprintf(device, size, "%.*s", (int)strcspn(names, ","), names);
 }
 
+/* Starts a process for a unit. It sends its outcome through a pipe. */
 static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, size_t place, worker *w)
 {
     int ends[2];
@@ -213,6 +216,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     return gls_fail(GLS_ERR_MEMORY, "no process: %s", strerror(errno));
 }
 
+/* Reads the outcome that a process has sent. One that sent none has crashed, and its unit has failed. */
 static outcome collect(const gls_dataset_task *run, worker *w, int status)
 {
     outcome out = {.state = GLS_UNIT_FAILED};
@@ -295,6 +299,7 @@ static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker
     }
 }
 
+/* Keeps run->jobs processes busy until all units are done, or the run is to stop. */
 static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     worker *workers = calloc((size_t)run->jobs, sizeof *workers);

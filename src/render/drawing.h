@@ -6,6 +6,7 @@
 
 /* --- Canvas: a picture in memory, on which pictures, bars and text are drawn. */
 
+/* A picture in memory. */
 typedef struct gls_canvas {
     uint32_t width, height;
     uint8_t *rgba; /* pixels in rows from the top, 4 bytes each */
@@ -59,6 +60,7 @@ typedef struct gls_png_text {
     const char *key, *value; /* characters beyond ASCII become '?' */
 } gls_png_text;
 
+/* A PNG that is being written. Set all members up to user before the first call. */
 typedef struct gls_png {
     uint32_t width, height;
     bool has_alpha;

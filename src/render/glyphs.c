@@ -205,6 +205,7 @@ static void fill_triangle(const band *b, const corner *p, const corner *q, const
         }
 }
 
+/* Draws a glyph: its surface as quadrilaterals between rings and meridians, lit by their slope. */
 static void draw_glyph(const band *b, const glyph *g)
 {
     const gls_camera *c = b->camera;

@@ -28,6 +28,7 @@ static void smooth_line(float *data, size_t stride, int32_t n, int32_t r, float 
     }
 }
 
+/* Smooths a mask by repeated box filters along each axis, which together approach a Gaussian. */
 static gls_status smooth(gls_image *image)
 {
     const int32_t *dim = image->grid.dim;

@@ -17,6 +17,7 @@ void gls_sampler_init(gls_sampler *sampler, const gls_image *image)
     gls_grid_inverse(&image->grid, sampler->to_voxel);
 }
 
+/* Trilinear value at a world position; NAN outside the voxels. */
 static double sample(const gls_sampler *s, const double world[3])
 {
     const int32_t *dim = s->image->grid.dim;
@@ -89,6 +90,7 @@ static bool meet(const gls_planes *planes, const gls_camera *c, int a, const dou
     return true;
 }
 
+/* Draws the slices into one row of samples; the nearest one hides those behind it. */
 static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row, uint32_t *depth, uint32_t *colour)
 {
     double step = 1 / (c->scale * GLS_SAMPLES), y = (c->height * GLS_SAMPLES / 2.0 - (double)row - 0.5) * step;

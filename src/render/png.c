@@ -14,12 +14,14 @@
 
 #define BINS 32768
 
+/* A box of colours, a leaf of the median cut. */
 typedef struct box {
     uint32_t first, n; /* range of the list of bins */
     uint64_t pixels;
     int axis, side; /* axis and length of the longest side */
 } box;
 
+/* The histogram of colours, 5 bits a channel. */
 typedef struct cutter {
     uint32_t count[BINS];
     uint64_t sum[BINS][3];
@@ -82,6 +84,8 @@ static int worst(const box *boxes, int n)
     return found;
 }
 
+/* Median cut (Heckbert 1982): halves the box with the most pixels times side, until there are 256. Returns their
+ * number, -1 if memory ran out. */
 static int cut_boxes(cutter *c, box *boxes)
 {
     int n = 1;
@@ -253,6 +257,7 @@ static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *byte
     return out;
 }
 
+/* Writes the chunk fcTL of APNG, which comes before each frame. */
 static gls_status write_frame_head(gls_png *png)
 {
     uint8_t head[8 + 26] = {0};

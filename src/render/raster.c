@@ -22,6 +22,7 @@ typedef struct gls_strip {
 /* Receives n records; a failure ends the work. */
 typedef gls_status (*gls_segment_taker)(void *user, const gls_segment_record *record, uint32_t n);
 
+/* Turns streamlines into segments and hands them on in batches. */
 typedef struct maker {
     const gls_camera *camera;
     const gls_strip *strip;
@@ -109,6 +110,7 @@ static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
            (a[1] > h + r && b[1] > h + r);
 }
 
+/* Colour at share t from a to b. */
 static uint32_t mix(uint32_t a, uint32_t b, double t)
 {
     uint32_t out = 0;
@@ -158,6 +160,7 @@ static void seen_pieces(const maker *m, int64_t place[2][3], int64_t n, int64_t 
     *last = (int64_t)fmin(ceil(t[1] * (double)n), (double)n);
 }
 
+/* Adds a segment of a streamline, cut to what is seen and into pieces short enough for the integers of the kernel. */
 static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_t colour_0, uint32_t colour_1)
 {
     double t[2], ends[2][3];
@@ -387,6 +390,7 @@ static gls_status draw_batch(void *user, const gls_segment_record *records, uint
     return status;
 }
 
+/* Uploads what lies behind the streamlines: slices and glyphs with their depths. */
 static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_planes *planes, const gls_strip *strip)
 {
     size_t samples = (size_t)r->width * GLS_SAMPLES * strip->rows;
@@ -415,6 +419,7 @@ static gls_status resolve_strip(gls_raster *r, const gls_strip *strip, uint32_t 
     return status ? status : gls_buffer_read(r->buffer[BUFFER_OUTPUT], 0, (size_t)r->width * rows * 4, rgba);
 }
 
+/* Draws a strip of the picture: background, then each pass over all segments, then pixels from samples. */
 static gls_status draw_strip(gls_raster *r, const gls_scene *scene, const gls_camera *camera, const gls_planes *planes,
                              uint32_t first, uint32_t rows, uint8_t *rgba)
 {

@@ -96,6 +96,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
 
 /* --- The tractogram --------------------------------------------------- */
 
+/* Keeps the length of each streamline, mm, for the histogram. */
 static gls_status append_lengths(void *user, const gls_streamlines *s)
 {
     gls_report *r = user;
@@ -125,6 +126,7 @@ static bool go_on(void *user, double share)
     return !o->go_on || o->go_on();
 }
 
+/* Takes the grid of the tractogram, else that of the sidecar. */
 static void choose_grid(gls_report *r, const gls_tractogram_info *info)
 {
     const cJSON *dims = gls_report_get(r, "grid/dimensions"), *rows = gls_report_get(r, "grid/voxel_to_rasmm");

@@ -55,6 +55,7 @@ typedef struct gls_report_matrix {
     char **name;  /* name of each row */
 } gls_report_matrix;
 
+/* State of making a report. */
 typedef struct gls_report {
     const gls_report_options *options;
     char *name;         /* name of the tractogram without folder and suffix */

@@ -63,6 +63,7 @@ typedef struct gls_line_column {
     float *value;
 } gls_line_column;
 
+/* The streamlines of a picture in memory, owned. */
 typedef struct gls_scene {
     size_t n_lines, n_points;
     uint64_t *offset;  /* n_lines + 1 elements */
@@ -186,6 +187,7 @@ typedef struct gls_tile {
     double slab_mm;    /* thickness; 0: two voxels of the image, or 4 mm */
 } gls_tile;
 
+/* The options of a picture, checked and translated. */
 typedef struct gls_render_plan {
     const gls_render_options *options;
     gls_tile tile[GLS_MAX_TILES];

@@ -28,6 +28,7 @@ typedef struct gls_item {
     uint32_t line;
 } gls_item;
 
+/* The lines of text below a picture. */
 typedef struct gls_foot {
     gls_item item[GLS_MAX_ITEMS];
     size_t n;
@@ -117,6 +118,7 @@ void gls_raster_destroy(gls_raster *raster);
 
 /* --- Studio: everything from which a picture is drawn, and the picture in memory. */
 
+/* Everything that a picture needs; free with gls_studio_close(). */
 typedef struct gls_studio {
     gls_render_plan plan;
     gls_source *source;

@@ -7,6 +7,7 @@
 
 #include "util/status.h"
 
+/* The filter. */
 typedef struct columns {
     gls_sink next;
     size_t n_names;
@@ -44,6 +45,7 @@ static gls_status reserve(columns *f, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Passes on only the columns and groups whose names are listed. */
 static gls_status select_columns(void *user, const gls_streamlines *s)
 {
     columns *f = user;
@@ -59,6 +61,7 @@ static gls_status select_columns(void *user, const gls_streamlines *s)
     return gls_sink_append(&f->next, &out);
 }
 
+/* Passes streamlines on with an added column, which replaces one of the same name. */
 static gls_status add_column(void *user, const gls_streamlines *s)
 {
     columns *f = user;
@@ -87,6 +90,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Requires values for exactly as many streamlines as have passed. */
 static gls_status finish(void *user)
 {
     columns *f = user;

@@ -20,6 +20,7 @@ void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_thread
 #define GLS_BUILDER_LINES 16384
 #define GLS_BUILDER_POINTS ((uint64_t)1 << 17)
 
+/* Collects new streamlines and passes them on in blocks. Used by one thread. */
 typedef struct gls_builder {
     gls_sink next;
     const gls_streamlines *in; /* input, between begin and flush */

@@ -61,6 +61,7 @@ static uint64_t count_same(reshaper *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] - s->offset[i];
 }
 
+/* Maps all points of streamline i, and its seed in the column of that name. */
 static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     gls_builder *b = &f->builder;
@@ -149,6 +150,7 @@ static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, u
     gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
 }
 
+/* Places the same number of points on each streamline, at equal distances along it. */
 static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     (void)row;
@@ -197,6 +199,7 @@ static void point_between(const reshaper *f, const gls_streamlines *s, size_t i,
         for (int r = 0; r < 3; r++) out[r] = p[1][r] + mu * (p[2][r] - p[1][r]);
 }
 
+/* Appends a point that lies at `share` of the way from input point `from` to the next. */
 static gls_status add_place(reshaper *f, uint64_t from, double share, const float point[3])
 {
     if (f->n_places == f->places) {
@@ -264,6 +267,7 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
     return !status && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end]) : status;
 }
 
+/* Places points at equal distances from the middle point to both ends, as MRtrix3's tckresample -step_size does. */
 static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i], middle = s->offset[i] + n / 2;
@@ -340,6 +344,7 @@ static gls_status reserve(reshaper *f, const gls_streamlines *s)
     return ok ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
 }
 
+/* A block of streamlines that several threads work on. */
 typedef struct reshaping {
     reshaper *reshaper;
     const gls_streamlines *lines;
@@ -375,6 +380,7 @@ static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t fro
     return gls_builder_flush(b);
 }
 
+/* Two passes: threads count the new points of each streamline, then fill them in block by block. */
 static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
 {
     gls_status status = reserve(f, s);

@@ -85,6 +85,7 @@ static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
     return at < f->rows && f->listed[at] != 0;
 }
 
+/* Whether all coordinates of the block are finite: the largest exponent says so in one vectorised loop. */
 static bool all_finite(const gls_streamlines *s)
 {
     const uint32_t exponent = 0x7f800000;
@@ -98,6 +99,7 @@ static bool all_finite(const gls_streamlines *s)
     return largest < exponent;
 }
 
+/* Decides for each streamline of the block whether it stays; *n_kept: how many do. */
 static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
 {
     if (s->n > f->capacity) {
@@ -117,6 +119,7 @@ static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
     return f->set ? gls_line_set_status(f->set) : GLS_OK;
 }
 
+/* Passes a block on as it is if all stay, else copies those that do. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     selection *f = user;

@@ -16,6 +16,7 @@ uint64_t gls_random_key(uint64_t seed, uint64_t place)
     return (uint64_t)word[1] << 32 | word[0];
 }
 
+/* Restores the heap, whose largest key is on top, below entry i. */
 static void sink_down(uint64_t *heap, size_t n, size_t i)
 {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -99,6 +100,7 @@ static size_t slot_of(const gls_line_set *s, uint64_t hash)
     return at;
 }
 
+/* Doubles the table; if memory runs out, it stays as it was and s->failed is set. */
 static bool grow(gls_line_set *s)
 {
     gls_line_set old = *s;

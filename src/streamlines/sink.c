@@ -29,6 +29,7 @@ void gls_sink_abort(gls_sink *sink)
     if (give_up) give_up(s.user);
 }
 
+/* The sinks to which each block goes, one after the other. */
 typedef struct tee {
     size_t n;
     gls_sink sink[];

@@ -16,7 +16,9 @@ gls_status gls_track_backtrack_check(const gls_track_params *params)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --stop: what was met would be taken back");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--backtrack: not with --stop: a region that was met would be lost when a streamline is taken back");
     if (params->loop_check)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --loop-check, which looks at all points of a half");
     return GLS_OK;
@@ -29,10 +31,13 @@ gls_status gls_track_pft_check(const gls_track_params *params)
                         gls_getter_of(params)->name);
     if (params->backtrack) return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other");
     if (params->stop_at_all)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop: what was met would be taken back");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--pft: not with --stop: a region that was met would be lost when a streamline is taken back");
     return GLS_OK;
 }
 
+/* Particle filtering needs an image of tissue with another rule than ACT, and has room for a limited number of steps.
+ */
 static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
 {
     const double steps =
@@ -51,7 +56,7 @@ static gls_status check_stop_map(const gls_image *map)
 {
     for (size_t i = 0, n = gls_grid_voxels(&map->grid); i < n; i++)
         if (isfinite(map->data[i])) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "the stop map is NaN or infinite everywhere, where every streamline ends");
+    return gls_fail(GLS_ERR_INPUT, "the stop map has no finite value: every streamline would end at its seed");
 }
 
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)

@@ -33,6 +33,8 @@ static void to_floats(const double p[3], float out[3])
 
 /* --- Sphere. */
 
+/* Seed i, uniform in the ball: the cube root makes the radius uniform in volume, and z is uniform on the sphere
+ * (Archimedes). */
 static void draw_in_sphere(const gls_seeds *s, uint64_t i, float point[3])
 {
     uint32_t word[4];
@@ -106,6 +108,7 @@ static void to_streamlines(const gls_seeds *s, const double world[3], float poin
     to_floats(p, point);
 }
 
+/* Seed i, in a voxel drawn in proportion to the image, at a uniform position inside it. */
 static void draw_weighted(const gls_seeds *s, uint64_t i, float point[3])
 {
     double place[3], world[3];
@@ -204,6 +207,8 @@ static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double worl
     return gls_tissue_find_interface(t, world);
 }
 
+/* Seed i on the border of grey and white matter: draws places near the border until one can be moved onto it. After
+ * MAX_TRIES the seed lies far outside and gives no streamline. */
 static void draw_on_interface(const gls_seeds *s, uint64_t i, float point[3])
 {
     for (uint32_t attempt = 0; attempt < MAX_TRIES; attempt++) {

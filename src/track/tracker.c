@@ -87,6 +87,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     return GLS_OK;
 }
 
+/* An engine whose kernels are compiled by a thread of its own, with the result of that thread. */
 typedef struct completion {
     pthread_t thread;
     bool threaded;
@@ -144,6 +145,8 @@ static gls_status fill_engines(gls_tracker *t)
     }
 }
 
+/* Makes an engine for each device that has not failed, then fills their fields together, because the CPU computes the
+ * values once for all. */
 static gls_status create_engines(gls_tracker *t)
 {
     gls_status status = GLS_OK;

@@ -13,6 +13,7 @@
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define INPUT_BYTES ((size_t)64 << 10)
 
+/* State of inflate for one cursor, with its buffer of packed bytes. */
 typedef struct unpacker {
     z_stream stream;
     bool ended;

@@ -72,6 +72,7 @@ bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 
 /* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
+/* What the readers of .tck and .tsf need of a header. The owner frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
     char *file;         /* file of the numbers, if it is another one; else NULL */
@@ -122,12 +123,14 @@ enum {
 /* What an array describes: nothing yet, points, or cells (streamlines). */
 typedef enum gls_vtk_owner { GLS_VTK_NOBODY, GLS_VTK_POINT, GLS_VTK_CELL } gls_vtk_owner;
 
+/* A pass over a legacy VTK file from front to back. */
 typedef struct gls_vtk_scan {
     gls_tractogram_reader *reader;
     gls_cursor cursor;
     bool binary;
 } gls_vtk_scan;
 
+/* An array of a VTK file: found in the pass, then read from its own position. */
 typedef struct gls_vtk_array {
     bool known;
     gls_type type;

@@ -19,6 +19,7 @@ typedef struct lengths {
     uint64_t streamlines, points;
 } lengths;
 
+/* State of merging. */
 typedef struct merge {
     const char *const *paths;
     size_t n;
@@ -37,6 +38,7 @@ typedef struct merge {
     uint64_t bytes, bytes_done;
 } merge;
 
+/* Counts streamlines, points, and steps into a histogram that grows as needed. */
 static gls_status lengths_add(lengths *l, const gls_streamlines *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -138,6 +140,8 @@ static gls_status compare(const merge *m, const char *path, const gls_shard_read
     return compare_filled(m, path, r);
 }
 
+/* Opens shard i, notes what it says of itself, and compares it with the first. Only the first shard and the first that
+ * has streamlines stay open. */
 static gls_status read_head(merge *m, size_t i)
 {
     gls_shard_reader r;
@@ -213,6 +217,7 @@ static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
     m->last_seeds = exact ? (uint64_t)gls_column_value(index, left - 1) + 1 : 0;
 }
 
+/* Copies the streamlines of shard i to the output; with --select only as many as are left to take. */
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
     gls_shard_reader r;
@@ -243,6 +248,8 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     return status;
 }
 
+/* Writes the merged tractogram, shard by shard in the order of seeds. Points are copied as stored, so that the bytes
+ * are those of a single run. */
 static gls_status write_output(merge *m, bool overwrite, gls_output_group *group)
 {
     static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};

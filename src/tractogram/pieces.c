@@ -49,6 +49,7 @@ typedef struct piece {
     struct gls_piece_room *room; /* memory that holds the data; NULL: the data stay where they came from */
 } piece;
 
+/* One append, shared by its threads. `lock` guards everything from `next` on. */
 typedef struct job {
     const gls_pieces *p;
     uint64_t most, position; /* most: bytes of a piece; position: where the first piece begins */
@@ -140,6 +141,7 @@ static void form_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
+/* Writes the oldest piece that is ready. Call with the lock held; it is released while the file is written. */
 static void write_next(job *j)
 {
     const piece due = j->ready[0];
@@ -153,6 +155,7 @@ static void write_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
+/* Does the other work of this append. Call with the lock held; it is released meanwhile. */
 static void work_aside(job *j)
 {
     j->has_aside = false;

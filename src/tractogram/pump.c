@@ -23,6 +23,8 @@ typedef struct place {
     block block;
 } place;
 
+/* A ring of blocks between the reading thread and the one that calls the sink. `lock` guards first, n_full and stopped.
+ */
 typedef struct gls_reader_ahead {
     gls_tractogram_reader *reader;
     pthread_t thread;
@@ -41,6 +43,8 @@ static void read_block(gls_tractogram_reader *r, block *p)
     if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
 }
 
+/* The reading thread: fills the ring of blocks, and waits while it is full. Ends after the last block, a failure, or a
+ * stop. */
 static void *read_ahead(void *user)
 {
     ahead *a = user;
@@ -115,6 +119,7 @@ static gls_status pass_on(const block *p, const gls_sink *sink, gls_tractogram_p
     return GLS_OK;
 }
 
+/* Reads and hands on blocks on the calling thread. */
 static gls_status pump_alone(gls_tractogram_reader *r, const gls_sink *sink, gls_tractogram_progress progress,
                              void *user)
 {
@@ -127,6 +132,7 @@ static gls_status pump_alone(gls_tractogram_reader *r, const gls_sink *sink, gls
     return status;
 }
 
+/* Hands on the blocks of the ring; waits while the reading thread has none ready. */
 static gls_status pump_ahead(ahead *a, const gls_sink *sink, gls_tractogram_progress progress, void *user)
 {
     gls_status status = GLS_OK;

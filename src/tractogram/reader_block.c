@@ -203,6 +203,8 @@ gls_status gls_reader_prepare(gls_tractogram_reader *r)
     return make_room(r);
 }
 
+/* Fails if a coordinate of the block is NaN or infinite. The largest exponent of all numbers says so for the whole
+ * block, in a loop that compilers vectorise. */
 static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
 {
     const uint32_t exponent = 0x7f800000;

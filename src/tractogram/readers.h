@@ -8,6 +8,8 @@
 /* --- Cursor: reads a part of a file from front to back, unpacks it if it is deflated, and computes its checksum.
  * Several cursors may read one file at the same time. */
 
+/* Reads a stretch of a file through a buffer. Not thread-safe; several cursors may read one file, because they use
+ * pread(). */
 typedef struct gls_cursor {
     const char *path; /* for messages */
     int fd;

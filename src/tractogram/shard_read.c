@@ -26,6 +26,7 @@ static gls_status check_columns(const gls_shard_reader *s)
     return known ? GLS_OK : gls_reader_damaged(s->reader, "values that glslines does not write into shards");
 }
 
+/* Requires the format that the file's name says, a valid note on the shard, and a grid. */
 static gls_status check_head(gls_shard_reader *s, gls_tractogram_format format)
 {
     const char *note = NULL, *path = s->reader->path;

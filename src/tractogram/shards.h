@@ -27,6 +27,7 @@ uint32_t gls_shard_crc_begun(uint32_t crc, uint64_t n_begun);
 /* --- Reader of shards: reads only tractograms that this program has written, and checks every claim of the file about
  * itself, the order of its seeds, and its checksums. */
 
+/* A shard that is read block by block and checked on the way. */
 typedef struct gls_shard_reader {
     gls_tractogram_reader *reader; /* NULL: closed. Points of TRK files stay as in the file */
     const gls_tractogram_info *info;

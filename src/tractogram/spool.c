@@ -23,6 +23,7 @@ void gls_spool_finish(gls_spool *s)
     s->buffer = NULL;
 }
 
+/* Moves the buffer to the scratch file, which is made at the first call. */
 static gls_status flush(gls_spool *s)
 {
     if (s->fd < 0) {

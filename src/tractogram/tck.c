@@ -12,6 +12,7 @@
 #define COUNT_WIDTH 12
 #define CRC_WIDTH 8
 
+/* State of the writer. */
 typedef struct tck {
     gls_packer packer;
     char *header;
@@ -46,6 +47,8 @@ bool gls_tck_is_line(const char *line)
     return true;
 }
 
+/* Makes the header with room for the numbers that are known only at the end: count, total_count, timestamp and checksum
+ * have fixed widths. */
 static gls_status make_header(tck *t, const char *path, const char *const *lines, const gls_shard *shard)
 {
     static const char first[] = "mrtrix tracks\n";
@@ -113,6 +116,7 @@ static uint64_t place_lines(const void *user, size_t i)
     return (s->offset[i] + i) * sizeof separator;
 }
 
+/* Formats streamlines from .. until - 1: their points, then a triplet of NaN each. */
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const lines *l = user;
@@ -162,6 +166,7 @@ int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAM
     return snprintf(stamp, GLS_TCK_STAMP, "%0*" PRIu64 ".%0*" PRIu64, COUNT_WIDTH, streamlines, COUNT_WIDTH, points);
 }
 
+/* Writes the triplet of Inf that ends the file, then the numbers into the header. */
 static gls_status finish(gls_tractogram_writer *w)
 {
     static const float end[3] = {INFINITY, INFINITY, INFINITY};

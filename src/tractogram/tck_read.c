@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* State of the reader. */
 typedef struct tck {
     gls_tck_header header;
     uint64_t n_count;
@@ -28,6 +29,7 @@ static bool is_own(const char *key)
            !strcmp(key, GLS_SHARD_KEY);
 }
 
+/* Keeps a line of the header, for a tractogram that is written from this one. */
 static gls_status keep_line(gls_tractogram_reader *r, const char *text)
 {
     char **lines = realloc(r->lines, (r->n_lines + 2) * sizeof *lines);
@@ -38,6 +40,7 @@ static gls_status keep_line(gls_tractogram_reader *r, const char *text)
     return lines[r->n_lines++] ? GLS_OK : gls_reader_no_memory(r);
 }
 
+/* Takes one line `key: value` of the header; called by gls_tck_header_read(). */
 static gls_status read_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
     gls_tractogram_reader *r = user;
@@ -134,6 +137,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
     return GLS_OK;
 }
 
+/* Reads the points up to the next triplet of NaN or Inf. *whole: a streamline was read to its end. */
 static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bool *whole)
 {
     tck *t = r->state;
@@ -167,6 +171,7 @@ static void warn_of_count(gls_tractogram_reader *r)
         gls_reader_warn(r, "%s: data follow the mark at its end; they are not read", r->path);
 }
 
+/* Reads the next block of streamlines; *n: their number, 0 at the end. */
 static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
 {
     tck *t = r->state;

@@ -112,6 +112,7 @@ static gls_status check_names(const gls_tractogram_writer *w, const gls_column *
     return status;
 }
 
+/* Takes the columns and groups of the first block as those of the file. Names must differ within each kind. */
 static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     const size_t n = s->n_dps + s->n_dpv + s->n_groups;
@@ -137,6 +138,7 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
     return !status ? w->driver->define(w) : status;
 }
 
+/* Requires streamlines with points, all of them finite, and the columns of the first block. */
 static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s)
 {
     for (size_t i = 0; i < s->n; i++) {

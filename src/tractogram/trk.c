@@ -18,6 +18,7 @@ typedef struct values {
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
 
+/* State of the writer. */
 typedef struct trk {
     gls_packer packer;
     gls_grid grid; /* the affine as the file stores it, in float */
@@ -102,6 +103,8 @@ static bool add_name(values *v, size_t place, const gls_column *column)
     return true;
 }
 
+/* Assigns columns to the scalars (values of points) and properties (values of streamlines) of TRK, of which there are
+ * ten of 20 bytes of name each. Groups become numbers in a property. */
 static gls_status define(gls_tractogram_writer *w)
 {
     trk *t = w->state;
@@ -205,6 +208,7 @@ static unsigned char *store_line(const lines *l, size_t i, unsigned char *record
     return (unsigned char *)to;
 }
 
+/* Formats the records of streamlines from .. until - 1. */
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const lines *l = user;
@@ -216,6 +220,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     return status;
 }
 
+/* Formats and writes the record of streamline i. */
 static gls_status append_one(const lines *l, size_t i)
 {
     trk *t = l->w->state;
@@ -251,6 +256,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     return status;
 }
 
+/* Writes the header, whose numbers are known only now. */
 static gls_status finish(gls_tractogram_writer *w)
 {
     trk *t = w->state;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* State of the reader. swapped: the file is in the other byte order. */
 typedef struct trk {
     bool swapped;
     uint32_t n_scalars, n_properties;
@@ -133,6 +134,9 @@ static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const
     return gls_reader_damaged(r, "the affine in its header (vox_to_ras) is singular or not finite");
 }
 
+/* Finds the map from voxel mm, whose origin is the corner of the first voxel, to world mm: from the affine of the
+ * header, or for files without one from the reference image; axes are turned to the voxel order that the header names.
+ */
 static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *header)
 {
     trk *t = r->state;
@@ -235,6 +239,7 @@ static void store(const gls_reader_columns *columns, uint64_t row, const float *
     }
 }
 
+/* Reads n points with their scalars, and maps them to world mm unless stored coordinates are wanted. */
 static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint32_t n)
 {
     trk *t = r->state;
@@ -259,6 +264,7 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint32_t
     return GLS_OK;
 }
 
+/* Reads one record: number of points (int32), points with scalars, properties (all float32). */
 static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *points)
 {
     trk *t = r->state;
@@ -279,6 +285,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *
     return GLS_OK;
 }
 
+/* Reads the next block of streamlines; *n: their number, 0 at the end. */
 static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
 {
     trk *t = r->state;

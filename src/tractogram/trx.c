@@ -16,6 +16,7 @@
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define MAX_NAME 100
 
+/* State of the writer. */
 typedef struct trx {
     bool half;
     uint32_t crc; /* CRC-32 of the positions so far */
@@ -116,6 +117,7 @@ static uint64_t place_points(const void *user, size_t n)
     return 3 * (uint64_t)n * ((const load *)user)->width;
 }
 
+/* Formats points for the file: as float16 into room, or as they are. float16 ends at 65504. */
 static gls_status form_points(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const load *l = user;
@@ -142,6 +144,7 @@ static gls_status append_group(gls_tractogram_writer *w, gls_spool *spool, const
     return status;
 }
 
+/* Spools the values of all columns and groups of a block. */
 static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     gls_spool *spool = ((trx *)w->state)->column;
@@ -155,6 +158,7 @@ static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines
     return status;
 }
 
+/* Notes the streamline at whose end the number of points passes a multiple of 2^32. */
 static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
 {
     trx *t = w->state;
@@ -177,7 +181,8 @@ static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s
         for (size_t i = 0; i < m && !status; i++) {
             const uint64_t from = w->n_points + s->offset[first + i], until = w->n_points + s->offset[first + i + 1];
             if (until - from > UINT32_MAX)
-                return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
+                return gls_fail(GLS_ERR_UNSUPPORTED,
+                                "%s: a streamline has %llu points; at most 4294967295 can be written", w->output.path,
                                 (unsigned long long)(until - from));
             if (from >> 32 != until >> 32) status = add_carry(w, w->n_streamlines + first + i);
             end[i] = (uint32_t)until;
@@ -195,6 +200,7 @@ static gls_status append_rest(void *user)
     return !status ? append_columns(l->w, l->s) : status;
 }
 
+/* Writes the points of a block directly and spools the rest beside it. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;
@@ -266,6 +272,7 @@ static gls_status form_rows(void *user, size_t from, size_t until, unsigned char
     return gls_spool_read_at(r->spool, from * r->bytes, room, (until - from) * r->bytes);
 }
 
+/* Writes an array from its spool, formatted row by row. */
 static gls_status write_rows(gls_tractogram_writer *w, gls_spool *spool, size_t n, const rows *r, uint32_t *crc,
                              gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
 {
@@ -399,6 +406,7 @@ static int print_number(char *text, size_t n, double value)
     return used;
 }
 
+/* Prints header.json: affine, dimensions and counts, and for a shard its note. Returns the length. */
 static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size)
 {
     const gls_grid *g = &w->grid;
@@ -455,6 +463,8 @@ static gls_status finish_empty(gls_tractogram_writer *w)
     return gls_output_truncate(&w->output, t->position);
 }
 
+/* Writes header.json and positions into the space at the start, then all other arrays and the directory of the archive.
+ */
 static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;

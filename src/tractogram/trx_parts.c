@@ -22,6 +22,7 @@
 #define LOCAL_BYTES 30
 #define MAX_RATIO 1032 /* deflate cannot shrink data by a larger factor */
 
+/* A ZIP archive and the place of its central directory. */
 typedef struct archive {
     const char *path;
     int fd;
@@ -185,6 +186,7 @@ fail:
 #define MAX_DEPTH 3 /* depth of dpg/GROUP/FIELD */
 #define MAX_PARTS 100000
 
+/* The list of arrays while it is made. */
 typedef struct tree {
     gls_tractogram_reader *reader;
     gls_trx_part *part;
@@ -206,6 +208,7 @@ static gls_status add(tree *t, const char *name, const gls_trx_part *like)
     return t->part[t->n++].name ? GLS_OK : gls_reader_no_memory(t->reader);
 }
 
+/* Lists the entries of an archive. */
 static gls_status read_archive(tree *t)
 {
     gls_tractogram_reader *r = t->reader;

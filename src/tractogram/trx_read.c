@@ -20,6 +20,7 @@ typedef struct array {
     gls_cursor cursor;
 } array;
 
+/* State of the reader. */
 typedef struct trx {
     gls_trx_part *part;
     size_t n_parts;
@@ -37,6 +38,8 @@ static gls_status bad(const gls_tractogram_reader *r, const char *name, const ch
     return gls_fail(GLS_ERR_INPUT, "%s: %s %s", r->path, name, what);
 }
 
+/* Takes a whole number from 0 to 2^53, beyond which a JSON number of many parsers is not exact. Returns false if it is
+ * none. */
 static bool read_count(const cJSON *json, const char *key, uint64_t *count)
 {
     const cJSON *item = gls_json_at(json, key);
@@ -75,6 +78,7 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
     if (!r->info.has_grid) gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
 }
 
+/* Takes the members of header.json; unknown ones are kept as header lines. */
 static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
 {
     static const char *const known[] = {"VOXEL_TO_RASMM", "DIMENSIONS", "NB_STREAMLINES", "NB_VERTICES"};
@@ -115,6 +119,7 @@ static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, 
     return status;
 }
 
+/* Finds and reads header.json. */
 static gls_status read_json(gls_tractogram_reader *r)
 {
     trx *t = r->state;
@@ -145,6 +150,7 @@ static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part 
     return bad(r, part->name, "does not have the size that the counts in header.json ask for");
 }
 
+/* Takes positions.3.TYPE, the points: float16, float32 or float64. */
 static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
@@ -160,6 +166,8 @@ static bool is_index(gls_type type)
     return type == GLS_TYPE_UINT32 || type == GLS_TYPE_UINT64 || type == GLS_TYPE_INT32 || type == GLS_TYPE_INT64;
 }
 
+/* Takes offsets.TYPE: for each streamline the index of its first point. Some writers leave out the last entry, the
+ * number of points. */
 static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
@@ -171,6 +179,7 @@ static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part
     return without_last ? GLS_OK : check_size(r, part, field, t->n_lines + 1);
 }
 
+/* Takes an array of dps (values of streamlines) or dpv (values of points). */
 static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
                             gls_reader_columns *columns, array **arrays, uint64_t rows)
 {
@@ -217,6 +226,7 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
     return status;
 }
 
+/* Reads dpg/GROUP/NAME, values of a whole group, at once because they are few. */
 static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     const char *group = part->name + strlen("dpg/"), *slash = strchr(group, '/');
@@ -240,6 +250,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Takes one file of the archive by its folder and name; files that TRX does not define are skipped. */
 static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
 {
     trx *t = r->state;
@@ -316,6 +327,7 @@ static gls_status open_trx(gls_tractogram_reader *r)
     return status;
 }
 
+/* Reads n points and converts them to float32. */
 static gls_status read_points(gls_tractogram_reader *r, uint64_t n)
 {
     trx *t = r->state;
@@ -338,6 +350,7 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t n)
     return status;
 }
 
+/* After the last streamline: requires that the offsets end at the number of points, and that checksums fit. */
 static gls_status check_end(gls_tractogram_reader *r)
 {
     trx *t = r->state;
@@ -352,6 +365,7 @@ static gls_status check_end(gls_tractogram_reader *r)
     return status;
 }
 
+/* Reads the next block of streamlines; *n_lines: their number, 0 at the end. */
 static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
 {
     trx *t = r->state;

@@ -16,6 +16,7 @@
 
 static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\nBINARY\nDATASET POLYDATA\nPOINTS ";
 
+/* State of the writer. */
 typedef struct vtk {
     gls_packer packer;
     gls_spool lengths; /* numbers of points, uint32 */
@@ -53,6 +54,7 @@ static const char *type_name(gls_type type, size_t *bytes)
     }
 }
 
+/* Reverses the bytes of n values, because binary VTK files are big-endian. */
 static void swap(unsigned char *data, size_t n, size_t bytes)
 {
     for (size_t i = 0; i < n; i++, data += bytes)
@@ -113,6 +115,7 @@ static gls_status spool_values(gls_spool *spool, const gls_column *c, uint64_t r
     return status;
 }
 
+/* Writes the points of a block and spools lengths and values. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     vtk *v = w->state;
@@ -137,6 +140,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     return status;
 }
 
+/* Writes the section LINES: for each line its number of points and their indices, int32. */
 static gls_status write_lines(gls_tractogram_writer *w)
 {
     vtk *v = w->state;
@@ -188,6 +192,7 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
     return status;
 }
 
+/* Writes lines and values behind the points, then the number of points into the header. */
 static gls_status finish(gls_tractogram_writer *w)
 {
     vtk *v = w->state;

@@ -13,6 +13,7 @@
 
 #define BLOCK 1024
 
+/* State of the reader. */
 typedef struct vtk {
     gls_vtk_scan scan;
     gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
@@ -23,6 +24,8 @@ typedef struct vtk {
     double sign[3]; /* factors to RAS+ */
 } vtk;
 
+/* Finds the sense of the axes: the title says SPACE=RAS or SPACE=LPS, else the caller's option does. LPS coordinates
+ * have x and y negated. */
 static gls_status find_axes(gls_tractogram_reader *r, const char *title)
 {
     vtk *t = r->state;
@@ -39,6 +42,7 @@ static gls_status find_axes(gls_tractogram_reader *r, const char *title)
     return GLS_OK;
 }
 
+/* Notes where the section POINTS lies. */
 static gls_status find_points(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
@@ -143,6 +147,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     return !status ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
 }
 
+/* Notes the arrays of a section FIELD, which belong to points or to lines. Paragraphs METADATA are skipped. */
 static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
 {
     vtk *t = r->state;
@@ -199,6 +204,7 @@ static gls_status find_sections(gls_tractogram_reader *r)
     return status;
 }
 
+/* After the pass over the file: requires points and lines, and opens all arrays. */
 static gls_status start(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
@@ -221,6 +227,7 @@ static gls_status start(gls_tractogram_reader *r)
     return status;
 }
 
+/* Reads the three lines of the head, then finds all sections. */
 static gls_status open_vtk(gls_tractogram_reader *r)
 {
     char line[GLS_VTK_LINE], version[32] = "";
@@ -250,6 +257,7 @@ static gls_status open_vtk(gls_tractogram_reader *r)
     return status;
 }
 
+/* Reads n points with their values, as RAS+ mm. */
 static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t n)
 {
     vtk *t = r->state;
@@ -290,13 +298,15 @@ static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t po
             t->next_point++;
         }
         if (!status && (index != t->next_point || index >= t->n_points))
-            return gls_fail(GLS_ERR_INPUT, "%s: the points of its lines do not follow each other; that is not read",
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: the points of a line are not stored one after the other, which is not supported",
                             r->path);
         t->next_point++;
     }
     return status;
 }
 
+/* Reads streamline i of the block. The indices of its points must follow each other. */
 static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points)
 {
     vtk *t = r->state;
@@ -318,6 +328,7 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     return status;
 }
 
+/* Reads the next block of streamlines; *n: their number, 0 at the end. */
 static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
 {
     vtk *t = r->state;

@@ -114,6 +114,7 @@ void gls_vtk_scan_paragraph(gls_vtk_scan *s)
     while (gls_vtk_scan_line(s, line) == GLS_OK && *line) continue;
 }
 
+/* The type that VTK means by a name. vtkIdType is written as 32 bits. */
 static gls_status parse_type(const gls_vtk_scan *s, const char *name, gls_type *type)
 {
     static const struct {

@@ -27,6 +27,8 @@ typedef struct gls_piece_rooms {
 /* Frees the memory. */
 void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 
+/* An append that several threads format in pieces while one of them writes. Functions are called by several threads at
+ * once. */
 typedef struct gls_pieces {
     gls_output *output;
     size_t n; /* number of units: points or streamlines */
@@ -155,6 +157,7 @@ gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 /* --- Spool: an array that grows without using much memory, first in a buffer, then in a nameless scratch file beside
  * the output. */
 
+/* Bytes that can be written to the output only later; appended, then rewound and read once. */
 typedef struct gls_spool {
     const gls_output *output;
     int fd; /* -1 while everything fits into the buffer */

@@ -67,6 +67,8 @@ size_t gls_zip_local(const gls_zip_entry *e, unsigned char *start)
     return (size_t)(to.p - start);
 }
 
+/* Stores the directory record of an entry (APPNOTE 4.3.12), with the ZIP64 extra field where a size or position needs
+ * 64 bits. Returns its length. */
 static size_t central(const gls_zip_entry *e, unsigned char *start)
 {
     bytes to = {start};
@@ -91,6 +93,7 @@ static size_t central(const gls_zip_entry *e, unsigned char *start)
     return (size_t)(to.p - start);
 }
 
+/* Stores the end of the central directory (APPNOTE 4.3.14 to 4.3.16). Returns its length. */
 static size_t end_records(uint64_t n, uint64_t size, uint64_t offset, unsigned char *start)
 {
     bytes to = {start};

@@ -17,11 +17,13 @@
 #define CONE (3.14159265358979323846 / 4)
 enum { MAX_SEEN = 4096 };
 
+/* A voxel of the search and what it costs: the smaller, the sooner it is looked at. */
 typedef struct candidate {
     double cost;
     int32_t v[3];
 } candidate;
 
+/* The search ahead of an end of a streamline, along its direction there. reach: mm. */
 typedef struct forward_search {
     const gls_grid *grid;
     double from[3], direction[3], reach;
@@ -81,6 +83,8 @@ static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
     return true;
 }
 
+/* Adds the 27 voxels around `from` to the search, unless they were seen before; the order depends only on the sense of
+ * the direction along each axis. */
 static void spread(forward_search *h, const int32_t from[3])
 {
     for (int k = 0; k < 27; k++) {
@@ -363,6 +367,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Appends a region to the list of a streamline, unless it is the one that the streamline is in already; 0: no region.
+ */
 static void add_node(gls_assign_scratch *scratch, int32_t node)
 {
     if (node == 0 || (scratch->n > 0 && scratch->node[scratch->n - 1] == node)) return;

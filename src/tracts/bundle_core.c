@@ -92,6 +92,7 @@ static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, 
     }
 }
 
+/* Drops the members of a bundle for which stays[] is false, and counts them as outliers. */
 static void keep(gls_bundle *b, uint32_t nodes, const bool *stays)
 {
     size_t kept = 0;

@@ -81,6 +81,7 @@ static bool extends(const gls_bundle_rule *r, const float (*point)[3], size_t n)
     return true;
 }
 
+/* Whether a streamline has points on both sides of the plane at this x, world mm. */
 static bool crosses(const float (*point)[3], size_t n, double x)
 {
     bool low = false, high = false;

@@ -27,6 +27,7 @@ typedef struct gls_bundle_rule {
     char *truth; /* name of a mask or file with the true bundle; NULL: none */
 } gls_bundle_rule;
 
+/* The rules of all bundles, and the regions that they name. Read-only while streamlines are tested. */
 typedef struct gls_bundle_rules {
     size_t n;
     gls_bundle_rule *rule;
@@ -76,6 +77,8 @@ typedef struct gls_member {
     bool turned;
 } gls_member;
 
+/* The members of one bundle. node: each streamline resampled to the same number of nodes; failed: how many streamlines
+ * each test rejected. */
 typedef struct gls_bundle {
     size_t n, capacity;
     gls_member *member;

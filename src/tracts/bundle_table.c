@@ -117,7 +117,7 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
         if (!status) status = add_key(&row, item);
     }
     if (!status && !row.cell[GLS_CELL_START] != !row.cell[GLS_CELL_END])
-        status = gls_fail(GLS_ERR_INPUT, "%s: %s: has one of head and tail", row.path, where);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %s: has head or tail alone; give both", row.path, where);
     if (!status) status = gls_bundle_rules_add(rules, &row);
     for (int c = 0; c < GLS_CELLS; c++) free(row.cell[c]);
     return status;
@@ -247,6 +247,7 @@ static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, doub
     return status;
 }
 
+/* Takes the axis along which streamlines are turned, as AFQ's primary_axis or as x, y, z. */
 static gls_status parse_axis(const row *r, gls_bundle_rule *rule)
 {
     static const char *const words[3][3] = {{"L/R", "R/L", "x"}, {"P/A", "A/P", "y"}, {"I/S", "S/I", "z"}};
@@ -259,6 +260,7 @@ static gls_status parse_axis(const row *r, gls_bundle_rule *rule)
                                  r->where, r->cell[GLS_CELL_PRIMARY_AXIS]);
 }
 
+/* Takes the regions of both ends: one image whose two largest parts are the ends, or an image for each. */
 static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls_bundle_rule *rule)
 {
     gls_status status = GLS_OK;
@@ -283,6 +285,7 @@ static bool is_name(const char *text)
     return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(text);
 }
 
+/* Fills a rule from the cells of a row, with checks of each. */
 static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *rule)
 {
     double tolerance[3] = {0, 0, 0};
@@ -364,6 +367,8 @@ static gls_status read_header(const char *path, char *const *cell, size_t n, col
                     path);
 }
 
+/* Reads a table with tabs: a header with names of columns, then a row for each bundle. Empty lines and lines that begin
+ * with # do not count. */
 static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text)
 {
     column at[MAX_COLUMNS];

@@ -378,6 +378,7 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 
 /* --- The second pass: filter and turn. */
 
+/* The filter of the second pass. all: streamlines of no bundle go on, too; at: number of the next streamline. */
 typedef struct filter {
     const gls_bundles *bundles;
     gls_builder builder;
@@ -421,6 +422,7 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
+/* The second pass: passes on the members, turned their way, with a group for each bundle, which replaces an old one. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

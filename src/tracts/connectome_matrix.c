@@ -151,6 +151,8 @@ static double nodes_voxel_volume(const gls_nodes *nodes)
     return side[0] * side[1] * side[2];
 }
 
+/* Factor for the volumes of the regions that a streamline joins: their number over their sum, in voxels or mm3, which
+ * is MRtrix3's 2 / (volume_1 + volume_2) for two. */
 static double volume_scale(const gls_connectome *c, const int32_t *node, size_t n)
 {
     const double mm3 = nodes_voxel_volume(&c->nodes);
@@ -329,6 +331,8 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
     return GLS_OK;
 }
 
+/* Allocates the matrix, with a row and a column 0 for ends without a region. Minima start at infinity, maxima at
+ * -infinity. */
 static gls_status make_cells(gls_connectome *c)
 {
     const gls_connectome_options *o = &c->options;

@@ -8,6 +8,7 @@
 
 /* --- The regions. They are numbered from 1. */
 
+/* The regions of an image of labels, numbered from 1 in the order of labels. */
 typedef struct gls_nodes {
     gls_grid grid;
     size_t n;

@@ -28,6 +28,8 @@ gls_density_options gls_density_options_default(void)
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
+/* Number of bits behind the binary point of the fixed-point sums. Weighted sums are scaled so that they stay below
+ * 2^61; counts need none. */
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
@@ -114,6 +116,7 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     return GLS_OK;
 }
 
+/* Adds to a sum that other threads may add to at the same time, if `shared`. */
 static void add_narrow(int64_t *to, int64_t value, bool shared)
 {
     if (!shared) {
@@ -200,6 +203,7 @@ typedef struct columns {
     const gls_column **group;
 } columns;
 
+/* Finds a column of streamlines by name. finite: all its values must be finite. */
 static gls_status find_column(const gls_density *d, const gls_streamlines *s, const char *name, bool finite,
                               const gls_column **column)
 {
@@ -215,6 +219,7 @@ static gls_status find_column(const gls_density *d, const gls_streamlines *s, co
     return GLS_OK;
 }
 
+/* Finds the columns and groups that the options name in a block. */
 static gls_status find_columns(const gls_density *d, const gls_streamlines *s, columns *c)
 {
     gls_status status = find_column(d, s, d->options.weights, true, &c->weights);
@@ -226,6 +231,7 @@ static gls_status find_columns(const gls_density *d, const gls_streamlines *s, c
     return status;
 }
 
+/* The value that streamline i gives to the voxels it visits. */
 static double value_of(const gls_density *d, const columns *c, const gls_streamlines *s, size_t i)
 {
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
@@ -265,6 +271,7 @@ static double add_one(gls_density *d, int thread, const columns *c, const gls_st
     return most;
 }
 
+/* A block of streamlines that several threads add to the map. */
 typedef struct addition {
     gls_density *density;
     const columns *columns;

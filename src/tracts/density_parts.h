@@ -13,6 +13,7 @@
 /* --- Fixed-point sums with 64 bits on each side of the point. Since all values are whole numbers of the last bit, the
  * order of additions does not matter. */
 
+/* A signed sum of 128 bits: high * 2^64 + low. */
 typedef struct gls_wide {
     uint64_t low;
     int64_t high;

@@ -31,12 +31,14 @@ static double value_at(const gls_density *d, size_t i)
     return weight != 0 ? d->scale * (sum / weight) : 0;
 }
 
+/* Where the values of a map go. */
 typedef struct values {
     const gls_density *density;
     gls_type type; /* float64, float32 or int32 */
     void *out;
 } values;
 
+/* Stores a value as the type of the output. */
 static void store(const values *to, size_t i, double value)
 {
     if (to->type == GLS_TYPE_INT32)

@@ -99,6 +99,7 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
     return status || pieces == GLS_CROP_ALL || isinf(from) ? status : add_piece(f, s, i, from, until);
 }
 
+/* Whether a streamline runs against the orientation. */
 static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
 {
     const gls_orientation *o = &f->orientation;
@@ -112,6 +113,7 @@ static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
     return back < there;
 }
 
+/* Copies streamline i, from its last point to its first if it runs backwards. */
 static gls_status turn(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
@@ -125,6 +127,7 @@ static gls_status turn(reshaper *f, const gls_streamlines *s, size_t i)
     return GLS_OK;
 }
 
+/* Whether a point is finite and, if there is a grid, in one of its voxels. */
 static bool is_inside(const reshaper *f, const float *point)
 {
     const double p[3] = {point[0], point[1], point[2]};
@@ -183,6 +186,7 @@ static gls_status finish(void *user)
     return status;
 }
 
+/* Makes a filter from a filled-in copy, and puts it in front of next. */
 static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
 {
     reshaper *f = malloc(sizeof *f);

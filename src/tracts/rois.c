@@ -39,6 +39,7 @@ static uint64_t flood(const gls_region_area *area, uint32_t *number, uint32_t ma
     return size;
 }
 
+/* Centre of the voxels of a region, world mm. */
 static void find_centre(const gls_region_area *area, double centre[3])
 {
     double p[3], sum[3] = {0};
@@ -50,6 +51,8 @@ static void find_centre(const gls_region_area *area, double centre[3])
     gls_affine_apply(area->grid.affine, sum, centre);
 }
 
+/* Sorts two blobs along the world axis on which their centres lie farthest apart: left before right, posterior before
+ * anterior, inferior before superior. */
 static void sort_blobs(gls_region_area blob[2])
 {
     double a[3], b[3];
@@ -102,6 +105,7 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
     return GLS_OK;
 }
 
+/* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
 typedef struct roi {
     char *text;
     double mm;
@@ -317,6 +321,8 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     if (inside && end < 1) note(r, h, k, at + mm * end, 0);
 }
 
+/* Notes the stretch of the segment from a to b that lies inside a sphere: the roots of the quadratic equation of the
+ * distance. at: length of the streamline up to a; mm: length of the segment. */
 static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float a[3], const float b[3], double at,
                          double mm)
 {
@@ -339,6 +345,7 @@ static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const f
     if (until < 1) note(r, h, k, at + mm * until, 0);
 }
 
+/* Finds all stretches of a streamline inside region k, by their distance along it. */
 static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
     const gls_region_place *p = &r->store.place[k];

@@ -87,6 +87,8 @@ static bool replace_not_finite(double *value, size_t n, bool keep)
 
 enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
 
+/* Samples all volumes of an image at a point in world mm. Returns whether the point is inside, and whether the values
+ * are finite. */
 static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
                   double *out)
 {
@@ -125,6 +127,7 @@ typedef struct scratch {
     bool failed;
 } scratch;
 
+/* The filter. Threads share streamlines and have scratch memory of their own. */
 typedef struct sampler {
     gls_sink next;
     gls_sample_options o;
@@ -141,6 +144,7 @@ typedef struct sampler {
     scratch *scratch;
 } sampler;
 
+/* Makes room for `values` values and n samples. */
 static bool reserve(scratch *r, size_t values, size_t n)
 {
     if (values <= r->capacity && n <= r->capacity && r->value) return true;
@@ -211,6 +215,7 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* The statistics of both ends, as MRtrix3's tckmap defines them. */
 static double of_ends(gls_track_stat stat, double first, double last)
 {
     switch (stat) {
@@ -243,6 +248,7 @@ typedef struct sums {
     double total, weighted, plain;
 } sums;
 
+/* Sums of the samples of volume t; NaN is left out unless `all` is set. */
 static sums add_up(const scratch *r, size_t n, size_t volumes, size_t t, bool all)
 {
     sums s = {0};
@@ -284,6 +290,8 @@ static double weighted_median(const place *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
+/* Median of the samples of volume t: weighted by length where samples are voxels; `upper` takes the upper of two middle
+ * ones. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;
@@ -297,6 +305,7 @@ static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, 
     return gls_quantile_between(&at, r->sorted[at.lower].value, r->sorted[at.upper].value);
 }
 
+/* One statistic of volume t over the n samples of a streamline. */
 static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
 {
     const bool keep = sampler->o.keep_not_finite;
@@ -330,6 +339,7 @@ static bool has_same_values(const sampler *s, size_t k)
            is_by_voxel(s, &s->column[k - 1]) == is_by_voxel(s, &s->column[k]);
 }
 
+/* Samples all images along streamline i, and stores values of points or statistics. */
 static void sample_line(void *user, int thread, const gls_streamlines *in, size_t i)
 {
     const sampler *s = user;
@@ -357,6 +367,7 @@ static void sample_line(void *user, int thread, const gls_streamlines *in, size_
     r->without += without;
 }
 
+/* Makes room for the new columns of a block. */
 static gls_status reserve_columns(sampler *s, const gls_streamlines *in)
 {
     const size_t points = (size_t)in->offset[in->n], n = s->n + in->n_dps + in->n_dpv;

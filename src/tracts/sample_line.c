@@ -13,6 +13,7 @@ enum { BLOCK = 128 };
 
 typedef double pair __attribute__((vector_size(16)));
 
+/* Where the points of a block lie between voxel centres. */
 typedef struct places {
     double part[3][BLOCK]; /* share of the way from the lower voxel to the upper one */
     int v[3][BLOCK];       /* the lowest voxel; v[0] < 0: not all eight are inside */

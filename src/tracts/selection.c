@@ -15,6 +15,7 @@
 #define LENGTH_SLACK 1e-4 /* tolerance of lengths, mm */
 #define DEGREE (3.14159265358979323846 / 180)
 
+/* An axis-parallel box, world mm. */
 typedef struct box {
     double low[3], high[3];
 } box;
@@ -32,6 +33,7 @@ struct gls_selection {
     box *box;           /* one for each thread: box of all points that it saw, mm */
 };
 
+/* The filter of one selection. */
 typedef struct filter {
     gls_selection *selection;
     gls_builder builder;
@@ -200,6 +202,7 @@ static bool in_groups(const gls_select_options *o, const gls_streamlines *s, siz
     return true;
 }
 
+/* Whether the number of a streamline is in the sorted list. */
 static bool has_id(const gls_select_options *o, uint64_t id)
 {
     size_t low = 0, high = o->n_ids;
@@ -251,6 +254,7 @@ static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float 
            (s->options.either_way && gls_rois_ordered(s->rois, hits, ordered, n_ordered, true));
 }
 
+/* The first test that a streamline fails, cheap ones first; GLS_SELECT_N_TESTS: it passes all. */
 static gls_select_test judge(const gls_selection *s, gls_roi_hits *hits, const gls_column *weights,
                              const gls_streamlines *in, size_t i)
 {
@@ -304,6 +308,7 @@ static void note_box(box *box, const gls_streamlines *in, size_t from, size_t un
     }
 }
 
+/* A block of streamlines that several threads test. */
 typedef struct trial {
     filter *filter;
     const gls_column *weights;

@@ -71,6 +71,8 @@ void gls_bundle_stats_destroy(gls_bundle_stats *s)
     free(s);
 }
 
+/* Counts the length of a step in a histogram whose bins follow the leading bits of a float, so that bins grow with the
+ * length. */
 static void add_step(gls_bundle_stats *s, const float *p, const float *q)
 {
     float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], mm = sqrtf(x * x + y * y + z * z);
@@ -150,6 +152,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
     return GLS_OK;
 }
 
+/* Marks the voxels and the ends of a streamline, and adds its length, span and curvature to the sums (Yeh 2020). */
 static gls_status add_shape(gls_bundle_stats *s, const float (*point)[3], size_t n, double length)
 {
     const gls_density_options options = {.size = sizeof options, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};

@@ -14,6 +14,7 @@
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
 #define MAX_KEPT ((size_t)1 << 16)
 
+/* The distribution of a quantity. */
 typedef struct spread {
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
@@ -53,6 +54,7 @@ static void spread_finish(spread *s)
     free(s->kept);
 }
 
+/* Adds a value: mean and squared deviations by Welford's method, extremes, histogram. */
 static void spread_add(spread *s, double value)
 {
     s->n++;
@@ -86,6 +88,7 @@ static double quantile(const spread *s, double q)
     return gls_quantile_between(&at, value_of_rank(s, at.lower), value_of_rank(s, at.upper));
 }
 
+/* The statistics so far. sd has n - 1 in the denominator. */
 static gls_spread spread_get(spread *s)
 {
     gls_spread r = {.n = s->n, .mean = s->mean, .min = s->min, .max = s->max};
@@ -123,6 +126,7 @@ static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Adds the values of a block to the summary of a column; of groups only members count. */
 static void add_column(gls_column_summary *to, const gls_column *column, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows * column->components; i++) {

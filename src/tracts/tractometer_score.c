@@ -60,6 +60,7 @@ static void spread_axis(const gls_score *s, bundle_set *map, int axis, int dista
     }
 }
 
+/* Widens all regions of a map by `distance` voxels along each axis, one axis after the other: a cube. */
 static gls_status spread(const gls_score *s, bundle_set *map, int distance)
 {
     int longest = s->dim[0] > s->dim[1] ? s->dim[0] : s->dim[1];

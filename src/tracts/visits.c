@@ -14,6 +14,7 @@
 
 #define ACCURACY 0.005 /* accuracy of a face, in smallest sides of a voxel */
 
+/* The points of an upsampled streamline, and one point mirrored at each end. */
 typedef struct upsampled {
     float (*p)[3];
     size_t n;
@@ -107,6 +108,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
+/* Counts a place, given by its voxel as whole numbers, and notes the voxel with a length in mm. */
 static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel = 0;
@@ -210,6 +212,7 @@ typedef struct point_stream {
     float before[3], last[3];
 } point_stream;
 
+/* Visits the voxel of a point in world mm. */
 static void visit_from(point_stream *t, const float p[3])
 {
     double v[3];
@@ -236,6 +239,8 @@ static void visit_directed(point_stream *t, const float p[3], const float from[3
     visit_from(t, p);
 }
 
+/* Takes the next point of a streamline. Directed visits are one point late, because a direction needs the points before
+ * and behind. */
 static void take_point(point_stream *t, const float p[3])
 {
     if (!t->visits->directed) {
@@ -281,6 +286,7 @@ static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, ui
     end_stream(&t);
 }
 
+/* Visits the voxels of the first and the last point; both count if they are the same. */
 static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)
 {
     double v[3];

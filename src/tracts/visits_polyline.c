@@ -14,6 +14,7 @@ enum { BLOCK = 128 };
 /* Voxels: steps with a piece shorter than this along an axis use the walk. */
 #define SHORTEST 1e-8
 
+/* A streamline on its way through the grid, block by block. */
 typedef struct path {
     gls_visits *visits;
     const gls_visit_grid *grid;
@@ -127,6 +128,8 @@ static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3
     return true;
 }
 
+/* Handles a step whose ends lie in different voxels: through one face, through one face each of two or three axes, or
+ * by the general walk. */
 static void leave(path *w, size_t i, double mm, const double size[3])
 {
     unsigned moved = 0, far = 0;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* The state of a walk (Amanatides and Woo 1987). */
 typedef struct gls_walk {
     double a[3], b[3];  /* ends of the line; if the line goes far outside, of the part inside */
     double first, part; /* where that part begins, and its length, as shares of the line */

@@ -11,6 +11,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* The filter. inverse: from world mm to voxels of the image. */
 typedef struct warper {
     gls_builder builder;
     const gls_image *image;
@@ -47,6 +48,7 @@ static void move(const warper *w, float p[3])
     for (int r = 0; r < 3; r++) p[r] = (float)out[r];
 }
 
+/* Moves all points, and the seeds in the column of that name. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     warper *w = user;

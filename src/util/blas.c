@@ -117,6 +117,7 @@ static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
         omp_get_max_threads() > 1 ? "; with fewer threads (--nthreads) it needs less" : "");
 }
 
+/* Loads OpenBLAS unless the limit on the address space is too small for it, because it would then wait for ever. */
 static gls_status load(const char *what)
 {
     const uint64_t limit = gls_address_limit();

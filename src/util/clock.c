@@ -40,6 +40,7 @@ double gls_clock_seconds(void)
     return 1e-9 * (double)(at + atomic_load_explicit(&skipped, memory_order_relaxed));
 }
 
+/* A stretch of time on a row. from, until: seconds; number: a seed, if has_number. */
 typedef struct phase {
     char name[48];
     unsigned lane;
@@ -88,6 +89,7 @@ static void empty(void)
     trace.failed = false;
 }
 
+/* Number of the row of that name in the timeline; a new name gets a new row. */
 static unsigned find_lane(const char *name)
 {
     unsigned i = 0;
@@ -184,6 +186,7 @@ static double microseconds(double seconds)
     return round(1e9 * seconds) / 1e3;
 }
 
+/* Makes the timeline in the trace event format of Chromium: times in microseconds from the first event on. */
 static cJSON *make_json(void)
 {
     cJSON *root = cJSON_CreateObject(), *events = cJSON_AddArrayToObject(root, "traceEvents");

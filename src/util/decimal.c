@@ -19,6 +19,7 @@ typedef struct number {
     int exponent; /* decimal exponent of the first digit */
 } number;
 
+/* 10^q for q from 0 to twice MAX_DIGITS. */
 static wide power_of_ten(int q)
 {
     static const uint64_t power[] = {1,
@@ -65,6 +66,8 @@ static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
     return gap < unit || (gap == unit && x->m % 2 == 0);
 }
 
+/* Prints n digits, of which the first stands for 10^exponent, without zeros at the end. Returns the length; 0: the
+ * number would need an exponent. */
 static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
 {
     char text[MAX_DIGITS];

@@ -35,6 +35,7 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes);
 /* --- Files that are read once, from front to back. Opening a pipe never blocks. Reading from a pipe or terminal asks
  * the host every tenth of a second whether to go on waiting; see gls_set_wait(). */
 
+/* A file that is open for reading. */
 typedef struct gls_input {
     const char *path; /* borrowed; named in messages */
     int fd;           /* -1: not open */

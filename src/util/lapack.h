@@ -29,6 +29,7 @@
                  lapack_int lda, double *b, lapack_int ldb))
 
 #define GLS_LAPACK_MEMBER(name, parameters) __typeof__(&LAPACKE_##name) name;
+/* The functions of the loaded library. */
 typedef struct gls_lapack_functions {
     GLS_LAPACK_FUNCTIONS(GLS_LAPACK_MEMBER)
     __typeof__(&cblas_sgemm) sgemm;

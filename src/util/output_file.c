@@ -272,6 +272,8 @@ typedef struct replaced_file {
     char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
 } replaced_file;
 
+/* Gives a complete file its name. A file that is replaced keeps a second name in old->kept, so that it can be restored.
+ * Returns 0, or -1 with errno. */
 static int name_file_once(gls_output *output, replaced_file *old)
 {
     char self[64];
@@ -298,6 +300,7 @@ static int name_file_once(gls_output *output, replaced_file *old)
     return -1;
 }
 
+/* The same with the second name that was offered, where the first is taken. */
 static int name_file(gls_output *output, replaced_file *old)
 {
     int result = name_file_once(output, old);

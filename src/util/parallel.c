@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* A call of gls_parallel(). It lies on the stack of the caller, who leaves only when busy is 0. */
 typedef struct job {
     gls_parallel_task task;
     void *user;
@@ -34,6 +35,7 @@ GLS_IN_COPIES(renew)
 
 static _Thread_local bool inside; /* whether the thread is inside a task */
 
+/* Works on items of a job until none is left. thread: number of this thread in the job, from 0. */
 static void take_part(job *j, int thread)
 {
     inside = true;
@@ -53,6 +55,7 @@ static job *find_job(void)
     return j;
 }
 
+/* The thread of a worker, which lives as long as the process. */
 static void *work(void *user)
 {
     (void)user;
@@ -84,6 +87,7 @@ static void start_workers(int n)
     pthread_attr_destroy(&attributes);
 }
 
+/* Shows a job to the workers, and starts more of them if too few exist. */
 static void post(job *j)
 {
     pthread_mutex_lock(&pool.lock);

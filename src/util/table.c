@@ -10,6 +10,7 @@
 
 #define MAX_BYTES ((size_t)256 << 20)
 
+/* State of parsing. p .. end: the text that is left. */
 typedef struct parser {
     const char *name;
     const char *p, *end;

@@ -72,6 +72,7 @@ bool gls_case_ends(const char *name, const char *suffix);
 /* --- A growing text. If memory runs out, later appends do nothing and gls_text_take() returns NULL. All zero is an
  * empty text. */
 
+/* A growing string. failed: memory ran out, and the text is incomplete. All zero is an empty text. */
 typedef struct gls_text {
     char *data;
     size_t length, capacity;

@@ -45,6 +45,7 @@ static bool read_setting(const char *folder, const char *name, char *line, int s
     return ok;
 }
 
+/* Lowers the limits to those of one control group, of version 2 (cpu.max, memory.max) or 1. */
 static void read_group(const char *folder, gls_cgroup *limits)
 {
     char line[128], period[128];
@@ -114,7 +115,7 @@ const gls_cgroup *gls_cgroup_limits(void)
 gls_status gls_set_threads(int n)
 {
     if (n < 0 || n > MAX_THREADS)
-        return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for a number that suits", n, MAX_THREADS);
+        return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for automatic", n, MAX_THREADS);
     const char *asked = getenv("OMP_NUM_THREADS");
     bool free_choice = n == 0 && !(asked && *asked);
     int most = omp_get_max_threads();

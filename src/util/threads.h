@@ -84,6 +84,7 @@ gls_cpu gls_cpu_level(void);
 /* --- Child processes, for work that may crash or hang: the parent reads their output line by line for a limited
  * time. */
 
+/* A child process that works for this one. */
 typedef struct gls_child {
     pid_t pid;
     int fd; /* reading end of the pipe to which the child writes */

@@ -26,6 +26,7 @@ static gls_status list_grid(size_t n, int columns, gls_grid *grid)
     return gls_grid_init(grid, dim, affine);
 }
 
+/* Writes index.nii: two volumes of uint32, for each voxel the number of its fixels and the index of the first one. */
 static gls_status write_index(const gls_fixels *f, const char *directory, bool overwrite, gls_output_group *group)
 {
     const size_t n = gls_grid_voxels(&f->grid);
@@ -40,6 +41,7 @@ static gls_status write_index(const gls_fixels *f, const char *directory, bool o
     return status;
 }
 
+/* Writes directions.nii: unit vectors along the scanner axes as an image of n x 3 x 1 values. */
 static gls_status write_directions(const gls_fixels *f, const char *directory, bool overwrite, gls_output_group *group)
 {
     gls_grid grid;

@@ -14,6 +14,7 @@
 #define GLS_LOBE_NEIGHBOURS 6
 #define GLS_LOBE_CELLS 32 /* cells along a side of a face of the cube */
 
+/* The half sphere on which FODs are sampled, the same for all images; made once, then read-only. */
 typedef struct gls_lobe_sphere {
     double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each stands for its antipode, too */
     /* neighbours in the mesh, ascending; with only five the last is repeated */
@@ -67,6 +68,8 @@ static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread segments at a time */
 #define GLS_NO_FIXEL UINT32_MAX
 
+/* The fixels of a voxel, which follow each other, and its table of lobes: for each direction the fixel that it belongs
+ * to. */
 typedef struct gls_fixel_voxel {
     uint32_t first; /* index of the voxel's first fixel */
     uint8_t count;

@@ -98,6 +98,7 @@ static int compare_portions(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Sorts by key; equal keys keep their order. Insertion sort is faster for the few portions of most streamlines. */
 static void sort_portions(portion *p, size_t n)
 {
     if (n > 64) {
@@ -240,6 +241,7 @@ static void map_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
+/* Fails with the reason why streamline i of the block cannot be mapped. */
 static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_t i)
 {
     const size_t number = rows->n_taken + i;
@@ -319,6 +321,8 @@ typedef struct row_copy {
     size_t first; /* number in the chunk of the first row */
 } row_copy;
 
+/* Copies the entries of streamlines from .. until - 1 from the threads that made them to the chunk; called by
+ * gls_parallel(). */
 static void copy_rows(void *user, int thread, size_t from, size_t until)
 {
     const row_copy *k = user;
@@ -393,6 +397,7 @@ static gls_status end_threads(const map_task *p)
     return !status && bad < SIZE_MAX ? fail_bad(rows, p->s, bad) : status;
 }
 
+/* Maps a block of streamlines on all threads. */
 static gls_status run_threads(map_task *p)
 {
     gls_rows *rows = p->rows;

@@ -32,6 +32,8 @@ typedef struct gls_walk_block {
     double unit[2];      /* units of length in a mm; lengths up to this, mm, make no entry */
 } gls_walk_block;
 
+/* Where streamlines are walked: the grid of voxels, and the directions to which each piece of a streamline is rounded.
+ */
 typedef struct gls_walk_grid {
     gls_walk_block block;
     const gls_lobe_sphere *sphere;
@@ -77,6 +79,8 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
     return c->entry[i] >> GLS_ROW_LENGTH_BITS | (c->high ? (uint32_t)c->high[i] << c->low_bits : 0);
 }
 
+/* The sparse matrix of lengths: a row for each streamline, an entry for each fixel that it passes through. Rows are
+ * stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
 typedef struct gls_rows {
     const gls_fixels *fixels;
     const float *mask;  /* for each voxel, a factor of the lengths inside it; NULL: 1 */

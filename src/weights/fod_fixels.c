@@ -26,6 +26,8 @@ typedef float lane8 __attribute__((vector_size(32), may_alias));
 
 enum { WIDE = 2 };
 
+/* Samples GLS_AMPLITUDE_VOXELS FODs in all directions: the product of the basis, n rows of GLS_AMPLITUDE_STRIDE
+ * directions, and the n coefficients of each voxel. */
 static inline __attribute__((always_inline)) void sample(const float *rows, size_t n, const float *sh, float *out)
 {
     for (size_t i = 0; i < GLS_AMPLITUDE_STRIDE; i += 8 * WIDE) {
@@ -98,12 +100,14 @@ static gls_status amplitudes_matrix(int order, float **out)
 
 #define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is no index */
 
+/* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
 typedef struct block {
     gls_fixel *fixel;
     size_t n, n_tables, n_dropped, n_not_finite;
     bool failed;
 } block;
 
+/* What all threads share while an image is segmented. */
 typedef struct segmentation {
     gls_fixels *fixels;
     const gls_image *sh, *mask;

@@ -20,6 +20,7 @@ enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 #define OPEN 0xffff
 #define RIDGE 0x8000
 
+/* The segmentation of one FOD. v: its N samples; own: for each sample the number of its lobe. */
 typedef struct work {
     const gls_lobe_sphere *sphere;
     const float *v;

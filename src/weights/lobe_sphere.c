@@ -79,6 +79,8 @@ static void make_icosahedron(mesh *m)
                 }
 }
 
+/* Index of the vertex in the middle of the edge from a to b, which is made at the first call for this edge. part[]
+ * holds the barycentric coordinates over the corners of the icosahedron, times PARTS. */
 static uint16_t middle(mesh *m, uint16_t a, uint16_t b)
 {
     uint16_t low = a < b ? a : b, high = a < b ? b : a;
@@ -93,6 +95,7 @@ static uint16_t middle(mesh *m, uint16_t a, uint16_t b)
     return v;
 }
 
+/* Splits every triangle of the mesh into four. */
 static void split(mesh *m)
 {
     static uint16_t old[N_TRIANGLES][3];
@@ -117,6 +120,8 @@ static bool upper(const double v[3])
     return false;
 }
 
+/* Weight of a vertex in an integral over the sphere, from its place in its triangle of the icosahedron: vertices that
+ * symmetry maps to each other have the same weight. */
 static double weight_of(const uint8_t part[N_CORNERS])
 {
     int most = 0, least = PARTS, n = 0;
@@ -188,6 +193,8 @@ static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
 
 static gls_lobe_sphere sphere;
 
+/* Makes the mesh, keeps one vertex of each antipodal pair, and finds for each cell of the cube a direction from which a
+ * search may begin. */
 static void make_sphere(void)
 {
     static mesh m;

@@ -46,6 +46,7 @@ struct gls_mapper {
     unsigned which; /* index of the answer of the current run */
 };
 
+/* Makes sure that a buffer has room for `bytes`, with an eighth to spare. Its contents are lost when it grows. */
 static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, grown_buffer *r)
 {
     if (bytes <= r->bytes) return GLS_OK;
@@ -75,6 +76,8 @@ static void store_float(uint32_t *word, float x)
     memcpy(word, &x, sizeof x);
 }
 
+/* Stores directions, their neighbours and the starts of searches in the layout of the buffer Lobes of weights/map.comp.
+ */
 static void store_sphere(uint32_t *word)
 {
     const gls_lobe_sphere *s = gls_lobe_sphere_get();
@@ -159,6 +162,7 @@ static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t fi
     return k;
 }
 
+/* Uploads n streamlines, from number `first` of the block on, which have `points` points in all. */
 static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t points)
 {
     const size_t bytes = 4 * (n + 1);
@@ -174,6 +178,7 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
                                  : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
 }
 
+/* Makes room on the device for `visits` visits and as many entries. */
 static gls_status reserve_visits(gls_mapper *m, size_t visits)
 {
     if (visits <= m->n_visits) return GLS_OK;

@@ -42,6 +42,7 @@ static gls_streamlines view(const line_buffer *p)
     return (gls_streamlines){.n = p->n, .offset = p->offset, .point = (const float(*)[3])p->point};
 }
 
+/* Opens the kernel. Entries of more than 4 bytes, for very many fixels, are mapped on the CPU only. */
 static gls_status create_mapper(gls_row_queue *q)
 {
     const gls_rows *rows = q->rows;
@@ -155,6 +156,7 @@ static void wait(gls_row_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Waits for the batch at work, then ends the thread. Called by the thread that owns the queue. */
 static void stop(gls_row_queue *q)
 {
     if (!q->running) return;

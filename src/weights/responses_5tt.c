@@ -14,6 +14,7 @@
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
 #define MAX_PLACES 64 /* samples along an axis of a voxel; more mean that the images have different units */
 
+/* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
     const gls_image *dwi, *mask;
     const gls_gradients *gradients;
@@ -29,6 +30,8 @@ typedef struct map {
     int places[3];
 } map;
 
+/* The affine map from voxels of one grid to voxels of another, and for each axis how many samples of the first lie
+ * along one voxel of the second. */
 static map make_map(const gls_grid *from, const gls_grid *to)
 {
     double inverse[3][4];
@@ -161,6 +164,7 @@ static gls_status respond(const estimation *s, const gls_image *set, gls_tissue_
     return status;
 }
 
+/* Warns if there are fewer b-values than tissues. */
 static gls_status check_series(const estimation *s)
 {
     gls_shell *shell = NULL;
@@ -172,6 +176,8 @@ static gls_status check_series(const estimation *s)
     return status;
 }
 
+/* Finds the voxels of each tissue, then the responses. White matter voxels are those of a single bundle, by the
+ * algorithm tournier. */
 static gls_status estimate(estimation *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
     gls_status status = find_tissues(s, five, name);
@@ -191,6 +197,7 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
     return status;
 }
 
+/* Makes an image of three volumes, one mask for each tissue. */
 static gls_status join(const estimation *s, gls_image **voxels)
 {
     const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};

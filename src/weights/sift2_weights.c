@@ -34,6 +34,7 @@ static double total(const gls_weights_iteration *i)
     return i->data + i->tikhonov + i->tv;
 }
 
+/* Statistics of a, or of a - b if b is given, over n streamlines. var is the mean square about 0, not about the mean. */
 static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
 {
     gls_weights_spread s = {.min = INFINITY, .max = -INFINITY};
@@ -135,7 +136,11 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         now->tv = i > 0 ? rows.tv : 0;
         now->tikhonov = (double)r->solver->tikhonov * rows.squares;
         const bool finite = isfinite(total(now)) != 0;
-        if (!finite && i == 0) return gls_fail(GLS_ERR_INPUT, "the cost of weights of 1 is not finite");
+        if (!finite && i == 0)
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "weights: the cost function is not finite even with all weights 1: has the image of FODs values "
+                "that are not finite or far too large?");
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;

@@ -13,6 +13,7 @@ typedef struct candidate {
     uint32_t streamline;
 } candidate;
 
+/* State of the selection. Symbols are those of weight_model.h. */
 typedef struct sift {
     gls_weights *w;
     const gls_rows *rows;
@@ -28,6 +29,7 @@ typedef struct sift {
     bool quantised; /* a removal must gain more than the rounding of lengths */
 } sift;
 
+/* Cost function of SIFT (Smith et al. 2013): sum over fixels of PM (mu TD - FD)^2. */
 static double cost(const sift *s)
 {
     double mu = s->density_sum / s->length, sum = 0;
@@ -101,6 +103,7 @@ static size_t rank(sift *s)
     return n;
 }
 
+/* Removes streamline i of a chunk: subtracts its lengths from the densities of its fixels and from the total. */
 static void take_out(sift *s, const gls_chunk *c, size_t i)
 {
     for (uint32_t e = c->start[i]; e < c->start[i + 1]; e++) {

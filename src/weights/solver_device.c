@@ -19,6 +19,7 @@ typedef struct device_chunk {
     gls_buffer *entries;     /* NULL: sent in each iteration */
 } device_chunk;
 
+/* One device, with its copy of the fixels and the sums of its own chunks. */
 typedef struct part {
     gls_device *device;
     gls_kernel *rows, *fixels;
@@ -28,6 +29,7 @@ typedef struct part {
     uint64_t room; /* bytes left for entries */
 } part;
 
+/* The solver on devices. Chunks of streamlines are dealt out among them. */
 typedef struct device_solver {
     gls_solver base;
     size_t n_parts;
@@ -80,6 +82,7 @@ static size_t sums_bytes(size_t n)
     return (5 * n + 2 * groups_of(n)) * sizeof(uint32_t);
 }
 
+/* Uploads state and constants of all fixels in the layout of the buffer Fixels of weights/fixels.comp. */
 static gls_status fill_fixels(const gls_weight_model *m, part *p)
 {
     float(*fixel)[4] = calloc(3 * m->n, sizeof *fixel);
@@ -93,6 +96,8 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
     return status;
 }
 
+/* Makes kernels and buffers on one device. Without a limit half of its memory is used; what fixels and streamlines need
+ * is taken off, and the rest is room for entries. */
 static gls_status build_part(const device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;
@@ -238,6 +243,7 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
     return status;
 }
 
+/* Adds the partial costs of work groups, which the kernel left behind `word` in the buffer, in their order. */
 static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t word, size_t groups, double sum[2])
 {
     gls_status status = gls_buffer_read(buffer, word * sizeof *d->sum, groups * sizeof *d->cost, d->cost);
@@ -248,6 +254,7 @@ static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t word, s
     return status;
 }
 
+/* Runs rows.comp on all chunks. With one device the sums of fixels are complete then. */
 static gls_status device_rows(gls_solver *solver, int from, gls_row_costs *costs)
 {
     device_solver *d = (device_solver *)solver;
@@ -287,6 +294,7 @@ static gls_status exchange_sums(device_solver *d)
     return status;
 }
 
+/* Runs fixels.comp on every device, after the devices have exchanged their sums. All then have the same fixels. */
 static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
 {
     device_solver *d = (device_solver *)solver;

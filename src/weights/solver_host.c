@@ -28,6 +28,7 @@ typedef struct host_fixel {
  * as in the kernels. */
 enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
+/* What one thread sums up for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
 typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
     uint8_t *mark;
@@ -35,6 +36,7 @@ typedef struct host_thread {
     bool marked;
 } host_thread;
 
+/* The solver on the CPU. */
 typedef struct host_solver {
     gls_solver base;
     host_fixel *fixel;
@@ -241,6 +243,7 @@ static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, floa
     }
 }
 
+/* Improves the coefficients of all streamlines and adds up their costs in the order of groups. */
 static gls_status host_rows(gls_solver *solver, int from, gls_row_costs *costs)
 {
     host_solver *h = (host_solver *)solver;
@@ -279,6 +282,7 @@ static float value_of(int64_t sum)
     return fixed_value((uint32_t)((uint64_t)sum & UINT32_MAX), (uint32_t)((uint64_t)sum >> 32));
 }
 
+/* The C twin of complete() in weights/fixels.comp, for all fixels. */
 static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
 {
     host_solver *h = (host_solver *)solver;
@@ -348,6 +352,7 @@ static void host_destroy(gls_solver *solver)
     free(h);
 }
 
+/* Largest number of entries of a streamline. */
 static size_t longest_row(const gls_rows *rows)
 {
     size_t most = 1;
@@ -359,6 +364,7 @@ static size_t longest_row(const gls_rows *rows)
     return most;
 }
 
+/* Allocates the sums and lists of each thread. Returns false if memory ran out; host_destroy() frees what there is. */
 static bool make_threads(host_solver *h)
 {
     const size_t n = h->base.model->n, longest = longest_row(h->base.model->rows);

@@ -78,6 +78,7 @@ static void sample_voxel(const gls_image *tissue, const double map[3][4], const 
     for (int k = 0; k < N_TISSUES; k++) share[k] = n > MIN_SAMPLES ? (double)count[k] / n : 0;
 }
 
+/* Whether two grids are equal within a thousandth of a voxel; the tissue image then needs no interpolation. */
 static bool same_grid(const gls_grid *a, const gls_grid *b)
 {
     for (int r = 0; r < 3; r++) {

@@ -129,13 +129,14 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
         if (!status) status = shrink(p, mask, REGION_FACTOR * wanted);
         if (status) return status;
         if (converged) {
-            gls_log(GLS_LOG_INFO, "response: its %zu voxels settled after %d passes", n, pass + 1);
+            gls_log(GLS_LOG_INFO, "response: the choice of its %zu voxels converged after %d passes", n, pass + 1);
             return GLS_OK;
         }
         response.order = (*made)->order < GLS_CSD_MAX_ORDER ? (*made)->order : GLS_CSD_MAX_ORDER;
         for (int l = 0; l <= response.order; l += 2) response.zonal[l / 2] = (*made)->zonal[l / 2];
     }
-    gls_log(GLS_LOG_INFO, "response: its voxels still changed after %d passes", MAX_PASSES);
+    gls_log(GLS_LOG_INFO, "response: the choice of its voxels did not converge within %d passes; the last one is used",
+            MAX_PASSES);
     return GLS_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct Exit Exit;
 
 #include "weights/walk.glsl"
 
+/* Stores a visit to a voxel; visits outside the grid are left out. walk->failed: memory ran out. */
 static void add_visit(gls_walk *walk, const gls_walk_grid *grid, Cell at, Spot entry, Spot leave, double length)
 {
     const int32_t *size = grid->block.size;

@@ -31,6 +31,7 @@ typedef struct entry_counter {
     entry_sums part[MAX_PARTS];
 } entry_counter;
 
+/* Adds entries from .. until - 1 of a chunk to the sums of one thread; called by gls_parallel(). */
 static void count_entries(void *user, int thread, size_t from, size_t until)
 {
     const entry_counter *c = user;
@@ -103,8 +104,10 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
     else
         for (size_t s = 0; s < rows->n; s++) lengths += (double)rows->contribution[s];
     if (!(lengths > 0))
-        return gls_fail(GLS_ERR_EMPTY, "no streamline passes through a fixel: there is nothing to weight");
-    if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "no fixel with a density is left");
+        return gls_fail(
+            GLS_ERR_EMPTY,
+            "weights: no streamline passes through a fixel: do the tractogram and the FODs lie in one space?");
+    if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
     m->mu = density / lengths;
     m->scale = squares / (double)rows->n;
     return GLS_OK;

@@ -16,16 +16,19 @@ typedef struct gls_model_constant {
     float per_length; /* 1 / TD0, in units of length; 0: the mean coefficient of the fixel stays 0 */
     float unused;
 } gls_model_constant;
+/* State of a fixel, which each iteration changes. Four floats, as in the buffer Fixels of weights/rows.comp. */
 typedef struct gls_model_state {
     float excess;  /* mu TD - FD */
     float density; /* mu TD0 */
     float share;   /* PM / (mu TD0); 0: the fixel is excluded */
     float unit;    /* PM times the unit of length */
 } gls_model_state;
+/* Mean of the coefficients of the streamlines in a fixel, weighted by length. */
 typedef struct gls_model_mean {
     float m, em; /* mean coefficient m, and e to the power of m */
 } gls_model_mean;
 
+/* Everything that the iterations start from. Owned by gls_weights; solvers only read it. */
 typedef struct gls_weight_model {
     const gls_rows *rows;
     size_t n;         /* fixels */
@@ -59,6 +62,7 @@ typedef struct gls_fixel_costs {
 } gls_fixel_costs;
 
 typedef struct gls_solver gls_solver;
+/* How a solver does an iteration; functions return GLS_ERR_DEVICE and the like when a device fails. */
 typedef struct gls_solver_kind {
     /* Computes new coefficients from those at index `from` (0 or 1), stores them at the other index, and sums them up
      * in fixels. costs: those of the coefficients at `from`. */

@@ -218,7 +218,7 @@ static gls_status prepare(gls_weights *w)
     r->fixels = gls_fixels_count(rows->fixels);
     memcpy(r->low_mm, rows->low, sizeof r->low_mm);
     memcpy(r->high_mm, rows->high, sizeof r->high_mm);
-    if (rows->n == 0) return gls_fail(GLS_ERR_EMPTY, "there is no streamline to weight");
+    if (rows->n == 0) return gls_fail(GLS_ERR_EMPTY, "weights: there is no streamline to weight");
     if (r->outside + r->without_points == rows->n && r->outside > 0) return fail_apart(rows);
     gls_status status = gls_weight_model_create(rows, &w->options, &w->model);
     r->untracked = w->model.n_untracked;

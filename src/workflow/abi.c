@@ -13,6 +13,7 @@
 #include "util/numbers.h"
 #include "workflow/run_params.h"
 
+/* A member of a struct. */
 typedef struct row {
     const char *name, *type;
     size_t offset, size;
@@ -25,6 +26,7 @@ static cJSON *add_struct(cJSON *structs, const char *name, size_t size)
     return cJSON_AddArrayToObject(object, "fields");
 }
 
+/* Adds a member of a struct: name, type, offset and size in bytes. */
 static void add_field(cJSON *fields, row field)
 {
     cJSON *object = cJSON_CreateObject();
@@ -133,6 +135,7 @@ static const row_words all_words[] = {
 
 static char *text;
 
+/* Makes the whole text, once. If memory ran out it stays NULL. */
 static void describe(void)
 {
     cJSON *root = cJSON_CreateObject();

@@ -101,6 +101,8 @@ void gls_advise_of_masks(const gls_job *job)
     if (job->options.roi && in->roi) advise_of_seed_mask(in);
 }
 
+/* Warns of a response that is too round to be that of a single bundle: FA of its tensor, whose second and third
+ * eigenvalues are equal. */
 static void advise_of_response(const gls_model *m)
 {
     const gls_response *r = &m->response;
@@ -113,6 +115,7 @@ static void advise_of_response(const gls_model *m)
             fa, MIN_RESPONSE_FA);
 }
 
+/* Warns if many voxels of the seed mask lie where streamlines end at once. */
 static void advise_of_seeds(const gls_job_inputs *in, double threshold)
 {
     size_t n = gls_grid_voxels(in->grid);

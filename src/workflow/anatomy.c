@@ -153,6 +153,7 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
 
 /* --- Seeds. */
 
+/* Makes seeds in the sphere of --seed-sphere, x,y,z,r in world mm. */
 static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_region_text text;

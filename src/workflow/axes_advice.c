@@ -151,6 +151,8 @@ static double coherence(const peak_field *f, const axes *t)
 
 static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 
+/* Compares the coherence of the directions as they were read with those of mirrored or exchanged axes. Warns only of a
+ * clear gain, because axes that are right are not always the best by chance. */
 static void advise_of_axes(const gls_job *job, const peak_field *f)
 {
     static const axes others[] = {

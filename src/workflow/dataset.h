@@ -14,6 +14,7 @@
 
 enum { GLS_BIDS_MAX_LABELS = 16 };
 
+/* Labels of a segmentation that count as white matter. */
 typedef struct gls_bids_labels {
     int value[GLS_BIDS_MAX_LABELS], n;
 } gls_bids_labels;
@@ -80,6 +81,7 @@ typedef enum gls_dataset_region {
     GLS_DATASET_FILE  /* image of region_file: above 0, or a probability above 0.5 */
 } gls_dataset_region;
 
+/* What `glslines bids` is asked to do. The texts belong to the caller. */
 typedef struct gls_dataset_options {
     const char *input, *output; /* folders */
     gls_strings participants, sessions, filters, derivatives;
@@ -107,6 +109,7 @@ typedef struct gls_dataset_unit {
     char *problem;           /* why the series cannot be tracked; NULL: it can */
 } gls_dataset_unit;
 
+/* The series that were found in a data set. Owned; the caller frees it by gls_dataset_finish(). */
 typedef struct gls_dataset {
     gls_dataset_unit *unit;
     size_t n;

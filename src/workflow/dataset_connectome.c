@@ -28,6 +28,7 @@ static char *find_names(const char *labels, const char *root)
     return found;
 }
 
+/* Adds "Sources", the files from which a matrix was made, as BIDS URIs. */
 static void add_sources(const gls_dataset_options *o, const char *const *path, size_t n, cJSON *root)
 {
     char uri[GLS_DATASET_MAX_URI];
@@ -72,7 +73,8 @@ static gls_status identify(const matrix *m, cJSON **inputs)
 
 static gls_status fail_exists(const char *path)
 {
-    return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids tells of it; --force replaces it", path);
+    return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",
+                    path);
 }
 
 /* *done: whether a connectome of the same inputs exists. GLS_ERR_OUTPUT: the existing file is by another program, or
@@ -150,6 +152,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     return status;
 }
 
+/* Makes one matrix, unless an earlier run has made it from the same inputs. */
 static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
 {
     bool done = false;

@@ -66,7 +66,8 @@ static gls_status place(const char *prefix, const char *stem, size_t i, const cJ
         return GLS_OK;
     }
     snprintf(to, sizeof to, "%s_model-%s_param-%s_dwimap.nii.gz", stem, model, files[i].parameter);
-    if (rename(from, to) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be named so: %s", to, strerror(errno));
+    if (rename(from, to) != 0)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: the finished file cannot get this name: %s", to, strerror(errno));
     snprintf(to, sizeof to, "%s_model-%s_param-%s_dwimap.json", stem, model, files[i].parameter);
     return write_sidecar(to, fit, files[i].description, files[i].is_tensor, sources);
 }

@@ -166,6 +166,7 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
 
 /* --- Inputs. */
 
+/* Adds the hash of a file's contents under its role; null if the run has no such file. */
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash;
@@ -252,6 +253,7 @@ static void note_members(cJSON *entry, const char *path)
     cJSON_Delete(root);
 }
 
+/* Whether the JSON file at path has all members that the entry lists, with a value. */
 static bool has_members(const cJSON *entry, const char *path)
 {
     const cJSON *key;

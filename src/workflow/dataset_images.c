@@ -56,6 +56,8 @@ static bool is_among(const gls_bids_labels *labels, int label)
     return false;
 }
 
+/* Whether a seed may lie at voxel coordinates p of an image of anatomy: by probability of white matter, by label, or by
+ * any value above 0. */
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
     double far = 1e6; /* outside any grid, and no overflow of int */
@@ -97,6 +99,7 @@ static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_
     return GLS_OK;
 }
 
+/* Makes a seed region of the voxels of the mask whose FA is above o->fa. */
 static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *series, const gls_image *mask,
                               gls_image **seeds)
 {

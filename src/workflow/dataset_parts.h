@@ -89,6 +89,7 @@ typedef enum gls_dataset_replace {
     GLS_REPLACE_ALL
 } gls_dataset_replace;
 
+/* The files of one tracked series on their way to their final names. */
 typedef struct gls_dataset_stage {
     const gls_dataset_options *options;
     const gls_dataset_unit *unit;

@@ -31,6 +31,7 @@ static void name_file(const subject *s, const char *folder, const char *rest, ch
              session, folder, s->label, in_session ? "_ses-" : "", session, rest);
 }
 
+/* Writes a text file of a subject and empties the text. */
 static gls_status write_text(subject *s, const char *folder, const char *rest, gls_text *text)
 {
     char path[1536];
@@ -106,6 +107,8 @@ static gls_status write_white_matter(subject *s)
     return status;
 }
 
+/* Writes the sidecars that BIDS asks for beside images. Values that a phantom does not have, such as the field
+ * strength, are usual ones. */
 static gls_status write_sidecars(subject *s)
 {
     static const char *const what[][3] = {

@@ -29,6 +29,7 @@ typedef struct profiles {
     char path[2048], subject[256], session[256];
 } profiles;
 
+/* The tables that are joined, and the text of the result. */
 typedef struct profile_tables {
     const gls_dataset_options *options;
     profiles *table;
@@ -141,6 +142,7 @@ static gls_status add_participant(profile_tables *s, const char *subject)
     return status;
 }
 
+/* Lists the tables of all participants that are asked for. */
 static gls_status find_tables(profile_tables *s)
 {
     char **names;

@@ -42,6 +42,7 @@ enum {
 #undef GLS_PARAM
 };
 
+/* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
 typedef struct row {
     int presets, getters, models;
     size_t param;
@@ -266,6 +267,7 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     return changed;
 }
 
+/* Prints a value as users write it: on or off, a word of its choices, or a number with its unit. */
 static void number_text(const gls_option *param, const gls_option_number *v, char *text, size_t size)
 {
     char word[32];

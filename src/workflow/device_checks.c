@@ -83,7 +83,7 @@ static bool write_file(gls_checked *memory)
 void gls_checked_finish(gls_checked *memory)
 {
     if (*memory->path && write_file(memory))
-        gls_log(GLS_LOG_INFO, "kept in %s: --mapping auto takes what was fastest", memory->path);
+        gls_log(GLS_LOG_INFO, "stored in %s; --mapping auto now uses the fastest mapping", memory->path);
 }
 
 void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping)

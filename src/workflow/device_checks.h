@@ -9,6 +9,7 @@
  * fastest mapping that works. */
 
 struct cJSON;
+/* The file of earlier results, and the entry of one device in it. Free with gls_checked_finish(). */
 typedef struct gls_checked {
     struct cJSON *root, *entry;
     char path[4096]; /* the file of results; "": there is no cache folder */
@@ -59,6 +60,7 @@ typedef struct gls_known_lines {
 extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS],
     gls_known_lines_fod[GLS_KNOWN_VARIANTS - GLS_KNOWN_ODF_VARIANTS];
 
+/* A small scene and everything that is needed to track it. Owned. */
 typedef struct gls_known_scene {
     size_t variant;
     gls_phantom *phantom;

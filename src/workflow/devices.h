@@ -7,6 +7,7 @@
 
 /* --- Opening the devices of --device, --ngpus and --api. */
 
+/* The open devices of a run; close them by gls_device_set_close(). */
 typedef struct gls_device_set {
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
     size_t n;

@@ -56,6 +56,7 @@ static const struct {
     [OUT_RESPONSE_CSF] = {"_csf.txt", "response_csf"},
 };
 
+/* State of `glslines fit`. */
 typedef struct fit_run {
     gls_series_run from;
     const gls_fit_options *options;
@@ -201,6 +202,7 @@ static void describe_output(cJSON *root, const fit_run *run)
         if (outputs[i].key && run->output[i]) cJSON_AddStringToObject(list, outputs[i].key, run->output[i]);
 }
 
+/* Makes the sidecar: options, shells, response, outputs and times. */
 static cJSON *make_sidecar(const fit_run *run)
 {
     const gls_fit_options *o = run->options;

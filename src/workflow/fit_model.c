@@ -82,6 +82,7 @@ gls_status gls_series_model_subset(gls_model *m)
     return status;
 }
 
+/* Takes --csd-directions: a built-in sphere by name, or a file of directions. */
 static gls_status read_directions(gls_model *m, const char *name)
 {
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);

@@ -14,6 +14,7 @@
 
 enum { GLS_WM, GLS_GM, GLS_CSF, GLS_N_TISSUES };
 
+/* The tissues of multi-tissue deconvolution. */
 typedef struct gls_tissues {
     size_t n;
     int kind[GLS_N_TISSUES]; /* tissues in use; GLS_WM is first */
@@ -55,6 +56,7 @@ void gls_tissues_finish(gls_tissues *tissues);
 
 /* --- The model. */
 
+/* An orientation model of a series: what was chosen, and after the fit what came out. Owns its images. */
 typedef struct gls_model {
     const gls_model_options *options;
     const gls_series *series;

@@ -78,6 +78,8 @@ typedef struct image_signs {
     uint64_t positive; /* number of voxels in which all volumes are above 0 */
 } image_signs;
 
+/* Counts voxels with any value, with values in all volumes, and with positive values in all volumes: by these numbers
+ * images of another kind are recognised. */
 static image_signs look_at_signs(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);

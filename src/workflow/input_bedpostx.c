@@ -139,6 +139,8 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
     }
 }
 
+/* Reads the angles th and ph (radians) and the fraction f of one fibre, all samples, and stores them as vectors. Fibres
+ * are counted from 0, the names of files from 1. */
 static gls_status read_fibre(samples *s, const gls_image *mask, int fibre, gls_image **peaks)
 {
     static const char *const what[] = {"th", "ph", "f"};

@@ -111,6 +111,7 @@ static int is_entry(const struct dirent *entry)
 
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash);
 
+/* Hash of a file's contents, or of all files of a folder. depth: of folders above it. */
 static gls_status hash_any(const char *path, int depth, uint64_t *hash)
 {
     struct stat info;

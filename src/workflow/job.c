@@ -376,6 +376,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     return status;
 }
 
+/* Makes the tracker on all devices of the run. */
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);

@@ -78,6 +78,7 @@ gls_status gls_job_name_tractogram(gls_job *job);
 gls_status gls_job_name_outputs(gls_job *job);
 /* Largest number of files from gls_job_files(). */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
+/* An input file of a run, for its sidecar. */
 typedef struct gls_job_file {
     const char *role; /* name of the option that asks for the file, with _ for - */
     const char *path;

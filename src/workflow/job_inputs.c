@@ -224,6 +224,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     return status;
 }
 
+/* Makes the source of ODFs from amplitudes (--odf) along the directions of --sphere. */
 static gls_status source_of_amplitudes(gls_job_inputs *input, const gls_job_options *options,
                                        const gls_odf_options *odf)
 {
@@ -334,6 +335,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
                     options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 
+/* Fits the model; deconvolution, which is slow, only in voxels that streamlines can enter. */
 static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_image *mask = NULL;

@@ -40,6 +40,7 @@ enum {
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
 
+/* Everything that tracking starts from. Owns all that it points to, except where another owner is named. */
 typedef struct gls_job_inputs {
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns series, mask and roi unless NULL */

@@ -19,6 +19,7 @@
 #define PROGRAM_BYTES (64 * MB)
 #define PROGRAM_BYTES_SOFTWARE (112 * MB)
 
+/* Memory of a run in bytes, estimated before it starts. */
 typedef struct figures {
     uint64_t images;  /* the larger one of the image memory of the fit and of tracking */
     uint64_t kept;    /* images kept while tracking */
@@ -34,6 +35,7 @@ static uint64_t image_bytes(const gls_image *image)
     return image ? gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data : 0;
 }
 
+/* Bytes that an image will take in memory, from its header alone. */
 static gls_status header_bytes(const char *path, uint64_t *bytes)
 {
     gls_nifti_header header;
@@ -96,6 +98,7 @@ static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
     return status;
 }
 
+/* Frees what was made only to measure memory. */
 static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 {
     gls_odf_source_destroy(planned->odf);

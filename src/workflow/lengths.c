@@ -22,6 +22,7 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
+/* A block of streamlines that several threads measure. */
 static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
 {
     gls_run_lengths *l = user;

@@ -206,6 +206,7 @@ typedef struct count_map {
     size_t n_bytes, n;
 } count_map;
 
+/* Value i of a map, which is int32 or float64. */
 static double value_at(const count_map *m, size_t i)
 {
     const unsigned char *at = m->bytes + m->header.offset + i * m->header.values.bytes;
@@ -248,6 +249,7 @@ static gls_status read_map(const char *path, count_map *m)
     return status;
 }
 
+/* Adds the map of another shard, which must have the same grid. */
 static gls_status add_map(const char *path, const char *first, const count_map *like, double *sum)
 {
     count_map m;
@@ -337,12 +339,13 @@ static gls_status maps_merge(const char *const *paths, size_t n, const char *out
     gls_status status = check_parts(paths, n);
     for (size_t i = 0; i < n && !status; i++)
         if (is_image(paths[i]) != is_image(output))
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another kind than %s", paths[i], output);
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s", paths[i], output);
     if (status) return status;
     return is_image(output) ? merge_images(paths, n, output, force, group)
                             : merge_tables(paths, n, output, force, group);
 }
 
+/* State of `glslines merge`. */
 typedef struct merge_run {
     const gls_merge_options *options;
     const gls_monitor *monitor;

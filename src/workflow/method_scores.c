@@ -14,6 +14,7 @@
 #include "workflow/job_inputs.h"
 #include "workflow/run_params.h"
 
+/* State of `glslines score` without a tractogram. */
 typedef struct methods_run {
     const gls_job_options *options;
     const char *const *given; /* parameters that the user gave */
@@ -88,6 +89,7 @@ static gls_job_options options_of(const methods_run *run, gls_model_kind kind, g
     return options;
 }
 
+/* Makes the source of ODFs for a getter from the fitted coefficients. */
 static gls_status make_source(const methods_run *run, const gls_model *model, const gls_job_options *job,
                               gls_odf_source **source)
 {
@@ -101,6 +103,7 @@ static gls_status make_source(const methods_run *run, const gls_model *model, co
                                     &options, source);
 }
 
+/* Hands the progress of tracking to the monitor. Returns whether to go on. */
 static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
     gls_progress progress = {.phase = GLS_PHASE_TRACK,
@@ -111,6 +114,7 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     return gls_monitor_step(user, &progress);
 }
 
+/* Tracks the seeds, with the score as sink. */
 static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score)
 {
     gls_track_result result;

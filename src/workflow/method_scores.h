@@ -9,6 +9,7 @@ struct cJSON;
 
 enum { GLS_N_MODELS = 4, GLS_N_GETTERS = GLS_DG_COUNT, GLS_MAX_METHODS = GLS_N_MODELS * GLS_N_GETTERS };
 
+/* The score of one model with one direction getter. */
 typedef struct gls_method_score {
     gls_model_kind model;
     gls_direction_getter dg;
@@ -17,6 +18,7 @@ typedef struct gls_method_score {
     double seconds; /* time to compile kernels, track and score */
 } gls_method_score;
 
+/* The scores of all methods; free with gls_method_scores_finish(). */
 typedef struct gls_method_scores {
     gls_method_score row[GLS_MAX_METHODS];
     int n;

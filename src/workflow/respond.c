@@ -19,6 +19,7 @@
 
 enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
 
+/* State of `glslines response`. */
 typedef struct respond_run {
     gls_series_run from;
     const gls_respond_options *options;
@@ -51,6 +52,7 @@ static bool of_tissues(const gls_respond_options *o)
     return o->algorithm == GLS_RESPONSE_DHOLLANDER || o->algorithm == GLS_RESPONSE_MSMT_5TT;
 }
 
+/* Notes the input files of the run. */
 static gls_status name_input(respond_run *run)
 {
     const gls_respond_options *o = run->options;
@@ -82,6 +84,7 @@ static gls_status name_output(respond_run *run)
     return status ? status : gls_run_writes_sidecar(&run->from.run, o->prefix, ".json");
 }
 
+/* Reads the series, its table and the mask. */
 static gls_status read_input(respond_run *run)
 {
     const gls_respond_options *o = run->options;
@@ -165,6 +168,7 @@ static gls_status estimate(respond_run *run)
     return status;
 }
 
+/* Makes the sidecar: options that the algorithm uses, shells, responses and outputs. */
 static cJSON *make_sidecar(const respond_run *run)
 {
     char word[16];

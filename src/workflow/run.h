@@ -14,6 +14,7 @@
 
 struct cJSON;
 
+/* Begin with gls_run_begin(); end with gls_run_end(), which removes what was not committed. Used by one thread. */
 typedef struct gls_run {
     bool force; /* outputs may replace existing files */
     gls_inputs inputs;

@@ -346,6 +346,7 @@ static bool is_word(size_t row, const cJSON *value)
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 
+/* Removes the parameters that do not change the result, such as the device, so that only the identity is left. */
 static void keep_identity(cJSON *object)
 {
     char key[96];

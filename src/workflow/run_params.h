@@ -96,6 +96,7 @@ gls_status gls_model_options_check(const gls_model_options *options);
 /* Writes the defaults of a parameter of the class GLS_BY_GETTER in words: "25 degrees with prob, 60 with boot". */
 void gls_default_text(const char *name, char *text, size_t size);
 
+/* A row of presets. */
 typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values are from */
     const char *differs;       /* what the preset's program does that this one does not; NULL: nothing */

@@ -28,6 +28,8 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t selec
 /* Lengths are rounded to 1 / GLS_LENGTH_PARTS mm, so that sums are exact and shards add up to the whole run. */
 #define GLS_LENGTH_PARTS 1024.0
 
+/* Measured lengths of the streamlines of a run, in whole parts of a mm (GLS_LENGTH_PARTS), so that sums do not depend
+ * on the order. */
 typedef struct gls_run_lengths {
     uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
     uint64_t min, max;

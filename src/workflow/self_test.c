@@ -17,6 +17,7 @@
 #define SECONDS 5
 #define SLOW_BATCH 16
 
+/* When the test must end: at time `until`, s, unless a result was found. */
 typedef struct watch {
     double until;
     const gls_known_comparison *found;

@@ -19,6 +19,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
  * b-values or the image. */
 const char *gls_table_path(const char *path);
 
+/* A diffusion series in memory. */
 typedef struct gls_series {
     const char *name; /* name of the series for messages */
     gls_image *dwi;   /* NULL: not read */
@@ -62,6 +63,7 @@ gls_status gls_image_count_voxels(const gls_image *image, const char *name, cons
 /* Positions of the first input files of such a command. */
 enum { SERIES_DWI, SERIES_BVAL, SERIES_BVEC, SERIES_MASK, SERIES_N_FILES, SERIES_MAX_FILES = 16 };
 
+/* What `fit` and `response` read: files, series and mask. */
 typedef struct gls_series_run {
     gls_run run;
     const gls_monitor *monitor;

@@ -150,6 +150,7 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
     for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
 }
 
+/* Adds an input file: path as given and absolute, bytes, and the XXH3 hash of its contents. */
 static cJSON *add_file(cJSON *inputs, const char *role, const char *path, uint64_t bytes, uint64_t hash)
 {
     char text[17], *absolute = realpath(path, NULL);

@@ -20,6 +20,7 @@
 #define NUMBER_BLOCK 1024
 #define NUMBER_BLOCKS 128 /* blocks of a part: 3 MiB */
 
+/* Measures the steps of a block of streamlines, mm. */
 static gls_status measure(void *user, const gls_streamlines *s)
 {
     gls_step_range *range = user;
@@ -84,6 +85,7 @@ static size_t print_number(double x, char *to)
     return length > 0 ? length : (size_t)gls_snprintf(to, GLS_DECIMAL_BYTES, "%.10g", x);
 }
 
+/* Formats blocks of numbers as text; called by gls_parallel(). */
 static void format_blocks(void *user, int thread, size_t from, size_t until)
 {
     number_text *t = user;

@@ -14,6 +14,7 @@
 
 /* --- From files of FODs to fixels. */
 
+/* Which image of FODs is read, and how it is segmented. */
 typedef struct gls_fod_options {
     const char *sh;
     gls_sh_basis basis;
@@ -25,6 +26,7 @@ typedef struct gls_fod_options {
     gls_fixel_options fixel;
 } gls_fod_options;
 
+/* The fixels of an image of FODs, owned; free with gls_fod_finish(). */
 typedef struct gls_fod {
     gls_fixels *fixels;
     gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */

@@ -14,6 +14,7 @@
 #define PARTS "xxh3_64_of_parts"
 #define MAX_WHOLE ((uint64_t)64 << 20) /* largest file whose checksum is of the whole contents, bytes */
 
+/* Notes size and XXH3 hash of a file; of a large file only parts are hashed. */
 static gls_status note(cJSON *entry, const char *path, int fd, uint64_t bytes)
 {
     uint64_t hash = 0;

@@ -339,7 +339,7 @@ root = json.load(open(sys.argv[1]))
 del root["done"]["outputs"], root["done"]["before"]
 json.dump(root, open(sys.argv[1], "w"))
 PY
-exits 4 "no run of glslines bids tells of it" atlas
+exits 4 "no run of glslines bids has recorded it" atlas
 check "a matrix of which its sidecar does not tell stays" sh -c "tail -n 1 $matrix.tsv | grep -qx mine"
 
 # --- selection ---

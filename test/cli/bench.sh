@@ -65,6 +65,7 @@ assert (a["streamlines"], a["points"]) == (b["streamlines"], b["points"]), (a["s
 # shellcheck disable=SC2086
 "$tool" bench $small --dg det --no-ceilings --no-write --force --write-data names 2> stderr && note "--write-data into a file"
 grep -q "names: is a file" stderr || note "--write-data into a file: $(cat stderr)"
+grep -q "^phantom" stderr && note "--write-data into a file: found only after the phantom was made"
 rm -f out.json
 # shellcheck disable=SC2086
 expect 4 data/ $small --dg det --no-ceilings --write-data data

@@ -94,8 +94,10 @@ succeeds track --phantom --include 20,26,19,9 --include 25,26,19,9 --dry-run --d
 succeeds track --phantom --nseeds 5 --dg det --nseeds 7 --model csd --dg prob --dry-run
 grep -q '^seeds: 7 ' "$work/stderr" || note "--nseeds 5 --nseeds 7: not 7"
 for option in nseeds dg; do
-    grep -q -e "^--$option: given twice; the last one holds" "$work/stderr" || note "--$option twice: not said"
+    grep -q -e "--$option: given twice; the last one holds" "$work/stderr" || note "--$option twice: not said"
 done
+succeeds track --phantom --nseeds 5 --nseeds 7 --dg det --model csd --dry-run -q
+grep -q -e "--nseeds: given twice; the last one holds" "$work/stderr" || note "--nseeds twice: not said with -q"
 # an empty argument, such as an unset variable in quotes, is no file
 for words in "peaks" "info" "track" "convert a.tck" "density a.tck" "merge" "fit" "report" "render" "connectome a.tck"; do
     # shellcheck disable=SC2086

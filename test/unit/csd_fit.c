@@ -136,7 +136,7 @@ static void super_resolution(void **state)
     options.max_iterations = 1;
     assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, NULL, NULL, &sh), GLS_OK);
     gls_log_set(NULL, NULL, GLS_LOG_INFO);
-    assert_non_null(strstr(log_text, "of 4 voxels did not settle within 1 iterations"));
+    assert_non_null(strstr(log_text, "of 4 voxels did not converge within 1 iterations"));
     gls_image_destroy(sh);
     gls_image_destroy(dwi);
     gls_gradients_destroy(table);

@@ -33,7 +33,7 @@ static void test_vtk(void **state)
         gls_tractogram_reader_close(reader);
     }
     put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, text, "", 0));
-    refuses(scratch("a.vtk"), &lps, "do not follow each other");
+    refuses(scratch("a.vtk"), &lps, "are not stored one after the other");
     static const char large[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 1 float\n"
                                 "0 1 2\nLINES 1 2\n1 0\nCELL_DATA 1\nSCALARS w unsigned_char 1\n"
                                 "LOOKUP_TABLE default\n300\n";

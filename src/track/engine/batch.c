@@ -348,7 +348,8 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     if (!status && !*gave_way) status = finish_round(c, r, result, done);
     if (result && !c->pending.any) c->host.drop(c->host.user, result);
     if (!status && !*gave_way && *done == r->from && r->until == r->from + 1)
-        status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
+        status = gls_fail(GLS_ERR_DEVICE,
+                          "the device did not finish the streamlines of one seed; 'glslines devices --check' tests it");
     if (!status && !c->engine->plan.in_flight) status = deliver(c);
     return status;
 }
@@ -413,6 +414,8 @@ static gls_status run_round_again(gls_batch *c, rest *from)
     return deliver(c);
 }
 
+/* Tracks all seeds with retries (params.retries): each round tracks its rejected streamlines again until all are
+ * decided. Returns early when the writer thread has no room for a result. */
 static gls_status run_rounds_again(gls_batch *c)
 {
     rest next = {0, 0}, before;

@@ -13,12 +13,14 @@
 /* --- Streamlines that may be tracked more than once (retries): records kept until every streamline of the round is
  * decided. */
 
+/* A streamline that was rejected and is tracked again. */
 typedef struct gls_retry {
     gls_line_record line;
     gls_outcome outcome; /* outcome of the last attempt */
     uint64_t first;      /* index in gls_retries.found of its first point */
 } gls_retry;
 
+/* All streamlines of a round that are tracked again, and the points of those that were kept in the end. */
 typedef struct gls_retries {
     gls_retry *retry;
     uint32_t *pending; /* indices into retry of the streamlines that are not decided yet */
@@ -101,6 +103,7 @@ typedef enum gls_batch_points {
     GLS_POINTS_COUNTED /* first and last points, and all points of streamlines whose voxels the host must count */
 } gls_batch_points;
 
+/* The state of one engine's work on a range of seeds. Owned by one worker thread; nothing in it is shared. */
 typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;

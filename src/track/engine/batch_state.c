@@ -16,6 +16,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Bytes of each host array of a batch. */
 static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan *p)
 {
     uint64_t seeds = p->batch_seeds, lines = p->batch_lines;

@@ -24,6 +24,7 @@ void gls_model_finish(gls_model *model);
 
 /* --- Kernels: their definitions and shader slots, and how they are loaded. */
 
+/* Kernels that the plan does not need are NULL. */
 typedef struct gls_kernels {
     gls_kernel *initial;                      /* pass 1 in one kernel */
     gls_kernel *track;                        /* pass 2 in one kernel */
@@ -45,6 +46,8 @@ void gls_kernels_destroy(gls_kernels *kernels);
 
 /* --- The engine. */
 
+/* Owns everything in it but the device, which belongs to the caller unless owns_device is set. Used by one thread at a
+ * time. */
 typedef struct gls_engine {
     gls_device *device;
     gls_track_params params;

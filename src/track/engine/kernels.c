@@ -33,6 +33,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     }
 }
 
+/* Definitions that depend on how invocations are assigned to streamlines. */
 static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);

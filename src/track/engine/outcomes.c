@@ -91,6 +91,7 @@ static void track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t mo
     h->sum += (double)sum;
 }
 
+/* Adds what one thread has counted to the statistics. */
 static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;

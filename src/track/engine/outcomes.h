@@ -14,6 +14,7 @@ typedef struct gls_track_histogram {
     double sum;
 } gls_track_histogram;
 
+/* Counts of a run or of a part of one; they add up in any order. Lengths follow from the histograms. */
 typedef struct gls_track_stats {
     gls_track_result result;
     uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
@@ -34,6 +35,7 @@ void gls_track_stats_finish(gls_track_stats *stats);
 /* --- The outcomes of the streamlines of some seeds, in the order of seeds. Usually they are counted when the batch
  * commits; with a wanted number of streamlines or a journal the writer thread counts them. */
 
+/* What became of one streamline. */
 typedef struct gls_outcome {
     uint32_t backward, forward; /* kept points of each half, without the seed */
     uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */
@@ -49,6 +51,7 @@ typedef struct gls_outcome {
 /* In place of a number of streamlines: the guide rejected the seed. */
 #define GLS_SEED_REJECTED UINT32_MAX
 
+/* Outcomes of successive seeds, of which each has `lines` streamlines. */
 typedef struct gls_outcomes {
     size_t n_seeds, n_outcomes;
     uint32_t *lines;      /* number of streamlines of each seed, or GLS_SEED_REJECTED */

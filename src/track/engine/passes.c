@@ -116,6 +116,8 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
     return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
+/* Marks all halves as running, except the backward halves of streamlines that are tracked to one side only, and empties
+ * queue and pool. */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_line_record *line = c->upload.line;
@@ -386,7 +388,10 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     while (!status && n_active > 0) {
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
         if (iterations > max_iterations(c->engine))
-            return gls_fail(GLS_ERR_DEVICE, "the device does not go on with %" PRIu32 " half streamlines", n_active);
+            return gls_fail(GLS_ERR_DEVICE,
+                            "the device makes no progress with %" PRIu32
+                            " half-streamlines; 'glslines devices --check' tests it",
+                            n_active);
         status = run_pieces(c, n_items, n_active, false, &iterations);
         if (!status) status = read_state(c, n_items);
         if (!status) status = gls_pass_track_end(c);
@@ -412,7 +417,10 @@ static gls_status check_directions(const gls_engine *t, const gls_seed_batch *se
         const uint32_t *word = seed_batch->direction + i * direction_words(t), n = word[DIRECTIONS_COUNT];
         bool sound = n <= (uint32_t)t->params.max_directions_per_seed;
         for (uint32_t k = 0; sound && vertices && k < n; k++) sound = word[DIRECTIONS_VERTEX + k] < t->n_vertices;
-        if (!sound) return gls_fail(GLS_ERR_DEVICE, "the device did not find the directions of a seed");
+        if (!sound)
+            return gls_fail(
+                GLS_ERR_DEVICE,
+                "the device did not finish the initial directions of a seed; 'glslines devices --check' tests it");
     }
     return GLS_OK;
 }

@@ -171,11 +171,13 @@ void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32
     place(c, at, seed_index, line, result, points);
 }
 
+/* A round whose streamlines are judged by several threads. */
 typedef struct judging {
     gls_batch *batch;
     uint32_t n_lines;
 } judging;
 
+/* Judges the finished streamlines among from .. until - 1; called by gls_parallel(). */
 static void judge_some(void *user, int thread, size_t from, size_t until)
 {
     const judging *task = user;

@@ -95,6 +95,8 @@ static uint32_t regions_at_end(const refined *r, size_t i)
     return gls_regions_at(r->guide->regions, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
 }
 
+/* Crops ends in cortical grey matter at its border (--crop-at-gmwmi), then tests length and regions of the ends that
+ * are left. */
 static gls_verdict decide(refined *r, gls_outcome *o)
 {
     const gls_track_params *p = &r->guide->params;

@@ -9,6 +9,7 @@
 
 /* --- Order of the streamlines of a round. */
 
+/* A streamline of a round and the key by which the round is sorted. */
 typedef struct gls_order_entry {
     uint32_t key, line;
 } gls_order_entry;

@@ -91,6 +91,7 @@ static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *
     }
 }
 
+/* A batch whose seeds, counted from `first`, are turned into streamlines by several threads. */
 typedef struct choosing {
     gls_batch *batch;
     uint64_t first;

@@ -17,6 +17,7 @@ typedef struct gls_group_plan {
     uint32_t slots; /* largest number of streamlines */
 } gls_group_plan;
 
+/* A mapping: how many invocations work on one streamline, and how they exchange values. Read-only. */
 typedef struct gls_mapping_kind {
     gls_mapping mapping;
     const char *name;

@@ -63,6 +63,8 @@ gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel)
     return gls_kernel_load(device, "kernel/visit.comp", defines, N_DEFINES, kernel);
 }
 
+/* Creates kernel and buffers for rounds of up to n_lines streamlines. in_flight: results are fetched while the next
+ * round runs. */
 static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
 {
     const size_t n_words = gls_visitor_words(grid, n_lines, gls_visitor_capacity(n_lines));

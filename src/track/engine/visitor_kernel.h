@@ -8,6 +8,7 @@
 #include "gpu/objects.h"
 #include "track/shader/layout.h"
 
+/* The kernel and its buffers on one device. failed: the device cannot count voxels, and the host does. */
 typedef struct gls_visitor {
     gls_kernel *kernel;
     gls_buffer *uniforms, *words; /* NULL: not created */

@@ -90,6 +90,8 @@ static int shrink(const gls_field_plan *plan)
     return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
 }
 
+/* Creates the buffers of a field. With single values each buffer also has the first layer of the next one, so that a
+ * cell never spans two buffers. */
 static gls_status create(gls_field *field, const char *label)
 {
     const gls_field_plan *plan = &field->plan;
@@ -111,6 +113,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "of voxels in each of them");
 }
 
+/* A vertex and its position on a space-filling curve over the sphere, by which vertices are ordered. */
 typedef struct coded_vertex {
     uint32_t code, vertex;
 } coded_vertex;
@@ -150,6 +153,7 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
     return true;
 }
 
+/* What the threads that pack a slab share. nx: voxels along x; n: directions of a voxel. */
 typedef struct pair_work {
     size_t nx, n, words; /* words of a voxel */
     bool singles;        /* values without their neighbour along x */
@@ -212,6 +216,8 @@ typedef struct target {
     gls_kernel *octets;
 } target;
 
+/* With 8 corners the host uploads pairs, and a kernel makes octets of them; loads the kernel and creates the buffer of
+ * pairs. */
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
     if (t->field->plan.cells.corners < 8) return GLS_OK;

@@ -44,6 +44,7 @@ typedef struct gls_field_plan {
     };
 } gls_field_plan;
 
+/* A field on one device: textures or buffers, as the plan says; unused ones are NULL. */
 typedef struct gls_field {
     gls_device *device;
     gls_field_plan plan;
@@ -56,6 +57,8 @@ enum { GLS_FIELD_BLOCK = 64 };
  * rows[c * GLS_FIELD_BLOCK + i] is channel c of voxel first + i. Called from many threads, each with its own scratch.
  * rows and scratch are 64-byte aligned. */
 typedef void (*gls_field_block)(const void *user, size_t first, size_t count, float *rows, float *scratch);
+/* Where the values of a field come from: block() computes them for a block of voxels, and may be called by several
+ * threads at once, each with scratch memory of its own. */
 typedef struct gls_field_source {
     gls_field_block block;
     const void *user;

@@ -136,6 +136,7 @@ static void append_tiles(gls_text *out, const gls_field_plan *plan)
                             plan->textures.tile_channels * (i * plan->textures.tiles_per + t));
 }
 
+/* Definitions of sizes, and the calls of TILES and TILE by which shaders read all tiles. */
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
@@ -157,6 +158,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
 
 #define SLAB_VOXELS 65536u
 
+/* A slab: some slices of the grid, packed for upload. */
 typedef struct slab_work {
     const gls_field_plan *plan;
     size_t nx, slice;  /* voxels of a row and of a slice */
@@ -290,6 +292,8 @@ static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z
     return status;
 }
 
+/* Fills the fields of n devices with the same values, slab by slab along z. *failed: index of the device that failed.
+ */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {

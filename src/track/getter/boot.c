@@ -111,6 +111,8 @@ static bool load_signal(const boot_fill *f, size_t first, size_t count, float *s
     return any;
 }
 
+/* Computes the channels of a block of voxels: coefficients of the hat fit and the mean b0 signal, then the residuals of
+ * the bootstrap, q_i of <glslines/qball.h>. Voxels without signal get zeros. */
 static void fill_block(const void *user, size_t first, size_t count, float *rows, float *signal)
 {
     const boot_fill *f = user;
@@ -217,6 +219,7 @@ static void boot_rows_mean(gls_text *out, const gls_qball *qball)
     for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
+/* Rows that restore the measured signal in the written-out shader: MEASURED(k, i, w) with w = 1 / leverage_scale. */
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
 {
     char text[40];
@@ -304,6 +307,8 @@ static gls_status add_rows(gls_define_list *d, const gls_track_params *params, c
     return status;
 }
 
+/* Plans the field, and makes tables (looped shader) or rows of literals (written-out shader) of the matrices of the
+ * q-ball model. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_track_params *params = request->params;
@@ -336,6 +341,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return request->looped ? add_matrices(&model->tables, d, q) : add_rows(d, params, input);
 }
 
+/* Fills the fields, with signals scaled so that they fit into half precision. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {

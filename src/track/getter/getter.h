@@ -50,6 +50,7 @@ typedef struct gls_model {
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))
 #define GLS_GETTER_HAS_FOD (GLS_GETTER_HAS(FOD) | GLS_GETTER_HAS(CUTOFF))
 
+/* A direction getter. Read-only, one for each row of GLS_GETTERS; functions that may be missing say what NULL means. */
 typedef struct gls_getter {
     const char *name;
     const char *shader;  /* fills the slot <getter> */

@@ -21,6 +21,8 @@ static double peak_at(int order, double angle)
     return sum / (4 * acos(-1.0));
 }
 
+/* The sharpest FOD of an SH order, a single bundle, along the parts of an arc. step: mm; voxel: side, mm; power:
+ * exponent of each amplitude. */
 typedef struct bundle {
     int order, parts;
     double step, voxel, power;

@@ -6,6 +6,7 @@
 
 #include <glslines/track.h>
 
+/* Owned by the caller, who frees it by gls_ifod_grid_finish(). */
 typedef struct gls_ifod_grid {
     double (*direction)[2]; /* radians: angle to the axis of the cone, and angle about the axis */
     size_t n;

@@ -10,6 +10,8 @@
 /* Amplitudes may have any unit: the largest is scaled to at most this, well within the range of half floats. */
 #define VOLUME_MAXIMUM 1024.0f
 
+/* What the filling threads share. scale: factor of all values; per_voxel: each voxel is divided by its own maximum
+ * instead. */
 typedef struct odf_fill {
     const gls_odf_source *odf;
     float scale;
@@ -36,6 +38,8 @@ static void amplitude_block(const void *user, size_t first, size_t count, float 
         for (size_t i = 0; i < count; i++) rows[c * GLS_FIELD_BLOCK + i] *= factor[i];
 }
 
+/* Copies the SH coefficients of a block of voxels, scaled for half precision and in the order of channels; the channels
+ * behind them are 0. */
 static void coefficient_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
     const odf_fill *f = user;
@@ -65,7 +69,7 @@ static float largest_value(const gls_odf_source *odf)
 
 static gls_status fail_empty(void)
 {
-    return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive: all values are 0, negative or no numbers");
+    return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
 }
 
 static bool has_coefficients(const gls_odf_source *odf)

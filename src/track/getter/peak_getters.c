@@ -30,6 +30,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 
 /* --- The field. */
 
+/* What the filling threads share. */
 typedef struct peak_fill {
     const gls_image *peaks;
     float scale;
@@ -64,13 +65,15 @@ static float largest_part(const gls_image *peaks)
     return largest;
 }
 
+/* Fills the field with a tile for each peak: unit vector and amplitude, scaled for half precision. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     const float largest = largest_part(input->peaks);
     (void)params;
-    if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "there is no peak: all values are 0 or no numbers");
+    if (!(largest > 0))
+        return gls_fail(GLS_ERR_INPUT, "the image of peaks has no peak: all values are 0 or no numbers");
     const peak_fill f = {.peaks = input->peaks, .scale = gls_field_scale(largest, MAXIMUM)};
     for (size_t i = 0; i < n; i++) {
         models[i]->scale = (double)f.scale;

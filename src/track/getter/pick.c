@@ -62,6 +62,8 @@ static gls_status plan_odf(const gls_model_request *request, gls_model_plan *mod
     return status;
 }
 
+/* Plans the ODFs, and makes the table of cones: for each vertex one bit for each vertex within the largest angle, in
+ * the order in which the lanes read them. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
 {
     const gls_track_params *params = request->params;

@@ -37,6 +37,7 @@ static void add_tables(const gls_model_request *request, gls_model_plan *model, 
     gls_define_int(d, "TABLES_SHARED", request->tables_shared, "room for them in shared memory");
 }
 
+/* Plans the field, as cells if they fit into buffers, else as textures, and makes the tables of the sphere. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_sphere *sphere = request->input->odf->sphere;
@@ -68,6 +69,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return GLS_OK;
 }
 
+/* Fills the field with ODFs divided by the maximum of their voxel, in the order that gls_cells_order() gives the
+ * directions. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {

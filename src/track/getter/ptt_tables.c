@@ -11,6 +11,7 @@ static double dot(const double a[3], const double b[3])
 /* Side of the map: 18 KiB for an antipodal sphere, which fits into shared memory. */
 #define NEAREST_SIZE 96
 
+/* Unit vector at the centre of cell (x, y) of the map, on the upper (side 1) or lower (side -1) hemisphere. */
 static void cell_direction(size_t x, size_t y, double side, double d[3])
 {
     double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
@@ -21,6 +22,7 @@ static void cell_direction(size_t x, size_t y, double side, double d[3])
     for (int a = 0; a < 3; a++) d[a] /= norm;
 }
 
+/* Vertex with the smallest angle to d; on an antipodal sphere to the axis of d. */
 static uint32_t nearest(const gls_sphere *sphere, const double d[3])
 {
     double best = -2;

@@ -34,6 +34,7 @@ static uint32_t n_quads(const gls_track_input *input)
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
 }
 
+/* What the filling threads share. */
 typedef struct signal_fill {
     const gls_image *dwi;
     const gls_tensor_plan *fit; /* the fit that gives residuals; NULL: no residuals */
@@ -98,6 +99,7 @@ static void signal_block(const void *user, size_t at, size_t count, float *rows,
     if (f->fit) store_residuals(f, rows, (double *)scratch);
 }
 
+/* Largest finite value of the series. */
 static float largest_signal(const gls_image *dwi)
 {
     const size_t n = gls_grid_voxels(&dwi->grid) * dwi->n_volumes;
@@ -108,6 +110,8 @@ static float largest_signal(const gls_image *dwi)
     return largest;
 }
 
+/* Fills the field with the signals, scaled for half precision, and with residuals for the bootstrap. min_signal passes
+ * ln(scale) to the shader, which subtracts it. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, bool bootstrap, size_t *failed)
 {
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
@@ -180,6 +184,7 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
                     request->input->dwi->n_volumes);
 }
 
+/* Makes the table of the pseudo-inverse and the definitions, and plans the textures. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool bootstrap)
 {
     gls_define_list *d = &model->defines;

@@ -28,6 +28,7 @@ static bool has_path(const gls_tissue *t)
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_path;
 }
 
+/* Reserves the words of the memory in which a half remembers its way through deep grey matter. */
 static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
 {
     if (has_sgm(t) || has_path(t)) plan->tissue = plan->n_words++;
@@ -48,6 +49,7 @@ static void take_backtrack_words(gls_guide_plan *plan)
     plan->n_words += BACKTRACK_WORDS;
 }
 
+/* Reserves the words of particle filtering, and computes how many blocks of the pool the particles of a half take. */
 static void plan_filter(const gls_track_params *params, gls_guide_plan *plan)
 {
     plan->backtracks = true;
@@ -60,6 +62,7 @@ static void plan_filter(const gls_track_params *params, gls_guide_plan *plan)
     plan->filter_blocks = (words + 3 * POOL_BLOCK - 1) / (3 * POOL_BLOCK);
 }
 
+/* Counts textures, their bytes, and words of memory. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -126,6 +129,7 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
     return status;
 }
 
+/* Writes the affine map from voxels of tracking to voxels of the tissue image into the source. */
 static void define_map(gls_define_list *d, const gls_tissue *t)
 {
     static const char *const row[] = {"TISSUE_X", "TISSUE_Y", "TISSUE_Z"}, *const n[] = {"TISSUE_NX", "TISSUE_NY",
@@ -240,6 +244,8 @@ static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint3
     return white ? verdict : GLS_VERDICT_NO_WHITE_MATTER;
 }
 
+/* Verdict on a streamline from its two halves: a region that rejects decides first, then tissue. Cuts in deep grey
+ * matter may shorten the halves. */
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {

@@ -23,6 +23,8 @@
 /* A crash of the machine loses at most this much work, s. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
+/* The start of the file. identity: hash of inputs and options, which a resumed run must share; origin: device and
+ * version, for messages. */
 typedef struct head {
     char magic[8];
     char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
@@ -31,6 +33,7 @@ typedef struct head {
 
 /* The arrays that follow a record, in this order. */
 enum { ARRAY_LENGTHS, ARRAY_INDEX, ARRAY_SEED, ARRAY_POINT, ARRAY_LINES, ARRAY_OUTCOME, N_ARRAYS };
+/* A batch result: streamlines of the seeds first .. end - 1. */
 typedef struct record {
     char magic[8];
     uint64_t first, end, n, n_points, n_seeds, n_outcomes;
@@ -38,6 +41,7 @@ typedef struct record {
     uint64_t hash;
 } record;
 
+/* The last record: all seeds are tracked, and the output files had these sizes. */
 typedef struct completion {
     char magic[8];
     uint64_t n;
@@ -72,6 +76,7 @@ static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
     return lseek(fd, (off_t)at, SEEK_SET) >= 0 && gls_fd_read(fd, data, bytes) == (int64_t)bytes;
 }
 
+/* Bytes of each array of a record, which follow the record in the file in this order. */
 static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
 {
     const gls_batch_result *p = NULL;
@@ -116,6 +121,7 @@ static bool read_head(int fd, head *h)
            memchr(h->origin, 0, ORIGIN_BYTES);
 }
 
+/* Begins an empty journal: the head, synchronised to the disk. */
 static gls_status begin(gls_journal *j, const char *identity, const char *origin)
 {
     j->head = (head){0};
@@ -205,6 +211,7 @@ static gls_status reserve_lengths(gls_journal *j, uint64_t n)
     return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
 }
 
+/* Where the arrays of a batch result lie in memory, in the order of the file. */
 static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *array[N_ARRAYS])
 {
     array[ARRAY_LENGTHS] = j->length;

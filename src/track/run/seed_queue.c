@@ -44,6 +44,8 @@ static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
     return range;
 }
 
+/* Takes up to `limit` seeds: first those that a worker gave back. With several workers ranges shrink towards the end,
+ * so that all workers end at about the same time. Call with the lock held. */
 static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 {
     if (q->n_returned > 0) {

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
+/* The thread of one worker. The last thing that it does is to lower n_threads, for which the main thread waits. */
 static void *thread_main(void *user)
 {
     gls_worker *w = user;
@@ -78,6 +79,7 @@ static gls_status poll(void *user)
     return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
 }
 
+/* Delivers what the journal holds, then tracks the rest: on the calling thread if there is one worker. */
 static void work(gls_run *run, gls_worker *workers)
 {
     const uint64_t first = run->queue.next;
@@ -157,7 +159,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
         status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
         run.n_workers++;
     }
-    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (!status && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "all devices of the tracker have failed");
     if (!status)
         status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
                                       tracker->engine[model]->plan.parts *

@@ -10,6 +10,7 @@
 
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
+/* Shared by all workers. Members without a note are set before the workers start and then only read. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
@@ -43,6 +44,7 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
 
 /* --- The worker. With several devices each worker has a thread. */
 
+/* Belongs to one thread, except `share`, which is guarded by the lock of the queue. */
 typedef struct gls_worker {
     gls_run *run;
     size_t index; /* index of its engine in the tracker */

@@ -121,6 +121,8 @@ static void give_all_back(gls_worker *w)
     pthread_mutex_unlock(&w->run->queue.lock);
 }
 
+/* Called by the batch when it has streamlines to deliver: gets an empty result from the writer thread. *gave_way: there
+ * is none free, and the batch should do other work first. */
 static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
@@ -157,6 +159,7 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     return GLS_OK;
 }
 
+/* Called by the batch at the end of a round: counts it, and shows that the device is alive. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;

@@ -52,7 +52,8 @@ static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 {
     const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
     if (result->journaled && !gls_outcomes_are_valid(&result->outcomes, limit, result->n, c->task.stats))
-        return gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
+        return gls_fail(GLS_ERR_INPUT,
+                        "the journal belongs to another run: remove it, or give the inputs and options of that run");
     result->n = (size_t)gls_outcomes_count(&result->outcomes, limit, c->task.stats);
     c->selected += result->n;
     if (select > 0 && c->selected == select) c->queue->satisfied = c->queue->stopped = true;
@@ -199,7 +200,8 @@ static gls_status replay_next(gls_writer_thread *c, bool *found)
     }
     status = gls_journal_read(c->task.journal, result, found);
     if (!status && *found && (result->first != first || gls_journal_end(c->task.journal) > c->queue->end))
-        status = gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
+        status = gls_fail(GLS_ERR_INPUT,
+                          "the journal belongs to another run: remove it, or give the inputs and options of that run");
     if (status || !*found) {
         gls_writer_thread_give_back(c, result);
         return status;

@@ -15,6 +15,7 @@
 /* Largest number of separate returned ranges: one for each range in work at a time, twice for those that were split. */
 #define GLS_QUEUE_RETURNED (2 * GLS_BATCHES_OUT * GLS_TRACKER_MAX_DEVICES)
 
+/* The seeds that are left. Workers take ranges from it in order. */
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
     pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */

@@ -8,6 +8,7 @@
 
 #include "util/text.h"
 
+/* Takes ownership of text. reason: a few words on the value, for those who read the composed source. */
 static void add(gls_define_list *list, const char *name, char *text, bool is_slot, const char *reason)
 {
     if (!text || list->n == sizeof list->define / sizeof list->define[0]) {

@@ -11,6 +11,8 @@ typedef uint32_t uint_field;
 typedef struct gls_track_uniforms {
 #include "layout/track_params.def"
 } gls_track_uniforms;
+/* Each struct has the members of its list in the order of the list, with the same layout as the record in the shader.
+ */
 typedef struct gls_gather_uniforms {
 #include "layout/gather_params.def"
 } gls_gather_uniforms;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
+/* Sets d to the unit vector that a word stands for. */
 static inline void gls_direction_unpack(uint32_t word, float d[3])
 {
     float a = (float)(word & 0xffff) * (2.0f / 65535.0f) - 1.0f, b = (float)(word >> 16) * (2.0f / 65535.0f) - 1.0f,
@@ -20,6 +21,7 @@ static inline void gls_direction_unpack(uint32_t word, float d[3])
     d[2] = z * scale;
 }
 
+/* The word of a vector, which need not be of length 1 but must not be 0. */
 static inline uint32_t gls_direction_pack(const float d[3])
 {
     float sum = fabsf(d[0]) + fabsf(d[1]) + fabsf(d[2]), a = d[0] / sum, b = d[1] / sum;

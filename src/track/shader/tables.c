@@ -10,6 +10,7 @@
 #include "image/formats.h"
 #include "util/status.h"
 
+/* Appends n words of 0; NULL if memory ran out, which is also noted in s->failed. */
 static uint32_t *table_words(gls_tables *s, size_t n)
 {
     if (s->n + n > s->capacity) {

@@ -13,6 +13,7 @@
 
 /* --- Voxels of a mask, numbered from 0, x fastest; and sparse sums. */
 
+/* The voxels that are rows, or columns, of a matrix. */
 typedef struct locations {
     gls_grid grid;
     gls_fdt_grid at;
@@ -20,6 +21,7 @@ typedef struct locations {
     uint32_t n;
 } locations;
 
+/* Numbers the voxels of a mask from 1, x fastest; 0 are voxels outside it. */
 static gls_status number_voxels(const gls_image *mask, const char *name, locations *l)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
@@ -39,11 +41,13 @@ static uint32_t location_of(const locations *l, const float point[3])
     return voxel < 0 ? 0 : l->number[voxel];
 }
 
+/* A cell of the hash table. */
 typedef struct cell {
     uint64_t key; /* column in the upper half, row in the lower, both from 1; 0: free */
     double value;
 } cell;
 
+/* A sparse matrix: a hash table with open addressing, at most half full. */
 typedef struct sparse {
     size_t n, slots; /* slots: a power of two */
     cell *cell;
@@ -56,6 +60,7 @@ static cell *find(const sparse *m, uint64_t key)
     return &m->cell[at];
 }
 
+/* Doubles the hash table. Returns false if memory ran out. */
 static bool grow(sparse *m)
 {
     sparse larger = {m->n, m->slots ? 2 * m->slots : 1024, NULL};
@@ -68,6 +73,7 @@ static bool grow(sparse *m)
     return true;
 }
 
+/* Adds to a cell of the matrix. Returns false if memory ran out. */
 static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 {
     if (2 * (m->n + 1) > m->slots && !grow(m)) return false;
@@ -80,6 +86,7 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* --- The matrices. */
 
+/* State of a matrix sink. */
 typedef struct matrix_state {
     locations seeds, target; /* target: of matrices 2 and 3 */
     const gls_fdt_rois *rois;
@@ -175,6 +182,7 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
+/* Takes --fdt-matrix1 FILE, or --fdt-matrix2 and 3 MASK:FILE. */
 static gls_status take_matrix(gls_run_sink *sink, gls_job *job)
 {
     const char *text = text_of(sink->kind, &job->options);
@@ -186,6 +194,7 @@ static gls_status take_matrix(gls_run_sink *sink, gls_job *job)
                                                : gls_sink_takes_pair(sink, job, text, "MASK:FILE");
 }
 
+/* Counts a block of streamlines, half by half; each() adds one streamline to its matrix. */
 static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
 {
     matrix_state *t = user;
@@ -232,6 +241,7 @@ static gls_status number_all(gls_run_sink *sink, const gls_job *job)
     return status;
 }
 
+/* Numbers the voxels of rows and columns, and makes room for the state of a streamline. */
 static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
@@ -309,6 +319,8 @@ static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
                                            : &gls_fdt_matrix2_kind;
 }
 
+/* Names the files beside a matrix as probtrackx2 does: coords_for_fdt_matrix1, tract_space_coords_for_... and
+ * lookup_tractspace_... in the same folder. */
 static gls_status take_beside(gls_run_sink *sink, gls_job *job)
 {
     const bool lookup = sink->kind == &gls_fdt_lookup2_kind;

@@ -86,6 +86,7 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_job *job)
 
 /* --- The network. */
 
+/* State of --fdt-network. */
 typedef struct network_state {
     gls_fdt_rois rois;
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
@@ -151,6 +152,7 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
     }
 }
 
+/* Counts a block: each streamline from region `own` adds 1, or its mean length, to each region that it meets. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     network_state *t = user;
@@ -167,6 +169,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Reads the labels and makes the matrix. */
 static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;
@@ -190,6 +193,7 @@ static gls_status open_network(gls_run_sink *sink, gls_job *job, gls_sink *tract
     return GLS_OK;
 }
 
+/* Writes the matrix as text, a row for each region of seeds. */
 static gls_status write_network(gls_run_sink *sink, gls_job *job)
 {
     const network_state *t = sink->state;

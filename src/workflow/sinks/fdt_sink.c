@@ -12,12 +12,14 @@
 /* --- Maps: each voxel counts a streamline once, however many of its points lie there. A streamline counts nowhere if
  * its seed is the only point in the halves that count. */
 
+/* A voxel of the map. */
 typedef struct visit {
     uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
     uint64_t n;
     double length; /* sum of the lengths from the seed to the first point */
 } visit;
 
+/* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
     gls_fdt_grid grid;
     const gls_fdt_rois *rois;
@@ -50,6 +52,7 @@ static void follow(map_state *m, const gls_fdt_half *half)
     }
 }
 
+/* Counts a block; streamlines of a single point do not count. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     map_state *m = user;
@@ -121,6 +124,7 @@ MAP_KIND(fdt_lengths);
 
 /* --- The numbers of streamlines: one, or with a network one for each of its regions. */
 
+/* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
 typedef struct total_state {
     const gls_fdt_rois *rois;
     size_t n;
@@ -136,6 +140,7 @@ static gls_status take_total(gls_run_sink *sink, gls_job *job)
     return gls_sink_writes(sink, job, job->options.waytotal);
 }
 
+/* Counts the streamlines of a block, with a network for each region of seeds. */
 static gls_status count(void *user, const gls_streamlines *s)
 {
     total_state *t = user;
@@ -165,6 +170,7 @@ static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked
     return ((const total_state *)sink->state)->rois != NULL;
 }
 
+/* Writes waytotal: one number a line. */
 static gls_status write_total(gls_run_sink *sink, gls_job *job)
 {
     const total_state *t = sink->state;

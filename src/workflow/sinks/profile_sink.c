@@ -38,6 +38,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status ? status : gls_sink_writes(sink, job, last + 1);
 }
 
+/* Reads the rules; their regions are inputs of the run. */
 static gls_status prepare(gls_run_sink *sink, gls_job *job)
 {
     profile_state *s = sink->state;

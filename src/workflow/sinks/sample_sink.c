@@ -11,6 +11,7 @@
 #include "workflow/tracts/tract_tables.h"
 #include "util/json_text.h"
 
+/* State of --sample. */
 typedef struct sample_state {
     gls_sample_set set;
     gls_sample_counts counts;
@@ -42,6 +43,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Puts the filter that samples in front of the table, or of the tractogram, which then gets columns. */
 static gls_status open_sample(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     sample_state *s = sink->state;

@@ -8,6 +8,7 @@
 
 #define PIECE 65536
 
+/* State of --output-seeds. */
 typedef struct seeds_state {
     gls_output output;
     gls_text text; /* rows not written yet */
@@ -46,6 +47,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
+/* Opens the table with the header of MRtrix3's -output_seeds. */
 static gls_status open_table(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     seeds_state *t = sink->state;

@@ -22,6 +22,7 @@ typedef struct waiting_lines {
     float (*point)[3];
 } waiting_lines;
 
+/* State of --segment. */
 typedef struct segment_state {
     gls_bundles *bundles;
     gls_bundle_stats **volume; /* one for each bundle, for the table */
@@ -113,6 +114,7 @@ static bool make_room(waiting_lines *w, size_t n_points)
     return true;
 }
 
+/* Keeps a copy of a streamline whose membership is decided only at the end, when outliers are removed. */
 static gls_status let_wait(waiting_lines *w, uint64_t place, const float (*point)[3], size_t n)
 {
     if (!make_room(w, n)) return gls_fail(GLS_ERR_MEMORY, "out of memory for the streamlines of a bundle");
@@ -189,6 +191,7 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return status;
 }
 
+/* Writes the table of bundles with their volumes, mm3. */
 static gls_status write_table(gls_run_sink *sink, gls_job *job)
 {
     segment_state *s = sink->state;

@@ -9,6 +9,7 @@
 #include "util/threads.h"
 #include "workflow/sinks/sinks.h"
 
+/* The two sinks. `lock` guards due, closing, status and message. */
 typedef struct pair {
     gls_sink first, second; /* second: called on the thread */
     pthread_t thread;
@@ -62,6 +63,7 @@ static gls_status append(void *user, const gls_streamlines *streamlines)
     return status || !p->status ? status : gls_fail(p->status, "%s", p->message);
 }
 
+/* Lets the thread end after the batch at work, and waits for it. */
 static void end_thread(pair *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -82,6 +84,7 @@ static void give_up(void *user)
     free(p);
 }
 
+/* Finishes both sinks; if one fails, what is left is aborted. */
 static gls_status finish(void *user)
 {
     pair *p = user;

@@ -59,6 +59,7 @@ typedef struct gls_run_sink {
     void *state;                /* kind->size bytes, zero at first; owned */
 } gls_run_sink;
 
+/* The sinks of a run. */
 typedef struct gls_run_sinks {
     gls_run_sink sink[GLS_MAX_SINKS]; /* in the order of the table */
     size_t n;

@@ -16,6 +16,7 @@
 
 #define BATCH 16384
 
+/* State of --weights. */
 typedef struct weights_state {
     gls_fod fod;
     gls_weights *weights;
@@ -110,6 +111,7 @@ static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_sink *tract
         w->weights, gls_weights_upsampling(job->params.step_size, gls_fixels_grid(w->fod.fixels)), GLS_WALK_CURVE);
 }
 
+/* Gives each streamline a weight of 1, with a warning, where no weights can be computed. */
 static gls_status weigh_alike(weights_state *w)
 {
     const uint64_t n = gls_weights_get_result(w->weights)->streamlines;
@@ -158,6 +160,7 @@ gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_con
     return status;
 }
 
+/* Solves for the weights and adds them as a column of the tractogram, if they go there. */
 static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writer *writer)
 {
     const float *weight = NULL;

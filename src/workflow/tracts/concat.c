@@ -206,6 +206,7 @@ static gls_status mark(void *user, const gls_streamlines *in)
     return gls_sink_append(m->next, &out);
 }
 
+/* Sends the streamlines of file i to the sink. */
 static gls_status send(gls_tract_sources *s, size_t i, const gls_sink *sink, marker *m)
 {
     gls_tractogram_reader *reader = NULL;

@@ -19,6 +19,7 @@
 
 #define MAX_LISTED 20 /* regions named in a warning */
 
+/* State of `glslines connectome`. */
 typedef struct connecting {
     gls_tract_run *run;
     const gls_connectome_cli *o;
@@ -40,6 +41,7 @@ typedef struct connecting {
     gls_filter_counts copied;
 } connecting;
 
+/* Called by the connectome with the labels of each streamline, which become a column or a line of the table. */
 static void assigned(void *user, const int32_t *label, size_t n)
 {
     connecting *c = user;

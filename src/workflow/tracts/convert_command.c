@@ -176,6 +176,7 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
     return true;
 }
 
+/* A filter that adds the values of a track scalar file as a column. */
 typedef struct adder {
     gls_tract_scalars *scalars;
     gls_sink next;
@@ -259,6 +260,7 @@ gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink)
     return GLS_OK;
 }
 
+/* State of `glslines convert`. */
 typedef struct conversion {
     gls_tract_run *run;
     const gls_convert_cli *o;

@@ -19,10 +19,12 @@
 #define MARGIN 3 /* voxels */
 #define MAX_VOXELS 2147483648.0
 
+/* The box around all points, world mm. */
 typedef struct box {
     float low[3], high[3];
 } box;
 
+/* Makes a grid of this many voxels, if its map fits into memory. */
 static gls_status make_grid(const double size[3], const double affine[3][4], gls_grid *grid)
 {
     int32_t dim[3];
@@ -93,6 +95,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
 enum { NORMALIZE_NONE, NORMALIZE_COUNT, NORMALIZE_MAX };
 
+/* State of `glslines density`. */
 typedef struct mapping {
     gls_tract_run *run;
     const gls_density_cli *o;
@@ -172,6 +175,7 @@ static gls_status check(mapping *m)
     return status ? status : choose_contrast(m);
 }
 
+/* Chooses how finely steps are cut: as asked, else by the rule of MRtrix3's tckmap, which needs the step size. */
 static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 {
     const bool precise = m->options.mapping == GLS_DENSITY_PRECISE;
@@ -188,6 +192,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 
 /* --- The map. */
 
+/* Chooses the grid of the map: the template, its voxels divided anew, a box around all streamlines, or the grid that
+ * the tractogram states. */
 static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
 {
     const gls_density_cli *o = m->o;
@@ -204,6 +210,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
     return GLS_OK;
 }
 
+/* With --groups a map for each group of the tractogram. */
 static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
 {
     if (!m->o->groups) return GLS_OK;
@@ -295,6 +302,7 @@ static gls_status finish_map(mapping *m)
     return status;
 }
 
+/* Adds the counts to the sidecar, and warns if much lies outside the map. */
 static void report(mapping *m)
 {
     const gls_density_counts c = gls_density_get_counts(m->density);

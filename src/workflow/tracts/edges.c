@@ -12,6 +12,7 @@
 #define MAX_BYTES ((size_t)1 << 33)
 #define ROOM ((size_t)16 << 20) /* largest membership table that is passed on at a time, bytes */
 
+/* Reads a label and moves *at behind it and what separates labels. */
 static bool parse_label(char **at, int32_t *label)
 {
     char *end;
@@ -139,6 +140,7 @@ void gls_tract_edges_finish(gls_tract_edges *e)
 
 /* --- Groups. */
 
+/* A filter that adds a group for each pair of labels. */
 typedef struct marker {
     const gls_tract_edges *edges;
     const char *path;
@@ -216,6 +218,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Requires labels for exactly as many streamlines as have passed. */
 static gls_status finish(void *user)
 {
     marker *m = user;

@@ -20,6 +20,7 @@
 enum { INVALID_ERROR, INVALID_DROP, INVALID_CUT, INVALID_KEEP };
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
+/* State of `glslines edit`. */
 typedef struct edit {
     gls_tract_run *run;
     const gls_edit_cli *o;
@@ -67,6 +68,7 @@ static gls_status read_matrix(edit *e)
     return GLS_OK;
 }
 
+/* Reads --warp, an image of three volumes: the world position to which each voxel is moved. */
 static gls_status read_warp(edit *e)
 {
     if (!e->o->warp) return GLS_OK;
@@ -402,6 +404,7 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
     return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 
+/* Builds the chain of filters in front of the writer, and sends all streamlines through it. */
 static gls_status write(edit *e, const gls_grid *grid, const char *out)
 {
     gls_sink sink = {0};

@@ -41,6 +41,7 @@ gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *director
     return status;
 }
 
+/* Writes the fixel directory with fibre density and peak amplitude. */
 static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, const char *directory)
 {
     const size_t n = gls_fixels_count(fixels);

@@ -213,6 +213,7 @@ typedef struct inspection {
     uint64_t at, zero, first_zero; /* zero: number of streamlines whose points are all 0 */
 } inspection;
 
+/* Looks for streamlines all of whose points are 0 0 0, as a faulty conversion leaves them. */
 static gls_status inspect(void *user, const gls_streamlines *s)
 {
     inspection *n = user;

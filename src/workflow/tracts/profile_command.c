@@ -17,6 +17,7 @@
 /* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs
  * to. */
 
+/* What `--mode buan` writes of each point (Chandio et al. 2020). */
 typedef struct gls_buan {
     const gls_image *const *image; /* images of one or more volumes */
     const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
@@ -25,6 +26,7 @@ typedef struct gls_buan {
     uint32_t disks; /* number of nodes of a bundle */
 } gls_buan;
 
+/* The table of `--mode buan`, row by row. */
 typedef struct table {
     const gls_buan *buan;
     const gls_bundles *bundles;
@@ -34,6 +36,7 @@ typedef struct table {
     gls_tract_text text;
 } table;
 
+/* The node of the core line that is nearest to a point, counted from 1 as in DIPY's BUAN. */
 static uint32_t find_disk(const double (*core)[3], uint32_t n, const float p[3])
 {
     double best = INFINITY;
@@ -47,6 +50,7 @@ static uint32_t find_disk(const double (*core)[3], uint32_t n, const float p[3])
     return disk + 1;
 }
 
+/* Writes the row of one point of a bundle: bundle, streamline, disk, values. */
 static void append_point(table *t, size_t bundle, const float p[3])
 {
     const gls_buan *b = t->buan;
@@ -117,6 +121,7 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
     return status;
 }
 
+/* State of `glslines profile`. */
 typedef struct profiling {
     gls_tract_run *run;
     const gls_profile_cli *o;
@@ -197,6 +202,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     return status;
 }
 
+/* Reads the tractogram and finds the bundles with their core lines. */
 static gls_status collect(profiling *p)
 {
     gls_tractogram_reader *reader = NULL;

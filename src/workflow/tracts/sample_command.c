@@ -16,6 +16,7 @@
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
+/* State of `glslines sample`. */
 typedef struct sampling {
     gls_tract_run *run;
     const gls_sample_cli *o;
@@ -35,6 +36,7 @@ static bool is_precise(const gls_sample_cli *o)
     return o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_VOXEL;
 }
 
+/* Takes the statistics that are asked for; the mean where a table or a column needs one and none is named. */
 static gls_status choose_stats(sampling *s)
 {
     const gls_sample_cli *o = s->o;
@@ -116,6 +118,7 @@ static gls_status measure_total(sampling *s)
     return status;
 }
 
+/* Samples all streamlines, on their way to table, columns or scalar file. */
 static gls_status sample_all(sampling *s)
 {
     gls_sample_options options = gls_sample_options_default();

@@ -32,6 +32,7 @@
  * take minutes. */
 enum { USUAL, ALL, FIRST_MODEL };
 
+/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
 static bool wanted(const gls_score_cli *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
@@ -136,6 +137,7 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
     return status;
 }
 
+/* State of `glslines score`. */
 typedef struct scoring {
     gls_tract_run *run;
     const gls_score_cli *o;
@@ -339,6 +341,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     return status;
 }
 
+/* Two-sample Kolmogorov-Smirnov statistic: the largest difference of the two distributions of lengths, 0 .. 1. */
 static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 {
     size_t n, m, i = 0, k = 0;
@@ -392,6 +395,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
     }
 }
 
+/* Compares two tractograms: maps, lengths, and streamlines that both have. */
 static gls_status compare(scoring *s)
 {
     side side[2] = {{0}, {0}};

@@ -11,6 +11,7 @@
 #include "workflow/tracts/tract_tables.h"
 #include "workflow/tracts/tracts.h"
 
+/* State of `glslines segment`. */
 typedef struct segmentation {
     gls_tract_run *run;
     const gls_segment_cli *o;

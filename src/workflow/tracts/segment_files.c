@@ -47,6 +47,7 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
     return status;
 }
 
+/* Opens the tractogram of one bundle, behind a filter that lets only its members pass. */
 static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               gls_bundle_file *file, gls_sink *sink)
 {

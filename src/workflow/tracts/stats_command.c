@@ -34,6 +34,7 @@ typedef struct row {
     uint64_t *bin;
 } row;
 
+/* State of `glslines stats`. */
 typedef struct stats {
     gls_tract_run *run;
     const gls_stats_cli *o;
@@ -74,6 +75,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Writes a row of values to the table and to the text that is printed. */
 static void write_cells(stats *s, const char *name, const double *value, size_t n)
 {
     char number[40];

@@ -45,6 +45,7 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 
 /* --- Several tractograms as one stream. */
 
+/* Several tractograms as one stream. Free with gls_tract_sources_finish(). */
 typedef struct gls_tract_sources {
     const gls_tract_run *run;
     const char *const *path;
@@ -77,6 +78,7 @@ void gls_tract_sources_close(gls_tract_sources *sources);
 
 #define GLS_MAX_EDGES 65535
 
+/* The pair of labels that each streamline of a file joins. */
 typedef struct gls_tract_edges {
     uint64_t n;         /* number of streamlines */
     int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0: none, or more than two */
@@ -101,6 +103,7 @@ void gls_tract_edges_finish(gls_tract_edges *edges);
 
 /* --- Names of labels from colour tables. */
 
+/* Names of labels, from a colour table. */
 typedef struct gls_label_names {
     char *text; /* contents of the file; each name ends with a zero */
     size_t n;
@@ -121,6 +124,7 @@ void gls_label_names_finish(gls_label_names *names);
 
 /* --- The value of --orient. */
 
+/* What --orient says, with the line or centre that it points to. */
 typedef struct gls_tract_orient {
     gls_orientation orientation;
     double centre[3];
@@ -137,6 +141,7 @@ void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */
 
+/* The tractogram that a command writes. All pointers belong to the caller. */
 typedef struct gls_tract_output {
     const char *path;
     const gls_grid *grid;            /* NULL: the format needs no grid */

@@ -168,6 +168,7 @@ gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, con
     return GLS_OK;
 }
 
+/* Opens a tractogram with the options that all commands share. */
 static gls_status open_with(const gls_tract_run *run, const char *path, gls_tractogram_read_options options,
                             gls_tractogram_reader **reader)
 {

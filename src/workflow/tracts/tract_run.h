@@ -20,6 +20,7 @@ typedef struct gls_tract_common {
 } gls_tract_common;
 #undef ROW
 
+/* The run of a command on tractograms. */
 typedef struct gls_tract_run {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked from time to time whether to continue */

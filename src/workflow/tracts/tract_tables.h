@@ -13,6 +13,7 @@
 
 /* --- Bundle profiles. */
 
+/* How a table of profiles is written. */
 typedef struct gls_profile_table {
     const gls_image *const *image; /* images of one or more volumes */
     const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
@@ -32,6 +33,7 @@ char *gls_profile_column(const char *path);
 
 /* --- Statistics of images along streamlines: their choice, the names of their columns, their table. */
 
+/* The images that are sampled, and a column for each statistic of each image. Owns images and names. */
 typedef struct gls_sample_set {
     size_t n_images, n_columns, n_stats;
     gls_image **image;
@@ -75,12 +77,14 @@ gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
 
 /* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
 
+/* The tractogram of one bundle. */
 typedef struct gls_bundle_file {
     char *path;
     const char *group[1];
     gls_selection *selection;
 } gls_bundle_file;
 
+/* A tractogram for each bundle that has streamlines. */
 typedef struct gls_bundle_files {
     size_t n; /* number of bundles with streamlines */
     gls_bundle_file *file;

@@ -11,6 +11,7 @@
 
 #define HEADER_BYTES 256
 
+/* State of the writer. */
 typedef struct tsf {
     gls_output output;
     gls_packer packer;

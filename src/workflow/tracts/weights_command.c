@@ -32,6 +32,7 @@ typedef struct weight_devices {
     char message[1024];
 } weight_devices;
 
+/* Opens the devices and loads their kernels; with "auto" the CPU computes where there is no GPU. */
 static gls_status open_devices(weight_devices *d)
 {
     gls_device_set *set = &d->set;
@@ -74,6 +75,7 @@ static gls_status devices_end(weight_devices *d)
 
 #define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
 
+/* State of `glslines weights`. */
 typedef struct weighting {
     gls_tract_run *run;
     const gls_weights_cli *o;
@@ -138,6 +140,8 @@ static gls_status check(const gls_weights_cli *o)
     return check_method(o);
 }
 
+/* Translates the options of the command into those of the library. Factors of weights become coefficients, their
+ * logarithms. */
 static void set_options(weighting *w)
 {
     const gls_weights_cli *o = w->o;
@@ -388,6 +392,7 @@ static gls_status write_tractogram(const weighting *w)
     return status;
 }
 
+/* Writes weights and all other files that are asked for. */
 static gls_status write_results(const weighting *w)
 {
     const gls_weights_cli *o = w->o;

@@ -14,6 +14,7 @@
 /* --- Columns for a TCK file, which cannot hold any: weights and values per streamline as text, values of points as
  * track scalar files of MRtrix3. The files are opened with the first streamlines. */
 
+/* The filter, and the files beside the TCK file. */
 typedef struct side {
     gls_tract_run *run;
     gls_sink next;
@@ -97,6 +98,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
     return status;
 }
 
+/* Writes the values of a block of streamlines, a row each. */
 static void write_rows(side *s, const gls_streamlines *in)
 {
     for (size_t i = 0; i < in->n; i++) {
@@ -147,6 +149,7 @@ static gls_status tract_side_create(gls_tract_run *run, const char *tck, const g
 
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
+/* The writer at the end of the chain. */
 typedef struct outlet {
     gls_tract_run *run;
     const char *path;
