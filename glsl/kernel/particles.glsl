@@ -15,7 +15,7 @@ const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRON
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
-uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]; }
+uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] & ((1u << FILTER_LOST_SHIFT) - 1u); }
 
 // Indices of words in the pool: the store of this half-streamline, the word of a step, the first word of a particle.
 uint filter_base(Half h) { return (h.memory[GUIDE_BACKTRACK + int(FILTER_STORE)] - 1u) * POOL_BLOCK * 3u; }
@@ -183,12 +183,13 @@ void become_particle(inout Half h, uint base, uint turn)
     h.draw.step = filter_step(h, turn >> FILTER_STEP_SHIFT & 0xffu);
 }
 
-// Draws one particle by weight and copies the words of its steps to the places of particle 0. Returns its state.
+// Draws one particle by weight and copies the words of its steps to the places of particle 0. Returns its state, with
+// FILTER_DRAWN if it has a weight; if no particle has, it is the first.
 uint choose_particle(Half h, uint base, uint n_steps)
 {
     float sum = weight_sum(base);
     uint k = sum > 0.0 ? particle_at(base, filter_uniform(h, n_steps, FILTER_CHOICE, 0u) * sum) : 0u;
-    uint stand = particle_state(base, k);
+    uint stand = particle_state(base, k) | (sum > 0.0 ? FILTER_DRAWN : 0u);
     k = stand & FILTER_PARENT;
     for (uint step = n_steps; step-- > 0u;) {
         uint word = pool[way_word(base, step, k)];
@@ -209,6 +210,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
     uint taken = end == GLS_END_CGM ? made : max(made, 1u) - 1u;
     half_restore(h, h.n_points);
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
+    if ((stand & FILTER_DRAWN) == 0u) h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] += 1u << FILTER_LOST_SHIFT;
     h.attempt = 0u;
     for (uint i = 0u; i < taken; i++) {
         uint word = pool_word(way_word(base, i, 0u));

@@ -230,6 +230,14 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 /* A length in mm that no path of a human brain exceeds. */
 #define GLS_LONG_STREAMLINE 250.0
 
+/* What the particle filter did, in all streamlines that were begun. */
+typedef struct gls_particle_counts {
+    uint64_t streamlines; /* number of streamlines with a half that was taken back */
+    uint64_t runs;        /* how often a half was taken back and filtered */
+    uint64_t lost;        /* number of runs that no particle outlived; in the others one of them saved the half */
+    uint64_t exhausted;   /* number of halves that had used up pft_trials when they came to their bad end */
+} gls_particle_counts;
+
 /* What a run did. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
     uint64_t seeds; /* number of seeds tracked */
@@ -242,6 +250,7 @@ typedef struct gls_track_result {
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict; their sum is directions */
     uint64_t met[GLS_REGION_MAX_BITS]; /* number of streamlines that met a region of this bit; without those that were
                                           rejected for reasons other than regions */
+    gls_particle_counts filter;        /* all 0 without pft */
     uint64_t truncated;                /* number of kept streamlines that were cut at max_length */
     uint64_t long_streamlines;         /* number of kept streamlines longer than GLS_LONG_STREAMLINE */
     uint64_t ends[GLS_END_COUNT];      /* number of half-streamlines by reason of their end; sum 2 x directions */

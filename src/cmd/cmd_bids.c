@@ -52,6 +52,9 @@ static const gls_option table[] = {
         "that there is; or an image in the space of the series: label-WM_mask."),
     GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "FA above which seeds lie."),
+    GLS_OPTION(SEEDS, FLAG, data.tissue, "tissue", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
+               "--pve-gm and --pve-csf, for --pft or other rules of tissue behind --."),
     GLS_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
                "Units at a time, each in a process of its own. Of several names of --device (behind --) each process "
                "takes one."),
@@ -111,10 +114,13 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
 }
 
 /* Parses the options after "--". */
-static int parse_track(const cmd_arguments *given, track_options *track, cmd_arguments *arguments)
+static int parse_track(const cmd_arguments *given, bool tissue, track_options *track, cmd_arguments *arguments)
 {
-    char error[1024], *argv[CMD_MAX_POSITIONALS + 2] = {(char *)"glslines", (char *)"track"};
+    /* names in place of the files of each series, so that options and defaults are those of tissue */
+    static const char *const fractions[] = {"--pve-wm", "WM", "--pve-gm", "GM", "--pve-csf", "CSF"};
+    char error[1024], *argv[CMD_MAX_POSITIONALS + 8] = {(char *)"glslines", (char *)"track"};
     int n = 2;
+    for (int i = 0; i < 6 && tissue; i++) argv[n++] = (char *)fractions[i];
     for (int i = 3; i < given->n_positionals; i++) argv[n++] = (char *)given->positional[i];
     track_options_default(track);
     if (!cmd_options_parse(&command_track, n, argv, 2, track, arguments, error, sizeof error))
@@ -130,6 +136,9 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     const int n_files = arguments->n_positionals;
     arguments->n_positionals = 5;
     for (int i = 0; i < 5; i++) arguments->positional[i] = "";
+    const gls_job_options *job = &track->run.job;
+    if (job->track.pft && !job->act && !job->pve_wm && !job->map_include)
+        return cmd_error(CMD_EXIT_USAGE, "--pft: needs tissue of each series: give --tissue before --");
     code = track_options_check(track, arguments);
     arguments->n_positionals = n_files;
     return code;
@@ -155,7 +164,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     gls_dataset_choice choice;
     gls_dataset dataset = {.n = 0};
     gls_status worst = GLS_OK;
-    int code = parse_track(arguments, &track, &track_arguments);
+    int code = parse_track(arguments, d->tissue, &track, &track_arguments);
     if (code) return code;
     gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);

@@ -158,6 +158,27 @@ static void append_bars(gls_text *out, const cJSON *object, const char *caption,
     gls_text_puts(out, ".</p>\n");
 }
 
+/* Appends a table of what the particle filter did, if there was one. */
+static void append_filter(const gls_report *report, gls_text *out)
+{
+    static const char *const row[][2] = {{"streamlines_taken_back", "streamlines with a half that was taken back"},
+                                         {"runs", "times that a half was taken back"},
+                                         {"saved_by_a_particle", "of these, a particle saved the half"},
+                                         {"no_particle_left", "of these, no particle was left"},
+                                         {"trials_used_up", "halves that ended with all trials used up"}};
+    char path[64];
+    if (!gls_report_get(report, "counts/particle_filter")) return;
+    gls_text_puts(out, "<table><caption>Particle filter, in all streamlines that were begun</caption><thead><tr>"
+                       "<th scope=\"col\">what</th><th scope=\"col\">number</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        snprintf(path, sizeof path, "counts/particle_filter/%s", row[i][0]);
+        gls_text_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", row[i][1]);
+        gls_text_number(out, gls_report_number(report, path));
+        gls_text_puts(out, "</td></tr>\n");
+    }
+    gls_text_puts(out, "</tbody></table>\n");
+}
+
 void gls_report_ends(const gls_report *report, gls_text *out)
 {
     const cJSON *ends = gls_report_get(report, "counts/half_streamline_ends");
@@ -168,6 +189,7 @@ void gls_report_ends(const gls_report *report, gls_text *out)
     }
     append_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
     append_bars(out, rejected, "Streamlines that were not kept", "bar2");
+    append_filter(report, out);
     gls_text_puts(out, "<p>Seeds without a direction: ");
     gls_text_number(out, gls_report_number(report, "counts/seeds_without_direction"));
     gls_text_puts(out, "; seeds where regions or tissue let no streamline begin: ");

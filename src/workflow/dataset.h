@@ -91,6 +91,7 @@ typedef struct gls_dataset_options {
     double fa;
     bool raw;          /* accept a data set that is not preprocessed */
     bool force;        /* track again what was tracked with other parameters */
+    bool tissue;       /* take label-WM_probseg, GM and CSF as fractions of tissue */
     bool fit_outputs;  /* also write FA and spherical harmonics */
     bool legacy_names; /* use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
 } gls_dataset_options;
@@ -104,6 +105,7 @@ typedef struct gls_dataset_unit {
     char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
     char *table;             /* table of one file beside bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: seeds from FA */
+    char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of region; AUTO: a mask */
     gls_bids_labels labels;  /* for GLS_DATASET_DSEG */
     char *problem;           /* why the series cannot be tracked; NULL: it can */

@@ -96,8 +96,8 @@ void gls_dataset_finish(gls_dataset *dataset)
 {
     for (size_t i = 0; i < dataset->n; i++) {
         gls_dataset_unit *u = &dataset->unit[i];
-        char *texts[] = {u->name, u->subject, u->session, u->space,  u->folder,  u->dwi,
-                         u->bval, u->bvec,    u->mask,    u->region, u->problem, u->table};
+        char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,     u->bvec,
+                         u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2]};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
     }
     free(dataset->unit);
@@ -218,6 +218,18 @@ static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
                                                                                               : GLS_OK;
 }
 
+/* Finds the fractions of tissue of --tissue. A missing image becomes the problem of the unit. */
+static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    static const char *const label[] = {"WM", "GM", "CSF"};
+    for (int i = 0; i < 3 && o->tissue && !u->problem; i++) {
+        u->tissue[i] = find_image(o, u, "label", label[i], "probseg");
+        if (!u->tissue[i] && asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
+            return no_memory();
+    }
+    return GLS_OK;
+}
+
 /* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
@@ -279,6 +291,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
     if (!status) status = find_images(o, u);
+    if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);
     if (!status) status = check_fetched(u);
     free(stem);

@@ -78,8 +78,16 @@ static gls_status write_tables(subject *s)
     return status;
 }
 
-/* Writes white matter on a finer grid over the same space, like a segmentation of a T1 image. */
-static gls_status write_white_matter(subject *s)
+/* A fraction of tissue: 0 white matter, 1 grey matter, 2 fluid, which fills voxels at the border of the brain. */
+static float fraction(const gls_image *tissue, size_t which, size_t voxel)
+{
+    const size_t n = gls_grid_voxels(&tissue->grid);
+    const float white = tissue->data[voxel], grey = tissue->data[n + voxel], fluid = tissue->data[2 * n + voxel];
+    return which == 0 ? white : which == 1 ? grey : white + grey + fluid > 0 ? 1 - white - grey : 0;
+}
+
+/* Writes the fractions of one tissue on a finer grid over the same space, like a segmentation of a T1 image. */
+static gls_status write_tissue(subject *s, size_t volume, const char *name)
 {
     const gls_image *tissue = s->phantom->tissue;
     gls_grid grid = tissue->grid;
@@ -99,10 +107,10 @@ static gls_status write_white_matter(subject *s)
     for (int32_t z = 0; z < grid.dim[2]; z++)
         for (int32_t y = 0; y < grid.dim[1]; y++)
             for (int32_t x = 0; x < grid.dim[0]; x++)
-                fine->data[v++] =
-                    tissue->data[((size_t)(z / FINER) * (size_t)n[1] + (size_t)(y / FINER)) * (size_t)n[0] +
-                                 (size_t)(x / FINER)];
-    status = write_image(s, "anat", "label-WM_probseg.nii.gz", fine, GLS_IMAGE_FLOAT32);
+                fine->data[v++] = fraction(tissue, volume,
+                                           ((size_t)(z / FINER) * (size_t)n[1] + (size_t)(y / FINER)) * (size_t)n[0] +
+                                               (size_t)(x / FINER));
+    status = write_image(s, "anat", name, fine, GLS_IMAGE_FLOAT32);
     gls_image_destroy(fine);
     return status;
 }
@@ -116,7 +124,9 @@ static gls_status write_sidecars(subject *s)
          "\"SkullStripped\": false, \"RepetitionTime\": 3, \"EchoTime\": 0.1, \"TotalReadoutTime\": 0.05, "
          "\"PhaseEncodingDirection\": \"j\", \"MagneticFieldStrength\": 3, \"Manufacturer\": \"none\""},
         {"dwi", "desc-brain_mask.json", "\"Type\": \"Brain\", \"Sources\": [\"bids::dataset_description.json\"]"},
-        {"anat", "label-WM_probseg.json", "\"Description\": \"White matter of the phantom\""}};
+        {"anat", "label-WM_probseg.json", "\"Description\": \"White matter of the phantom\""},
+        {"anat", "label-GM_probseg.json", "\"Description\": \"Grey matter of the phantom\""},
+        {"anat", "label-CSF_probseg.json", "\"Description\": \"Cerebrospinal fluid of the phantom\""}};
     gls_status status = GLS_OK;
     for (size_t i = 0; i < sizeof what / sizeof *what && !status; i++) {
         gls_text text = {0};
@@ -141,7 +151,9 @@ static gls_status write_subject(subject *s)
     if (!status) status = write_image(s, "dwi", "desc-preproc_dwi.nii.gz", s->phantom->dwi, GLS_IMAGE_INT16);
     if (!status) status = write_tables(s);
     if (!status) status = write_image(s, "dwi", "desc-brain_mask.nii.gz", s->phantom->mask, GLS_IMAGE_UINT8);
-    if (!status) status = write_white_matter(s);
+    if (!status) status = write_tissue(s, 0, "label-WM_probseg.nii.gz");
+    if (!status) status = write_tissue(s, 1, "label-GM_probseg.nii.gz");
+    if (!status) status = write_tissue(s, 2, "label-CSF_probseg.nii.gz");
     if (!status) status = write_sidecars(s);
     if (!status) status = gls_output_group_commit(&s->group);
     gls_output_group_discard(&s->group);
@@ -161,8 +173,8 @@ static gls_status describe(subject *s, char first[1536])
          "phantom\"],\n    \"GeneratedBy\": [{\"Name\": \"glslines phantom\"}]\n}\n"},
         {"README.md",
          "# Phantom\n\nA synthetic diffusion data set in the form in which preprocessing pipelines leave theirs, for "
-         "trying out and testing\n`glslines bids`. Each subject has the same anatomy, with noise of its own. White "
-         "matter stands on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
+         "trying out and testing\n`glslines bids`. Each subject has the same anatomy, with noise of its own. Tissues "
+         "stand on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
     char path[1536];
     gls_status status = gls_bids_make_folders(s->directory, first);
     for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) {

@@ -387,14 +387,21 @@ static gls_status track_locked(const places *p, const gls_job_options *job, cons
     return status;
 }
 
-gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
                              const gls_monitor *monitor, gls_dataset_state *state)
 {
     places p;
+    gls_job_options own = *given;
+    const gls_job_options *job = &own;
     int lock = -1;
     char figures[GLS_DATASET_MAX_PATH];
     *state = GLS_UNIT_FAILED;
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
+    if (o->tissue) {
+        own.pve_wm = u->tissue[0];
+        own.pve_gm = u->tissue[1];
+        own.pve_csf = u->tissue[2];
+    }
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
     gls_status status = gls_bids_make_folders(p.stage.folder, NULL);

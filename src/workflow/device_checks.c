@@ -104,7 +104,15 @@ void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t 
         snprintf(name, size, "%s%s", gls_getter_name(dg), gls_getter_has(dg, GLS_FOR_PTT) ? "4" : "");
 }
 
-gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order)
+void gls_checked_name_of(const gls_track_params *params, int sh_order, char *name, size_t size)
+{
+    if (params->pft)
+        snprintf(name, size, "pft");
+    else
+        gls_checked_name(params->dg, sh_order, name, size);
+}
+
+static gls_mapping mapping_of(const gls_device_info *device, const char *variant)
 {
     char path[4096], key[512];
     gls_mapping found = GLS_MAPPING_AUTO;
@@ -112,11 +120,23 @@ gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_get
     if (!root) return found;
     device_key(device, key, sizeof key);
     const cJSON *entry = gls_json_at(root, key);
-    char variant[32];
-    gls_checked_name(dg, sh_order, variant, sizeof variant);
     const cJSON *word = gls_json_at(entry, variant);
     for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT && cJSON_IsString(word); m++)
         if (strcmp(word->valuestring, gls_mapping_name(m)) == 0 && gls_mapping_lanes(m, device) > 0) found = m;
     cJSON_Delete(root);
     return found;
+}
+
+gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order)
+{
+    char variant[32];
+    gls_checked_name(dg, sh_order, variant, sizeof variant);
+    return mapping_of(device, variant);
+}
+
+gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order)
+{
+    char variant[32];
+    gls_checked_name_of(params, sh_order, variant, sizeof variant);
+    return mapping_of(device, variant);
 }

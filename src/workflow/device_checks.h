@@ -3,6 +3,7 @@
 #define GLS_WORKFLOW_DEVICE_CHECKS_H
 
 #include <glslines/phantom.h>
+#include <glslines/tissue.h>
 #include <glslines/track.h>
 
 /* --- The results of `glslines devices --check`, kept in the user's cache folder: for each driver and version the
@@ -28,8 +29,12 @@ void gls_checked_keep(const gls_device_info *device, const char *variant, gls_ma
 /* Writes the name of a variant in the file to name[size]: the getter and the order of the model, such as "boot4" or
  * "boot8". Orders above 4 count as 8. If the kernels of a getter do not depend on the order, the name has no number. */
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
+/* The same for the parameters of a run: particle filtering is "pft", whatever the getter. */
+void gls_checked_name_of(const gls_track_params *params, int sh_order, char *name, size_t size);
 /* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
+/* The same for the parameters of a run. */
+gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
 
 /* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
  * does the first run on a renderer that glslines does not know. */
@@ -39,8 +44,9 @@ typedef struct gls_known_variant {
     const char *name; /* as from gls_checked_name() */
     gls_direction_getter dg;
     int sh_order;
+    bool pft;
 } gls_known_variant;
-#define GLS_KNOWN_VARIANTS 16
+#define GLS_KNOWN_VARIANTS 19
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
 /* One streamline. For the half backward from the seed and the half forward: the number of points that are the same
@@ -55,10 +61,11 @@ typedef struct gls_known_lines {
     const gls_known_line *line;
     size_t n;
 } gls_known_lines;
-/* The first GLS_KNOWN_ODF_VARIANTS variants are those of gls_known_lines_odf. */
+/* The first GLS_KNOWN_ODF_VARIANTS variants are those of gls_known_lines_odf, the next those of gls_known_lines_fod. */
 #define GLS_KNOWN_ODF_VARIANTS 7
-extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS],
-    gls_known_lines_fod[GLS_KNOWN_VARIANTS - GLS_KNOWN_ODF_VARIANTS];
+#define GLS_KNOWN_FOD_VARIANTS 9
+extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_known_lines_fod[GLS_KNOWN_FOD_VARIANTS],
+    gls_known_lines_others[GLS_KNOWN_VARIANTS - GLS_KNOWN_ODF_VARIANTS - GLS_KNOWN_FOD_VARIANTS];
 
 /* A small scene and everything that is needed to track it. Owned. */
 typedef struct gls_known_scene {
@@ -68,6 +75,7 @@ typedef struct gls_known_scene {
     gls_qball *qball;
     gls_sphere *sphere;
     gls_odf_source *odf;
+    gls_tissue *tissue;
     gls_seeds *seeds; /* seeds of the known lines */
     gls_track_params params;
     gls_track_input input;

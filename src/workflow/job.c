@@ -220,7 +220,7 @@ gls_status gls_job_open(gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
-        job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
+        job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
     if (job->inputs.seeds) status = identify_seeds(job);
     if (!status) gls_advise_of_masks(job);
     if (!status) status = gls_sinks_prepare(job);

@@ -252,6 +252,16 @@ static void warn_of_selection(const gls_job *job)
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
+static void summary_filter(const gls_particle_counts *f)
+{
+    char a[32], b[32], c[32], d[32];
+    gls_log(GLS_LOG_INFO,
+            "particles    %s streamlines taken back, %s times; %s of these times a particle went on, %s times none was "
+            "left",
+            gls_format_count(f->streamlines, a, sizeof a), gls_format_count(f->runs, b, sizeof b),
+            gls_format_count(f->runs - f->lost, c, sizeof c), gls_format_count(f->lost, d, sizeof d));
+}
+
 /* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
 static void summary_counts(const gls_track_result *r)
 {
@@ -266,6 +276,7 @@ static void summary_counts(const gls_track_result *r)
     gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them truncated at --max-length",
             gls_format_count(r->streamlines, a, sizeof a), gls_format_count(r->truncated, b, sizeof b));
     gls_log(GLS_LOG_INFO, "points       %s", gls_format_count(r->points, a, sizeof a));
+    if (r->filter.runs > 0) summary_filter(&r->filter);
     char line[1024];
     print_rejected(r);
     size_t used = 0;

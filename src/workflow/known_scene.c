@@ -18,28 +18,32 @@ enum { N_SEEDS = 48 };
 #define WRONG_OF 10
 
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
-    {"boot4", GLS_DG_BOOT, 4},
-    {"boot8", GLS_DG_BOOT, 8},
-    {"prob4", GLS_DG_PROB, 4},
-    {"prob8", GLS_DG_PROB, 8},
-    {"det4", GLS_DG_DET, 4},
-    {"det8", GLS_DG_DET, 8},
-    {"ptt4", GLS_DG_PTT, 4},
-    {"ifod1", GLS_DG_IFOD1, 8},
-    {"ifod2", GLS_DG_IFOD2, 8},
-    {"sdstream", GLS_DG_SDSTREAM, 8},
-    {"fact", GLS_DG_FACT, 8},
-    {"eudx", GLS_DG_EUDX, 8},
-    {"tensordet", GLS_DG_TENSORDET, 8},
-    {"tensorprob", GLS_DG_TENSORPROB, 8},
-    {"nulldist1", GLS_DG_NULLDIST1, 8},
-    {"nulldist2", GLS_DG_NULLDIST2, 8},
+    {"boot4", GLS_DG_BOOT, 4, false},
+    {"boot8", GLS_DG_BOOT, 8, false},
+    {"prob4", GLS_DG_PROB, 4, false},
+    {"prob8", GLS_DG_PROB, 8, false},
+    {"det4", GLS_DG_DET, 4, false},
+    {"det8", GLS_DG_DET, 8, false},
+    {"ptt4", GLS_DG_PTT, 4, false},
+    {"ifod1", GLS_DG_IFOD1, 8, false},
+    {"ifod2", GLS_DG_IFOD2, 8, false},
+    {"sdstream", GLS_DG_SDSTREAM, 8, false},
+    {"fact", GLS_DG_FACT, 8, false},
+    {"eudx", GLS_DG_EUDX, 8, false},
+    {"tensordet", GLS_DG_TENSORDET, 8, false},
+    {"tensorprob", GLS_DG_TENSORPROB, 8, false},
+    {"nulldist1", GLS_DG_NULLDIST1, 8, false},
+    {"nulldist2", GLS_DG_NULLDIST2, 8, false},
+    {"closest", GLS_DG_CLOSEST, 4, false},
+    {"bedpost", GLS_DG_BEDPOST, 8, false},
+    {"pft", GLS_DG_PROB, 4, true},
 };
 
 void gls_known_scene_finish(gls_known_scene *s)
 {
     gls_seeds_destroy(s->seeds);
     gls_odf_source_destroy(s->odf);
+    gls_tissue_destroy(s->tissue);
     gls_image_destroy(s->sh);
     gls_image_destroy(s->peaks);
     gls_image_destroy(s->stop_map);
@@ -68,6 +72,21 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     return status;
 }
 
+/* Particles begin anew where fibres end before grey matter. By the rule of thresholds no end is random. */
+static gls_status filter_particles(gls_known_scene *s)
+{
+    gls_image *parts = NULL;
+    gls_status status = gls_phantom_five_tissues(s->phantom, &parts);
+    if (!status)
+        status = gls_tissue_create(&s->phantom->mask->grid, parts, "phantom", GLS_TISSUE_RULE_PVE, GLS_PRECISION_FLOAT,
+                                   &s->tissue);
+    gls_image_destroy(parts);
+    s->params.pft = true;
+    s->params.pft_back = 4 * s->params.step_size;
+    s->params.pft_front = 2 * s->params.step_size;
+    return status;
+}
+
 gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
 {
     const gls_known_variant *v = &gls_known_variants[variant];
@@ -93,20 +112,24 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     s->params.dg = v->dg;
     /* Keep streamlines short. Differences of rounding add up over steps, and GPUs filter textures with few bits. */
     s->params.max_length = 60;
+    if (v->pft) status = filter_particles(s);
     s->input = (gls_track_input){.dwi = p->dwi,
                                  .gradients = p->gradients,
                                  .qball = s->qball,
                                  .odf = s->odf,
                                  .peaks = s->peaks,
                                  .stop_map = s->stop_map,
+                                 .tissue = s->tissue,
                                  .sphere = s->sphere};
-    return GLS_OK;
+    return status;
 }
 
 static const gls_known_lines *lines_of(const gls_known_scene *s)
 {
-    return s->variant < GLS_KNOWN_ODF_VARIANTS ? &gls_known_lines_odf[s->variant]
-                                               : &gls_known_lines_fod[s->variant - GLS_KNOWN_ODF_VARIANTS];
+    const size_t v = s->variant, fod = GLS_KNOWN_ODF_VARIANTS + GLS_KNOWN_FOD_VARIANTS;
+    return v < GLS_KNOWN_ODF_VARIANTS ? &gls_known_lines_odf[v]
+           : v < fod                  ? &gls_known_lines_fod[v - GLS_KNOWN_ODF_VARIANTS]
+                                      : &gls_known_lines_others[v - fod];
 }
 
 static bool near(const float a[3], const float b[3], float tolerance)

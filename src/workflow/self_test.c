@@ -89,10 +89,11 @@ static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *
     return status;
 }
 
-/* *mapping: the mapping to use for this getter and order. GLS_MAPPING_AUTO on a known renderer, and for a getter
- * without known streamlines. Otherwise the mapping that an earlier check found, or the first one that now tracks the
- * scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
-static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg, int sh_order, gls_mapping *mapping)
+/* *mapping: the mapping to use for these parameters and this order. GLS_MAPPING_AUTO on a known renderer, and for
+ * seedtest, which makes no step. Otherwise the mapping that an earlier check found, or the first one that now tracks
+ * the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
+static gls_status self_test_mapping(gls_device *device, const gls_track_params *params, int sh_order,
+                                    gls_mapping *mapping)
 {
     const gls_device_info *info = gls_device_get_info(device);
     char name[32];
@@ -100,11 +101,10 @@ static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg,
     gls_status status = GLS_OK;
     *mapping = GLS_MAPPING_AUTO;
     if (gls_renderer_is_known(info)) return GLS_OK;
-    gls_checked_name(dg, sh_order, name, sizeof name);
+    gls_checked_name_of(params, sh_order, name, sizeof name);
     while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
-    if (v == GLS_KNOWN_VARIANTS)
-        return GLS_OK; /* this getter has no known streamlines: closest, or seedtest, which makes no step */
-    *mapping = gls_checked_mapping(info, dg, sh_order);
+    if (v == GLS_KNOWN_VARIANTS) return GLS_OK;
+    *mapping = gls_checked_mapping_of(info, params, sh_order);
     if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
     status = find_mapping(device, v, mapping);
     if (!status && *mapping != GLS_MAPPING_AUTO)
@@ -113,7 +113,7 @@ static gls_status self_test_mapping(gls_device *device, gls_direction_getter dg,
         status = gls_fail(GLS_ERR_DEVICE,
                           "%s: %s gives wrong streamlines on this renderer in every mapping, see 'glslines devices "
                           "--check'; another --device does, or --mapping takes one all the same",
-                          info->renderer, gls_getter_name(dg));
+                          info->renderer, gls_getter_name(params->dg));
     return status;
 }
 
@@ -143,7 +143,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     for (size_t i = 0; i < n && !status; i++) {
         mapping[i] = params->mapping;
         if (params->mapping == GLS_MAPPING_AUTO)
-            status = self_test_mapping(devices[i], params->dg, order_of(params, input), &mapping[i]);
+            status = self_test_mapping(devices[i], params, order_of(params, input), &mapping[i]);
     }
     return status ? status : gls_tracker_create_mapped(devices, n, params, input, mapping, tracker);
 }

@@ -210,6 +210,17 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
+/* Adds what the particle filter did. */
+static void add_filter(cJSON *counts, const gls_particle_counts *filter)
+{
+    cJSON *object = cJSON_AddObjectToObject(counts, "particle_filter");
+    gls_json_uint(object, "streamlines_taken_back", filter->streamlines);
+    gls_json_uint(object, "runs", filter->runs);
+    gls_json_uint(object, "saved_by_a_particle", filter->runs - filter->lost);
+    gls_json_uint(object, "no_particle_left", filter->lost);
+    gls_json_uint(object, "trials_used_up", filter->exhausted);
+}
+
 /* Adds device, counts, lengths and warnings. */
 static void add_result(cJSON *root, const gls_job *job)
 {
@@ -240,6 +251,7 @@ static void add_result(cJSON *root, const gls_job *job)
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     add_met(counts, job);
+    if (job->params.pft) add_filter(counts, &r->filter);
 
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);

@@ -407,6 +407,19 @@ mv "$region" data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz
 printf 'index\tname\n4294967297\tWM\n' > data/sub-01/anat/sub-01_space-ACPC_dseg.tsv
 exits 3 "'4294967297' is no number of a label" bids labels participant --participant-label 01 -- $options
 mv data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz "$region"
+# tissue of each participant, for particle filtering
+filter="--preset tractoflow --model opdt --pft --nseeds 60 --sphere small --device llvmpipe"
+exits 2 "give --tissue before --" bids pft participant -- $filter
+rm data/sub-03/anat/*label-GM*
+exits 3 "no label-GM_probseg in its space" bids pft participant --participant-label 03 --tissue -- $filter
+check "tissue of two participants" "$program" bids data pft participant --participant-label 01,02 --no-report --jobs 2 --tissue -- $filter
+part=data/sub-02/anat/sub-02_space-ACPC_label
+series=sub-02/dwi/sub-02_space-ACPC
+check "track with tissue" "$program" track -q data/${series}_desc-preproc_dwi.nii.gz data/${series}_desc-preproc_dwi.bval data/${series}_desc-preproc_dwi.bvec \
+    pft/${series}_desc-stop_mask.nii.gz pft/${series}_desc-seed_mask.nii.gz --pve-wm ${part}-WM_probseg.nii.gz --pve-gm ${part}-GM_probseg.nii.gz \
+    --pve-csf ${part}-CSF_probseg.nii.gz -o pft.trx $filter
+check "gives the same bytes" cmp pft.trx pft/${series}_tract-wholebrain_track-prob_tractogram.trx
+exits 0 "0 tracked, 2 up to date" bids pft participant --participant-label 01,02 --tissue -- $filter
 mkdir "in 5%"
 cp -r data "in 5%/d"
 check "a folder with a blank and a percent sign" "$program" bids "in 5%/d" odd participant --no-report --participant-label 02 -- $options

@@ -35,7 +35,7 @@ if [ "$part" = compilers ]; then
 expect 0 --check --compile-only
 says '^boot4 +single +turn\.comp +[0-9.]+ s'
 says '^ptt4 +group +step\.comp +[0-9.]+ s'
-for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4; do says "^$variant +group"; done
+for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4 closest pft; do says "^$variant +group"; done
 [ ! -e devices.json ] || note "--compile-only kept something"
 
 elif [ "$part" = faults ]; then

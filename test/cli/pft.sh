@@ -35,6 +35,18 @@ write("mixed_in.nii", [along(lambda x: 0.9 if x >= 26 or x <= 2 else 0.04)])
 write("mixed_out.nii", [along(lambda x: 0.0 if x < 10 or x > 20 else 0.05 * (x - 10))])
 PYTHON
 scene="--odf $f/odf.nii --sphere $f/sphere.txt --sh-frame image --fa $f/one.nii --roi $f/roi.nii --step-size 0.5mm --max-angle 30 --min-length 1 --max-length 60 --precision float"
+# filtered TAKEN RUNS SAVED LOST EXHAUSTED: what the sidecar of FILE.tck says of the filter; and that the parts add up
+filtered() {
+    file=$1
+    shift
+    python3 - "$work/out/$file.json" "$*" <<'PYTHON' || note "$file: other counts of the filter than $*"
+import json, sys
+counts = json.load(open(sys.argv[1]))["counts"]["particle_filter"]
+print(counts)
+assert counts["saved_by_a_particle"] + counts["no_particle_left"] == counts["runs"]
+assert " ".join(str(n) for n in counts.values()) == sys.argv[2]
+PYTHON
+}
 slab="$scene --seed-grid 1 --dg det --act-rule pve --map-include $f/grey.nii"
 # ends FILE: streamlines, and how many of them end at the first points beyond both borders of grey matter
 ends() {
@@ -45,13 +57,18 @@ says "streamlines  0"
 clean
 succeeds track $slab --map-exclude "$f/thin.nii" --pft -o thin.tck
 [ "$(ends "$work/out/thin.tck")" = "49 49" ] || note "streamlines behind a slab of 0.7: $(ends "$work/out/thin.tck"), not 49 49"
+# three runs for each, each with a particle that goes on
+filtered thin 49 147 147 0 0
 clean
 # each run of the filter goes two points beyond the bad end: six of them to cross
 succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-trials 2 -o few.tck
 says "streamlines  0"
+filtered few 49 98 98 0 49
 clean
 succeeds track $slab --map-exclude "$f/solid.nii" --pft -o solid.tck
 says "streamlines  0"
+says "49 times none was left"
+filtered solid 49 49 0 49 0
 clean
 # nothing but a half that met pure white matter may end
 succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-min-wm 1 -o white.tck
@@ -74,6 +91,11 @@ clean
 for part in 1 2 3; do succeeds track $chance --shard "$part/3" -o "$f/part.tck" -q; done
 succeeds merge -o "$f/merged.tck" "$f"/part_shard-?of3.tck
 require cmp "$f/merged.tck" "$f/one.tck"
+# counts of the filter are sums of those of the shards
+succeeds report "$f/one.tck" -o "$f/one.html" --force -q
+require grep -q 'caption>Particle filter' "$f/one.html"
+for name in one merged; do tr -d ' \t\n' <"$f/$name.json" | grep -o '"particle_filter":{[^}]*}' >"$f/$name.counts"; done
+require cmp "$f/one.counts" "$f/merged.counts"
 succeeds track $chance --pft-trials 1 -o trials.tck -q
 cmp -s "$work/out/trials.tck" "$f/one.tck" && note "one trial is as good as twenty"
 clean

@@ -15,8 +15,9 @@ import sys
 import tempfile
 
 GROUPS = {"odf": ("boot4", "boot8", "prob4", "prob8", "det4", "det8", "ptt4"), "fod": ("ifod1", "ifod2", "sdstream", "fact", "eudx", "tensordet", "tensorprob",
-                                                                                                          "nulldist1", "nulldist2")}
-FILES = {"odf": "known_lines.c", "fod": "known_lines_fod.c"}
+                                                                                                          "nulldist1", "nulldist2"),
+          "others": ("closest", "bedpost", "pft")}
+FILES = {"odf": "known_lines.c", "fod": "known_lines_fod.c", "others": "known_lines_others.c"}
 VARIANTS = tuple(variant for group in GROUPS.values() for variant in group)
 SHADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "glsl")
 TOLERANCE = 0.002  # mm

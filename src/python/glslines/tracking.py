@@ -206,6 +206,8 @@ def stats_of(result):
             value = ("half", "float")[value]
         elif name == "met" or name.startswith("_"):
             continue
+        elif isinstance(value, ctypes.Structure):
+            value = {field: getattr(value, field) for field, _ in value._fields_ if not field.startswith("_")}
         stats[name] = value
     return stats
 

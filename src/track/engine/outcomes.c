@@ -60,6 +60,7 @@ bool gls_outcomes_are_valid(const gls_outcomes *t, uint64_t limit, uint64_t n, c
 /* Sums of one pass over the outcomes. A local struct stays in registers; the tracker waits for this loop. */
 typedef struct sums {
     uint64_t lines, kept, retries, truncated, steps, parts;
+    gls_particle_counts filter;
     uint32_t max_steps, max_parts;
     uint64_t verdict[GLS_VERDICT_COUNT], end[2][GLS_END_COUNT];
 } sums;
@@ -69,6 +70,10 @@ static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
 {
     s->lines++;
     s->retries += o->retries;
+    s->filter.streamlines += o->filter_runs > 0;
+    s->filter.runs += o->filter_runs;
+    s->filter.lost += o->filter_lost;
+    s->filter.exhausted += o->filter_ends;
     for (int h = 0; h < 2; h++) s->end[h][o->end[h]]++;
     s->verdict[o->verdict]++;
     for (uint32_t met = o->met_counts ? o->met : 0; met; met &= met - 1) stats->result.met[__builtin_ctz(met)]++;
@@ -91,12 +96,21 @@ static void track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t mo
     h->sum += (double)sum;
 }
 
+static void add_filter(gls_particle_counts *to, const gls_particle_counts *from)
+{
+    to->streamlines += from->streamlines;
+    to->runs += from->runs;
+    to->lost += from->lost;
+    to->exhausted += from->exhausted;
+}
+
 /* Adds what one thread has counted to the statistics. */
 static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;
     r->directions += s->lines;
     r->retries += s->retries;
+    add_filter(&r->filter, &s->filter);
     r->truncated += s->truncated;
     for (int e = 0; e < GLS_END_COUNT; e++) r->ends[e] += s->end[0][e] + s->end[1][e];
     for (int v = 0; v < GLS_VERDICT_COUNT; v++) r->verdicts[v] += s->verdict[v];
@@ -190,6 +204,7 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     to->seeds_rejected += r->seeds_rejected;
     to->directions += r->directions;
     to->retries += r->retries;
+    add_filter(&to->filter, &r->filter);
     to->streamlines += r->streamlines;
     to->points += r->points;
     for (int v = 0; v < GLS_VERDICT_COUNT; v++) to->verdicts[v] += r->verdicts[v];

@@ -42,8 +42,11 @@ typedef struct gls_outcome {
     uint32_t points;            /* stored points, including the seed */
     uint32_t met;               /* bits, as of gls_regions_at(), of the regions that the streamline met */
     uint16_t retries;           /* how often the streamline was tracked again */
+    uint16_t filter_runs;       /* runs of the particle filter in both halves */
+    uint16_t filter_lost;       /* those of them that no particle outlived */
     uint8_t verdict;            /* a gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and of the forward half */
+    uint8_t filter_ends;        /* halves that came to a bad end after their last run of the filter */
     bool truncated;
     bool met_counts; /* count `met`: the streamline was not rejected for other reasons */
 } gls_outcome;

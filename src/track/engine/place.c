@@ -76,6 +76,26 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
     return verdict;
 }
 
+/* Whether a half was to end elsewhere, as end_is_bad() of glsl/guide/tissue.glsl has it. */
+static inline bool is_bad_end(uint8_t end)
+{
+    return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
+}
+
+/* Notes what the particle filter did in both halves of streamline i. */
+static void note_filter(const gls_batch *c, uint32_t n_lines, uint32_t i, gls_outcome *o)
+{
+    const gls_guide_plan *guide = &c->engine->plan.guide;
+    const uint32_t *memory = c->state + 2 * (size_t)n_lines + 2 * (size_t)i * guide->n_words;
+    for (int h = 0; h < 2; h++) {
+        const uint32_t word = memory[(uint32_t)h * guide->n_words + guide->backtrack + FILTER_RUNS],
+                       runs = word & ((1u << FILTER_LOST_SHIFT) - 1);
+        o->filter_runs = (uint16_t)(o->filter_runs + runs);
+        o->filter_lost = (uint16_t)(o->filter_lost + (word >> FILTER_LOST_SHIFT));
+        if (is_bad_end(o->end[h]) && runs == (uint32_t)c->engine->params.pft_trials) o->filter_ends++;
+    }
+}
+
 /* Whether the streamline, after all cuts, misses a region that it must visit. */
 static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i,
                           const uint32_t parts[2], gls_outcome *o)
@@ -95,6 +115,7 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
     gls_verdict guided = GLS_VERDICT_KEPT, verdict;
     *o = (gls_outcome){.end = {(uint8_t)end_of(state[0]), (uint8_t)end_of(state[1])}};
+    if (plan->guide.particles > 0) note_filter(c, n_lines, i, o);
     if (plan->guide.kind->judge) guided = ask_guide(c, seed, n_lines, i, parts, o);
     uint32_t backward = points_of(parts[0], each), forward = points_of(parts[1], each);
     o->truncated = o->end[0] == GLS_END_MAX_LENGTH || o->end[1] == GLS_END_MAX_LENGTH;
