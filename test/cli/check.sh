@@ -5,6 +5,9 @@
 . "$(dirname "$0")/common.sh"
 part=$3
 shaders=$here/../../glsl
+# Mesa finds what it compiled before, but where compiling is what is looked at: 'devices --check' tells drivers to compile anew, so that they print what they made
+export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}"
+[ "$part" = compilers ] || export MESA_SHADER_CACHE_DISABLE=false
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
 # a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
