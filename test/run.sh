@@ -42,6 +42,12 @@ passed=0 failed=0 skipped=0 failures= left_out=
 # Several programs share the cores: threads that have nothing to do must not spin.
 export OMP_WAIT_POLICY=passive
 
+# Tests start Python a thousand times: itself, then, not a script that looks for its version each time (pyenv has one), which takes ten times as long.
+if real=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2> /dev/null) && [ "$(readlink -f "$(command -v python3)")" != "$real" ]; then
+    PATH=$(dirname "$real"):$PATH
+    export PATH
+fi
+
 # check NAME COMMAND...: status 77 means that what it needs is not on this machine
 check() {
     name=$1
@@ -69,9 +75,9 @@ check() {
 
 # Prints the output of a command only if it fails.
 quietly() {
-    "$@" > "$build/quiet.log" 2>&1 || {
+    "$@" > "$build/${quiet:-quiet}.log" 2>&1 || {
         status=$?
-        cat "$build/quiet.log"
+        cat "$build/${quiet:-quiet}.log"
         return $status
     }
 }
@@ -290,8 +296,34 @@ stage_source() {
     pool_end
 }
 
+# What later stages need comes over the network in the background, while others compute: packages, then the peers' Python.
+fetching=
+fetch() {
+    if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2> /dev/null; then return; fi
+    wanted=
+    for stage in $stages; do
+        case $stage in
+            sanitize | clang | threads) wanted="$wanted $SANITIZE_PACKAGES" ;;
+            source) wanted="$wanted $SOURCE_PACKAGES" ;;
+            peers | python) wanted="$wanted $PEER_PACKAGES" ;;
+            gbm) wanted="$wanted $GUEST_PACKAGES" ;;
+            report) wanted="$wanted $REPORT_PACKAGES" ;;
+        esac
+    done
+    # shellcheck disable=SC2086
+    need_packages $wanted
+    case " $stages " in *" peers "* | *" python "*) quiet=quiet_fetch && find_python ;; esac
+}
+
+# What failed there fails again, and is told, in the stage itself.
+await_fetch() {
+    [ -z "$fetching" ] || wait "$fetching"
+    fetching=
+}
+
 # A Python with the peers: the one named, or a virtual environment made once for these requirements.
 find_python() {
+    await_fetch
     python=${GLS_TEST_PYTHON:-}
     [ -z "$python" ] || return 0
     # shellcheck disable=SC2086
@@ -508,6 +540,10 @@ mkdir -p "$build"
 case $stages in quick*) ;; *) [ -x build/glslines ] && [ -e build/test/CTestTestfile.cmake ] || stage_quick ;; esac
 for stage in $stages; do
     begun_stage=$(date +%s)
+    if [ "$stage" = gpu ]; then # which needs nothing
+        fetch > "$build/fetch.log" 2>&1 &
+        fetching=$!
+    fi
     "stage_$stage"
     echo "$stage: $(($(date +%s) - begun_stage)) s"
 done

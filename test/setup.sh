@@ -53,13 +53,19 @@ apt_update_once() {
     apt_updated=1
 }
 
-# Installs those of the named packages that are missing.
+# Installs those of the named packages that are missing. Waits for the process $fetching, if there is one, which installs, too.
 need_packages() {
     if ! command -v apt-get > /dev/null 2>&1 || ! command -v dpkg-query > /dev/null 2>&1; then
         say "note: no apt-get here; expecting these to be present: $*"
         return 0
     fi
     missing=$(missing_packages "$@")
+    if [ -n "$missing" ] && [ -n "${fetching:-}" ]; then
+        # apt-get works for one at a time
+        wait "$fetching"
+        fetching=
+        missing=$(missing_packages "$@")
+    fi
     [ -n "$missing" ] || return 0
     say "installing: $missing"
     apt_update_once || return 1

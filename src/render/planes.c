@@ -31,15 +31,13 @@ static double sample(const gls_sampler *s, const double world[3])
         if (i[a] > dim[a] - 2) i[a] = dim[a] > 1 ? dim[a] - 2 : 0;
         f[a] = v[a] - (double)i[a];
     }
-    for (int corner = 0; corner < 8; corner++) {
-        double weight = 1;
-        int64_t at[3];
-        for (int a = 0; a < 3; a++) {
-            bool upper = corner >> a & 1;
-            weight *= upper ? f[a] : 1 - f[a];
-            at[a] = i[a] + (upper && dim[a] > 1);
-        }
-        if (weight > 0) sum += weight * s->image->data[(at[2] * dim[1] + at[1]) * dim[0] + at[0]];
+    const size_t row = (size_t)dim[0], slice = row * (size_t)dim[1];
+    const size_t step[3] = {dim[0] > 1, dim[1] > 1 ? row : 0, dim[2] > 1 ? slice : 0};
+    const float *data = s->image->data + (size_t)i[2] * slice + (size_t)i[1] * row + (size_t)i[0];
+    for (unsigned corner = 0; corner < 8; corner++) {
+        const unsigned x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
+        const double weight = (x ? f[0] : 1 - f[0]) * (y ? f[1] : 1 - f[1]) * (z ? f[2] : 1 - f[2]);
+        if (weight > 0) sum += weight * data[x * step[0] + y * step[1] + z * step[2]];
     }
     return sum;
 }

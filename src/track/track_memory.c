@@ -13,12 +13,17 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
     return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_writer_results_each(n_devices) * result);
 }
 
+/* A device that takes one batch after the other gets buffers for so many seeds at least: few seeds may have long
+ * streamlines, which a smaller pool of points would hold in several rounds. */
+#define SHORTEST_ALONE 1000u
+
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
                                  const gls_track_input *input, uint64_t n_seeds)
 {
     gls_track_plan plan;
-    if (params->batch_seeds > 0 || gls_track_plan_make(params, device, input, &plan) != GLS_OK || !plan.in_flight)
+    if (params->batch_seeds > 0 || gls_track_plan_make(params, device, input, &plan) != GLS_OK)
         return params->batch_seeds;
+    if (!plan.in_flight && n_seeds < SHORTEST_ALONE) n_seeds = SHORTEST_ALONE;
     const uint32_t piece = gls_track_plan_piece(&plan, n_seeds);
     if (piece == plan.batch_seeds && n_seeds >= piece) return 0;
     return n_seeds < piece ? n_seeds : piece;

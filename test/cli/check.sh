@@ -5,6 +5,9 @@
 . "$(dirname "$0")/common.sh"
 part=$3
 shaders=$here/../../glsl
+# Mesa finds what it compiled before, but where compiling is what is looked at: 'devices --check' tells drivers to compile anew, so that they print what they made
+export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}"
+[ "$part" = compilers ] || export MESA_SHADER_CACHE_DISABLE=false
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
 # a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
@@ -37,6 +40,21 @@ says '^boot4 +single +turn\.comp +[0-9.]+ s'
 says '^ptt4 +group +step\.comp +[0-9.]+ s'
 for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4 closest pft; do says "^$variant +group"; done
 [ ! -e devices.json ] || note "--compile-only kept something"
+# the seconds are CPU time: a process that the system stops for two seconds is not told to have compiled in them
+python3 - "$tool" << 'END' || note "--compile-only counts time in which nothing ran"
+import os, signal, subprocess, sys, time
+
+check = subprocess.Popen([sys.argv[1], "devices", "--check", "--compile-only", "--variant", "prob4:group"], stdout=subprocess.PIPE, text=True, start_new_session=True)
+lines = []
+for line in check.stdout:
+    lines.append(line)
+    if len(lines) == 3:  # of the first kernel
+        os.killpg(check.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.killpg(check.pid, signal.SIGCONT)
+seconds = [float(line.split()[3]) for line in lines[2:]]
+assert check.wait() == 0 and len(seconds) == 3 and 0 < max(seconds) < 2, lines
+END
 
 elif [ "$part" = faults ]; then
 

@@ -134,8 +134,9 @@ clean
 
 # the bytes of fits do not depend on the number of threads
 "$tool" phantom "$work/many" --shape 16 16 16 --directions 250 --bvals 1000 2500 -q
+four_slices "$work/many/mask.nii.gz" "$work/many/slices.nii"
 for n in 1 3; do
-    succeeds fit "$work/many/dwi.nii.gz" "csd$n" --model csd --sh-order 12 --shells 2500 --nthreads $n
+    succeeds fit "$work/many/dwi.nii.gz" "$work/many/dwi.bval" "$work/many/dwi.bvec" "$work/many/slices.nii" "csd$n" --model csd --sh-order 12 --shells 2500 --nthreads $n
     succeeds fit "$work/many/dwi.nii.gz" "msmt$n" --model msmt --nthreads $n
 done
 require cmp "$work/out/csd1_sh.nii.gz" "$work/out/csd3_sh.nii.gz"

@@ -10,14 +10,14 @@ brain=$work/brain
 "$tool" phantom "$brain" --shape 60 60 40 --directions 48 -q || note "no phantom of a brain"
 files="$brain/dwi.nii.gz $brain/dwi.bval $brain/dwi.bvec $brain/mask.nii.gz $brain/roi.nii.gz"
 
-# the smallest of these is below what the default batches take, by what the program itself says; with the fewest buffers of OpenGL ES it is a test of its own
+# the smallest of these is below what batches take of the size that long runs have, by what the program itself says; with the fewest buffers of OpenGL ES it is a test of its own
 limits=${4:-}
 [ -z "$limits" ] || export GLSLINES_FORCE_LIMITS="$limits"
 for getter in prob boot; do
     for limit in 0 250; do
         argument=
         [ $limit -eq 0 ] || argument="--memory-limit $limit"
-        (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --model opdt --dg $getter --sh-order 8 --sphere small --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
+        (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --model opdt --dg $getter --sh-order 8 --sphere small --nseeds 1000 --chunk-size 25000 --device llvmpipe -o $getter-$limit.tck $argument \
             > "$work/stdout" 2> "$work/stderr") || note "$getter, limit $limit, $limits"
         checks=$((checks + 1))
         require grep -q '^memory: at most about .* of the host' "$work/stderr"

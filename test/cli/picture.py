@@ -31,6 +31,28 @@ def chunks(path):
         at += 12 + n
 
 
+def plain(kind, values, above):
+    """The values of one channel of a row from those of PNG's filter and the row above."""
+    if kind == 0:
+        return values
+    if kind == 2:
+        return bytes((value + up) & 255 for value, up in zip(values, above))
+    out, left, corner = bytearray(), 0, 0
+    for value, up in zip(values, above):
+        if kind == 1 or kind == 4 and up == corner:
+            guess = left
+        elif kind == 3:
+            guess = (left + up) // 2
+        elif left == corner:
+            guess = up
+        else:
+            p = left + up - corner
+            guess = min((abs(p - left), 0, left), (abs(p - up), 1, up), (abs(p - corner), 2, corner))[2]
+        left, corner = (value + guess) & 255, up
+        out.append(left)
+    return out
+
+
 def pixels(path):
     """Width, height, and rows of (r, g, b[, a]) bytes of the first frame."""
     packed = b""
@@ -46,20 +68,8 @@ def pixels(path):
     above = bytearray(n)
     for y in range(height):
         kind, row = raw[y * (n + 1)], bytearray(raw[y * (n + 1) + 1 : (y + 1) * (n + 1)])
-        for i in range(n):
-            left, up, corner = (row[i - step] if i >= step else 0), above[i], (above[i - step] if i >= step else 0)
-            if kind == 1:
-                guess = left
-            elif kind == 2:
-                guess = up
-            elif kind == 3:
-                guess = (left + up) // 2
-            elif kind == 4:
-                p = left + up - corner
-                guess = min((abs(p - left), 0, left), (abs(p - up), 1, up), (abs(p - corner), 2, corner))[2]
-            else:
-                break
-            row[i] = (row[i] + guess) & 255
+        for channel in range(step):
+            row[channel::step] = plain(kind, row[channel::step], above[channel::step])
         rows.append(row)
         above = row
     return width, height, step, rows

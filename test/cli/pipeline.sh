@@ -1,5 +1,5 @@
 # What pipelines rely on: runs that are skipped, a plan as JSON, threads, TCK keys, sidecars. Sourced by run.sh.
-files="$dwi $bval $bvec $mask $roi --fa-threshold 0.1 --max-angle 60 --min-length 0 --max-length 500 --sphere small --dg prob --device llvmpipe"
+files="$dwi $bval $bvec $mask $roi --fa-threshold 0.1 --max-angle 60 --min-length 0 --max-length 500 --sphere small --model opdt --dg prob --device llvmpipe"
 succeeds track $files --nseeds 200 -o a.tck -q
 cp out/a.tck whole.tck
 # done before: nothing is touched

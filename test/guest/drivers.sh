@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles every kernel for GPUs that are not here: Mesa's drm-shim stands in for the kernel's driver, and Mesa's own drivers compile for the hardware that it names.
-# Nothing is run. Writes a table to build/drivers.txt; fails where a GPU misses its limits: 5 s for a kernel; on AMD and Intel no spilled register in the mapping that --mapping auto
+# Nothing is run. Writes a table to build/drivers.txt; fails where a GPU misses its limits: 5 s of CPU time for a kernel; on AMD and Intel no spilled register in the mapping that --mapping auto
 # takes; on AMD 4 waves at least, on Intel 16 lanes for the tracking kernel (ifod2: 8, see src/doc/drivers.md); and a kernel of that mapping that does not compile, or crashes the compiler.
 # Usage: sh test/guest/drivers.sh [BUILD_FOLDER]      GLS_DRIVERS: GPUs instead of all, e.g. "navi31 tgl"; GLS_INTEL_SHIM: Intel's shim, else it is built from Debian's source of Mesa
 set -eu
@@ -50,12 +50,13 @@ environment() {
     esac
 }
 
+# The limits of time are for compilers that hang, and wide: other work may share the cores.
 # Without the test of renderers of which nothing is known: its kernel never runs here, so that the device would count as lost, or be waited for.
 compile() { # GPU
     # shellcheck disable=SC2046
     in_chroot GLSLINES_SELF_TEST=0 $(environment "$1") timeout -k 5 30 /glslines/bin/glslines devices > "$work/drivers-$1.list" 2>&1 || true
     # shellcheck disable=SC2046
-    in_chroot GLSLINES_SELF_TEST=0 $(environment "$1") timeout -k 5 400 /glslines/bin/glslines devices --check --compile-only --seconds 30 > "$work/drivers-$1.txt" 2> "$work/drivers-$1.log" ||
+    in_chroot GLSLINES_SELF_TEST=0 $(environment "$1") timeout -k 5 1600 /glslines/bin/glslines devices --check --compile-only --seconds 120 > "$work/drivers-$1.txt" 2> "$work/drivers-$1.log" ||
         echo "FAILED: status $?" >> "$work/drivers-$1.txt"
 }
 
@@ -65,7 +66,7 @@ judge() { # GPU
     [ -n "$taken" ] || { echo "$1: no device"; tail -n 3 "$work/drivers-$1.list"; return; }
     awk -v gpu="$1" -v taken="$taken" '
         NR == 1 { vendor = /AMD/ ? "AMD" : /Intel/ ? "Intel" : "" }
-        $5 == "s" && $4 + 0 > 5 { print gpu ": " $1 " " $2 " " $3 " takes " $4 " s" }
+        $5 == "s" && $4 + 0 > 5 { print gpu ": " $1 " " $2 " " $3 " takes " $4 " s of CPU time" }
         $2 == taken && vendor != "" && match($0, /[0-9]+ spilled/) && substr($0, RSTART) + 0 > 0 { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
         $2 == taken && vendor == "AMD" && match($0, /[0-9]+ waves/) && substr($0, RSTART) + 0 < 4 { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
         $2 == taken && $3 == "track.comp" && / SIMD8,/ && $1 != "ifod2" { print gpu ": " $1 " " $2 " " $3 ": 8 lanes" }
@@ -97,7 +98,8 @@ for gpu in $gpus; do
     running="$* $!"
 done
 wait
-: > "$table"
+echo "seconds: CPU time of the process, the driver's threads included, from the kernel before to the end of this one" > "$table"
+echo >> "$table"
 for gpu in $gpus; do
     { echo "$gpu: $(sed -n 's/^   mapping *//p' "$work/drivers-$gpu.list" | head -n 1)"; cat "$work/drivers-$gpu.txt"; echo; } >> "$table"
     judge "$gpu"

@@ -3,9 +3,11 @@ GPUStreamlines, and pyAFQ's own tracking.
 
     dropin.py PROGRAM WORK_FOLDER [SCRIPT]     SCRIPT: run_gpu_streamlines.py of cuslines' source package"""
 
+import faulthandler
 import inspect
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,11 +29,28 @@ PROGRAM, WORK = sys.argv[1], sys.argv[2]
 SCRIPT = sys.argv[3] if len(sys.argv) > 3 else None
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORDER = 6
+#: seconds after which a process counts as hung: twenty times what the longest takes on two idle cores
+LIMIT = 600
 glslines.cuslines.install("llvmpipe")
 
 
 def path(name):
     return os.path.join(WORK, name)
+
+
+def python(*words):
+    """Another Python, whose messages are told only if it fails; if it hangs, with the place of each of its threads."""
+    with open(path("messages.txt"), "w+") as messages:
+        child = subprocess.Popen([sys.executable, "-X", "faulthandler", *words], stdout=messages, stderr=messages)
+        try:
+            code = child.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGABRT)
+            child.wait()
+            code = f"not done after {LIMIT} s"
+        messages.seek(0)
+        if code != 0:
+            raise AssertionError(f"{words}: {code}\n{messages.read()[-8000:]}")
 
 
 class Phantom:
@@ -198,8 +217,7 @@ class Programs(unittest.TestCase):
                  seeds=np.concatenate(list(glslines.Seeds.random(phantom.roi, 6000))))
         found = {}
         for which in ("real", "glslines"):
-            subprocess.run([sys.executable, os.path.join(HERE, "cuslines_run.py"), which, path("input.npz"),
-                            path(which + ".npz")], check=True, stderr=subprocess.DEVNULL)
+            python(os.path.join(HERE, "cuslines_run.py"), which, path("input.npz"), path(which + ".npz"))
             found[which] = np.load(path(which + ".npz"))
         real, ours = found["real"], found["glslines"]
         # the sphere has both ends of each direction, which the real one tracks twice
@@ -217,10 +235,8 @@ class Programs(unittest.TestCase):
         for dg in ("boot", "prob", "ptt"):
             suffix = "trk" if dg == "prob" else "trx"
             prefix = path("script_" + dg)
-            subprocess.run([sys.executable, "-m", "glslines.cuslines", "--device", "llvmpipe", SCRIPT, *phantom.names,
-                            "--dg", dg, "--nseeds", "200", "--cache-dir", WORK, "--write-method", suffix,
-                            "--output-prefix", prefix],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            python("-m", "glslines.cuslines", "--device", "llvmpipe", SCRIPT, *phantom.names, "--dg", dg, "--nseeds",
+                   "200", "--cache-dir", WORK, "--write-method", suffix, "--output-prefix", prefix)
             self.assertGreater(len(glslines.load(prefix + "." + suffix)), 100)
 
     def test_pyafq(self):
@@ -257,5 +273,7 @@ class Programs(unittest.TestCase):
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     tempfile.tempdir = WORK
+    # this process, too: the places of its threads, and the end
+    faulthandler.dump_traceback_later(3 * LIMIT, exit=True)
     phantom = Phantom()
     unittest.main(argv=sys.argv[:1] + sys.argv[4:], warnings="ignore")

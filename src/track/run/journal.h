@@ -59,7 +59,8 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                                      gls_track_result *result);
 
 /* batch_seeds for a run of n_seeds seeds on each device. Keeps params->batch_seeds if it is given; for a short run
- * returns the size of its batches, because drivers take longer to make larger buffers. 0: use the default. */
+ * returns the size of its batches, because drivers take longer to make larger buffers (llvmpipe fills them
+ * with zeros). 0: use the default. */
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
                                  const gls_track_input *input, uint64_t n_seeds);
 
