@@ -422,11 +422,31 @@ find_pyafq() {
         mkdir -p "$build/python/cuslines" && tar xzf "$build/python/cuslines-2.2.3.tar.gz" --strip-components 1 -C "$build/python/cuslines"
 }
 
+# The examples that come with the source of DIPY. pip would build a source package to learn its name, for minutes: a builder that says the name does instead.
+find_dipy_examples() {
+    examples=$build/dipy/examples
+    [ ! -d "$examples" ] || return 0
+    mkdir -p "$build/dipy/builder" && cat > "$build/dipy/builder/mesonpy.py" << 'END' || return 1
+import os
+
+def prepare_metadata_for_build_wheel(directory, config_settings=None):
+    os.makedirs(os.path.join(directory, "dipy-1.12.1.dist-info"))
+    with open(os.path.join(directory, "dipy-1.12.1.dist-info", "METADATA"), "w") as file:
+        file.write("Metadata-Version: 2.1\nName: dipy\nVersion: 1.12.1\n")
+    return "dipy-1.12.1.dist-info"
+END
+    quietly env PYTHONPATH="$build/dipy/builder" "$python" -m pip download -q --disable-pip-version-check --no-deps --no-build-isolation --no-binary dipy -d "$build/dipy" dipy==1.12.1 &&
+        tar xzf "$build/dipy/dipy-1.12.1.tar.gz" --strip-components 2 -C "$build/dipy" dipy-1.12.1/doc/examples
+}
+
 stage_pyafq() {
-    header "pyafq: the stand-in for cuslines under programs that use it"
+    header "pyafq: the stand-in for cuslines under programs that use it, DIPY's examples with one import changed"
     check "pyAFQ and cuslines" find_pyafq || return
     check "stand-in against cuslines, its script, pyAFQ" quietly env TQDM_DISABLE=1 GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" \
         test/python/dropin.py "$build/glslines" "$build/python/dropin" "$script"
+    check "Python with the peers" find_python && check "DIPY's source" find_dipy_examples &&
+        check "DIPY's examples, as they are and with one import changed" quietly env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$python" \
+            test/python/dipy_examples.py "$build/glslines" "$build/python/dipy_examples" "$examples"
 }
 
 # axe-core from npm, beside the tests that need it.

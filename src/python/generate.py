@@ -42,7 +42,9 @@ COMMANDS = {
     "peaks": (SH + OUT, "image of option", "ImageData",
               "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
 }
-TRACK_OUT = "Tractogram to write. Default: tracks.trx in the working folder."
+TRACK_OUT = "Tractogram to write, TRX, TRK, TCK or VTK by its suffix. Default: none that stays."
+PICTURE_OUT = "PNG file to write. Default: none; a notebook shows the picture."
+REPORT_OUT = "HTML file to write. Default: the name of the tractogram with .html."
 ARGUMENTS = {
     "dwi": "Diffusion series, (x, y, z, n): a file, an image of nibabel, or (array, affine).",
     "bval": "b-values in s/mm2, (n,), their file, or a GradientTable of DIPY. Default: beside the file dwi.",
@@ -165,11 +167,11 @@ def track_function(command, job):
     options = [o for o in command["options"] if o["name"].replace("-", "_") in job and
                parameter(o["name"]) not in taken | {"output"}]
     text = "\n".join([
-        signature("track", arguments, options, "Dict[str, Any]"),
+        signature("track", arguments, options, "Tracked"),
         documentation(command["summary"], command["description"], arguments, options,
-                      ("Dict[str, Any]", "Counts and times of the run, as the sidecar has them, and its files, output and "
-                       "sidecar."), progress=True),
-        "    return _files.track(**_given(locals()))"])
+                      ("Tracked", "The streamlines, read when they are asked for. stats has the counts and times of the "
+                       "run, as the sidecar; output and sidecar name the files."), progress=True),
+        "    result: Tracked = _files.track(**_given(locals()))", "    return result"])
     ARGUMENTS.clear()
     ARGUMENTS.update(texts)
     return text
@@ -178,18 +180,21 @@ def track_function(command, job):
 def picture_function(command, called):
     """A function of pictures.py: of files, or of what is written to one."""
     several = command["name"] == "render"
-    arguments = (SEVERAL if several else ONE) + [("out", "PathLike" if several else "Optional[PathLike]",
-                                                  None if several else "None"), ("reference", "ImageLike", "None"),
-                                                 ("recover", "bool", "False")]
+    gives = ("Picture", "A picture that notebooks show; counts and sizes by their names.") if several else (
+        "Dict[str, Any]", "Counts, sizes, and the name of what was written.")
+    arguments = (SEVERAL if several else ONE) + OUT + [("reference", "ImageLike", "None"), ("recover", "bool", "False")]
+    texts = dict(ARGUMENTS)
+    ARGUMENTS.update(out=PICTURE_OUT if several else REPORT_OUT)
     taken = {a for a, _, _ in arguments}
     options = [o for o in command["options"] if o["name"] not in HIDDEN | {"nthreads", "vtk-space"}
                and parameter(o["name"]) not in taken]
-    return "\n".join([
-        signature(command["name"], arguments, options, "Dict[str, Any]", progress=False),
-        documentation(command["summary"], command["description"], arguments, options,
-                      ("Dict[str, Any]", "Counts, sizes, and the name of what was written.")),
-        "    result: Dict[str, Any] = _of_tracks(_pictures.%s, **_given(locals()))" % called,
+    text = "\n".join([
+        signature(command["name"], arguments, options, gives[0], progress=False),
+        documentation(command["summary"], command["description"], arguments, options, gives),
+        "    result: %s = _of_tracks(_pictures.%s, **_given(locals()))" % (gives[0], called),
         "    return result"])
+    ARGUMENTS.update(texts)
+    return text
 
 
 def bids_function(command):
@@ -218,12 +223,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import files as _files
 from . import pictures as _pictures
-from ._exchange import Files, ImageData, ImageLike, PathLike, TracksLike
+from ._exchange import Files, ImageData, ImageLike, PathLike, Tracked, TracksLike
 from ._exchange import bids as _bids
 from ._exchange import call as _run
 from ._exchange import of_tracks as _of_tracks
 from ._program import Progress
 from .params import Params as _Params
+from .pictures import Picture
 from .tracking import Result
 
 

@@ -6,10 +6,14 @@ from numpy.typing import NDArray
 
 import glslines
 
-stats: Dict[str, Any] = glslines.track("dwi.nii.gz", out="tracks.trx", nseeds=1000, dg="ifod2", step_size="0.5mm")
-lines: glslines.Result = glslines.load("tracks.trx")
+lines: glslines.Result = glslines.track("dwi.nii.gz", nseeds=1000, dg="ifod2", step_size="0.5mm")
+tracked: glslines.Tracked = glslines.track("dwi.nii.gz", out="tracks.trx")
+stats: Dict[str, Any] = tracked.stats
+lines = glslines.load("tracks.trx")
 points: NDArray[np.float32] = lines.points
 first: NDArray[np.float32] = lines[0]
+first = tracked[0]
+n: int = tracked["streamlines"]
 fits = glslines.fit("dwi.nii.gz", mask="mask.nii.gz", model="msmt")
 density, affine = glslines.density(lines, voxel_size=2.0)
 matrix: NDArray[np.float64] = glslines.connectome(lines, "labels.nii.gz")
@@ -19,6 +23,7 @@ table: List[Dict[str, Any]] = glslines.profile(part, "fa.nii.gz", progress=False
 values: NDArray[np.float64] = glslines.sample(part, "fa.nii.gz")
 glslines.response("dwi.nii.gz", algorithm="tournier", out="sub01")
 glslines.segment(lines, "bundles.tsv", out="bundles.trx")
+picture: glslines.Picture = glslines.render(lines)
 glslines.render(lines, "a.png", views="superior,left")
 glslines.report("tracks.trx", image="fa.nii.gz")
 glslines.bids("data", "out", track={"nseeds": 1000})

@@ -6,6 +6,7 @@ errors, progress, threads.
 import concurrent.futures
 import copy
 import filecmp
+import gc
 import inspect
 import os
 import pickle
@@ -220,6 +221,37 @@ class Commands(unittest.TestCase):
         stats = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("auto.trx"), nseeds=50, device="llvmpipe", force=True)
         self.assertGreater(stats["streamlines"], 0)
         self.assertEqual(glslines.info(path("auto.trx"))["tractograms"][0]["path"], path("auto.trx"))
+
+    def test_what_track_gives(self):
+        """A tractogram, which others take and notebooks show, with counts by their names; no file stays without out."""
+        s = self.scene
+        options = {"mask": s.mask, "roi": s.roi, "nseeds": 100, "model": "opdt", "device": "llvmpipe"}
+        before = sorted(os.listdir("."))
+        lines, kept = glslines.track(s.dwi, **options), glslines.track(s.dwi, out=path("tracked.trx"), force=True, **options)
+        self.assertEqual(sorted(os.listdir(".")), before)
+        self.assertEqual((kept.output, kept["output"], kept.sidecar), (path("tracked.trx"), path("tracked.trx"), path("tracked.json")))
+        self.assertEqual(len(lines), lines["streamlines"])
+        self.assertEqual(lines.stats["points"], len(lines.points))
+        self.assertTrue(np.array_equal(lines.points, kept.points) and np.array_equal(lines[0], next(iter(kept))))
+        self.assertTrue(np.array_equal(glslines.density(lines)[0], glslines.density(kept)[0]))
+        self.assertEqual(dict(lines)["seeds"], 100)
+        self.assertTrue("seeds" in lines and "absent" not in lines and lines.get("absent") is None)
+        for each in (lines, kept):
+            self.assertTrue(np.array_equal(pickle.loads(pickle.dumps(each)).points, lines.points))
+        folder = os.path.dirname(lines.output)
+        self.assertTrue(os.path.isdir(folder))
+        picture = glslines.render(kept, tile="100x100", views="left")
+        self.assertEqual(picture._repr_png_()[:4], b"\x89PNG")
+        self.assertEqual(picture["total"], len(lines))
+        named = glslines.render(kept, path("tracked.png"), tile="100x100", views="left", palette=True, force=True)
+        self.assertEqual(named.png, picture.png)
+        both = [glslines.render(kept, views="slab", slab="axial:1", tile="100x100", image=image) for image in (s.fa, glslines.load_image(s.fa))]
+        self.assertEqual(both[0].png, both[1].png)
+        with self.assertRaisesRegex(ValueError, "resume: needs out"):
+            glslines.track(s.dwi, resume=True, **options)
+        del lines
+        gc.collect()
+        self.assertFalse(os.path.exists(folder))
 
     def test_track_of_arrays(self):
         """Images, arrays and a table of DIPY's kind in place of files: the same streamlines."""

@@ -2,6 +2,7 @@
 
     notebook.py NOTEBOOK WORK_FOLDER"""
 
+import base64
 import os
 import sys
 
@@ -21,4 +22,9 @@ if __name__ == "__main__":
     assert not errors, errors
     pictures = [output for output in outputs if "data:image/png;base64," in output.get("data", {}).get("text/html", "")]
     assert len(pictures) == 2, "%d pictures of tractograms" % len(pictures)
-    print("ok: %d cells, %d pictures" % (len(notebook.cells), len(pictures)))
+    drawn = [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    assert len(drawn) == 1 and base64.b64decode(drawn[0])[:4] == b"\x89PNG", "%d pictures of render" % len(drawn)
+    for number, picture in enumerate([output["data"]["text/html"].split("base64,")[1].split('"')[0] for output in pictures] + drawn):
+        with open(os.path.join(folder, "shown%d.png" % number), "wb") as file:
+            file.write(base64.b64decode(picture))
+    print("ok: %d cells, %d pictures" % (len(notebook.cells), len(pictures) + 1))

@@ -25,16 +25,17 @@ from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceErr
                       OutOfMemoryError, OutputError, UnsupportedError)
 from ._library import version as __version__
 from .devices import Device, devices
-from ._exchange import Files
+from ._exchange import Files, Tracked
 from .commands import (Params, bids, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
                        render, report, response, sample, score, segment, stats, track, weights)
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
+from .pictures import Picture
 from .tracking import Batch, Result, Seeds, Tracker
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
-           "Error", "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall",
-           "Result", "Seeds", "Sphere", "Tracker", "UnsupportedError", "bids", "connectome", "convert", "csd",
-           "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load", "load_image", "peaks",
-           "phantom", "profile", "render", "report", "response", "sample", "save_image", "score", "segment", "stats",
-           "track", "weights"]
+           "Error", "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
+           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "connectome",
+           "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
+           "load_image", "peaks", "phantom", "profile", "render", "report", "response", "sample", "save_image",
+           "score", "segment", "stats", "track", "weights"]

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +77,60 @@ class FileResult(Result):
 
     def __getattr__(self, name: str) -> Any:
         if name in ("points", "offsets", "dps", "groups", "stats", "space", "_grid"):
-            self.__dict__.update(vars(load(self.path)))
+            self.__dict__.update({**vars(load(self.path)), **self.__dict__})
             return self.__dict__[name]
         raise AttributeError(name)
+
+
+class Tracked(FileResult):
+    """The tractogram of a run, whose streamlines are read when they are asked for: tracked[0] is the first, and stats has the
+    counts and times of the run, which tracked["streamlines"] gives, too.
+
+    output, sidecar: names of the files, None where there is none.
+    """
+
+    def __init__(self, stats: Dict[str, Any], keep: Any = None) -> None:
+        super().__init__(stats["output"] or "")
+        self.stats, self._keep = stats, keep
+
+    @property
+    def output(self) -> Optional[str]:
+        return self.stats["output"] or None
+
+    @property
+    def sidecar(self) -> Optional[str]:
+        return self.stats["sidecar"] or None
+
+    def __len__(self) -> int:
+        return int(self.stats["streamlines"])
+
+    @overload
+    def __getitem__(self, i: int) -> NDArray[np.float32]: ...
+
+    @overload
+    def __getitem__(self, i: str) -> Any: ...
+
+    def __getitem__(self, i: Union[int, str]) -> Any:
+        return self.stats[i] if isinstance(i, str) else super().__getitem__(i)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.stats
+
+    def keys(self) -> KeysView[str]:
+        return self.stats.keys()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.stats.get(name, default)
+
+    def __repr__(self) -> str:
+        length = "" if not len(self) else ", mean length %.1f mm" % self.stats["mean_length"]
+        kept = self.output if self._keep is None and self.output else "no file"
+        return "<%d streamlines of %d seeds%s, %s>" % (len(self), self.stats["seeds"], length, kept)
+
+    def __reduce__(self) -> Any:
+        if self._keep is not None and self.output:
+            return Result, (self.points, self.offsets, self.dps, self.stats, self._grid, self.space, self.groups)
+        return Tracked, (self.stats,)
 
 
 def read(path: str) -> Any:
@@ -236,6 +287,7 @@ def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
     """A function of tractogram files, called with what is one or is written to one."""
     folder = Folder()
     paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(tracks))]
+    options = {name: folder.option(value, name) for name, value in options.items()}
     return function(paths if isinstance(tracks, list) else paths[0], **options)
 
 

@@ -193,6 +193,8 @@ _SIGNATURES = {
     "gls_regions_add": "tpisp",
     "gls_regions_add_image": "tpipsp",
     "gls_regions_complete": "tp",
+    "gls_tissue_create": "tppsiiP",
+    "gls_tissue_destroy": "vp",
     "gls_device_list": "tiPppp",
     "gls_device_open_several": "tsinP",
     "gls_device_close": "vp",

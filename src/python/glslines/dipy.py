@@ -9,9 +9,9 @@ takes this line in its place, and stays as it is otherwise:
 Signatures and defaults are DIPY's. Streamlines come in the order of the seeds, in world mm, as views of one array. DIPY's
 own random numbers are others, so that results agree in what they say and not in their bytes.
 
-DIPY hides the image of its stopping criteria. From ThresholdStoppingCriterion and BinaryStoppingCriterion of this module,
-which are DIPY's with the image kept, it is taken as it is. Of DIPY's own the border is found by asking them, to a tenth of
-a voxel.
+DIPY hides the image of its stopping criteria. The mask of a BinaryStoppingCriterion is found by asking it, and anatomical
+criteria say what their maps are. From ThresholdStoppingCriterion of this module, which is DIPY's with the image kept, it is
+taken as it is; of DIPY's own the border is found by asking, to a tenth of a voxel.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .models import ODF, Gradients, QBall, Sphere
 from .params import Params
 from .tracking import Result, Seeds, Tracker
 
-__all__ = ["BinaryStoppingCriterion", "ThresholdStoppingCriterion", "bootstrap_tracking", "deterministic_tracking",
-           "eudx_tracking", "probabilistic_tracking", "ptt_tracking"]
+__all__ = ["BinaryStoppingCriterion", "ThresholdStoppingCriterion", "bootstrap_tracking", "closestpeak_tracking",
+           "deterministic_tracking", "eudx_tracking", "pft_tracking", "probabilistic_tracking", "ptt_tracking"]
 
 Streamline = NDArray[np.float32]
 #: streamlines or, with save_seeds, pairs of a streamline and its seed
@@ -39,8 +39,8 @@ Streamlines = Iterator[Union[Streamline, Tuple[Streamline, NDArray[np.float64]]]
 device: Union[Device, str, int] = "auto"
 #: by legacy
 _BASES = {"descoteaux07": ("descoteaux07", "descoteaux07_legacy"), "tournier07": ("tournier07", "tournier07_legacy")}
-#: of BootDirectionGetter, from all of whose peaks streamlines begin
-_BOOT_PEAKS = {"relative_peak_threshold": 0.5, "min_separation_angle": 25.0, "max_directions_per_seed": 32}
+#: of DIPY's direction getters, from all of whose peaks streamlines begin
+_ALL_PEAKS = {"relative_peak_threshold": 0.5, "min_separation_angle": 25.0, "max_directions_per_seed": 32}
 #: of a side of a voxel, where a criterion is asked
 _SUBSAMPLES = 4
 
@@ -52,11 +52,29 @@ class ThresholdStoppingCriterion(_criteria.ThresholdStoppingCriterion):  # type:
         self.stop_map, self.threshold = metric_map, float(threshold)
 
 
-class BinaryStoppingCriterion(_criteria.BinaryStoppingCriterion):  # type: ignore[misc]
-    """DIPY's, which keeps the image: streamlines end where mask is 0."""
+BinaryStoppingCriterion = _criteria.BinaryStoppingCriterion
 
-    def __init__(self, mask: NDArray[Any]) -> None:
-        self.stop_map, self.threshold = np.asarray(mask) > 0, 0.5
+
+def _tissue(sc: Any, shape: Tuple[int, ...]) -> Optional[Dict[str, Any]]:
+    """What an anatomical criterion makes of its maps, as arguments of a tracker; None of other criteria."""
+    if not isinstance(sc, _criteria.AnatomicalStoppingCriterion):
+        return None
+    rules = {"ActStoppingCriterion": "pve", "CmcStoppingCriterion": "cmc"}
+    rule = next((rules[kind.__name__] for kind in type(sc).__mro__ if kind.__name__ in rules), None)
+    if rule is None:
+        raise NotImplementedError("sc: %s is neither an ActStoppingCriterion nor a CmcStoppingCriterion" % type(sc).__name__)
+    voxels = [np.array(v, dtype=np.float64) for v in np.ndindex(*shape)]
+    good, bad = (np.array([ask(v) for v in voxels], dtype=np.float32).reshape(shape) for ask in (sc.get_include, sc.get_exclude))
+    nothing = np.zeros_like(good)
+    between = np.clip(1 - good - bad, 0, None)
+    return {"tissue": np.stack([good, nothing, between, bad, nothing], axis=-1), "tissue_rule": rule}
+
+
+def _mask(sc: Any, shape: Tuple[int, ...]) -> NDArray[np.float32]:
+    """The mask of a binary criterion."""
+    inside = _criteria.StreamlineStatus.TRACKPOINT
+    centres = [sc.check_point(np.array(v, dtype=np.float64)) == inside for v in np.ndindex(*shape)]
+    return np.array(centres, dtype=np.float32).reshape(shape)
 
 
 def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
@@ -65,9 +83,6 @@ def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
         return sc.stop_map, sc.threshold
     if not hasattr(sc, "check_point"):
         raise TypeError("sc: a stopping criterion is needed, of glslines.dipy or DIPY, not %s" % type(sc).__name__)
-    if isinstance(sc, _criteria.AnatomicalStoppingCriterion):
-        raise NotImplementedError("%s: take glslines.Tracker or glslines.track(act=...), which have its rules"
-                                  % type(sc).__name__)
     inside = _criteria.StreamlineStatus.TRACKPOINT
     centres = np.array([sc.check_point(np.array(v, dtype=np.float64)) == inside for v in np.ndindex(*shape)])
     filled = centres.reshape(shape).astype(np.float32)
@@ -103,11 +118,21 @@ def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape
            save_seeds: bool) -> Streamlines:
     if seed_directions is not None:
         raise NotImplementedError("seed_directions: streamlines begin along the largest direction of their seed")
-    if not return_all:
-        raise NotImplementedError("return_all=False: only return_all=True is here")
     if affine is None:
         raise ValueError("affine: from voxels to world mm, (4, 4), is needed")
-    stop_map, threshold = _stop_map(sc, shape)
+    tissue = _tissue(sc, shape)
+    if tissue is not None:
+        stop_map, threshold = np.zeros(shape, np.float32), -1.0  # it ends nothing
+        inputs, options = {**inputs, **tissue}, {**options, "keep_all_ends": bool(return_all)}
+    elif return_all and isinstance(sc, _criteria.BinaryStoppingCriterion):
+        # the nearest voxel decides
+        inputs = {**inputs, "tracking_mask": _mask(sc, shape)}
+        stop_map, threshold = np.zeros(shape, np.float32), -1.0
+    elif return_all:
+        stop_map, threshold = _stop_map(sc, shape)
+    else:
+        raise NotImplementedError("return_all=False: only with an anatomical criterion, an ActStoppingCriterion or a "
+                                  "CmcStoppingCriterion")
     options = {name: "%.17gmm" % _library.real(value, name) if name in ("step_size", "probe_length", "probe_radius") else value
                for name, value in options.items()}
     params = Params(preset="dipy", dg=dg, fa_threshold=threshold, **options)
@@ -129,7 +154,7 @@ _PARAMETERS = """
     seed_positions : ndarray
         Seeds in world mm, (n, 3).
     sc : StoppingCriterion
-        Threshold or binary, of this module or of DIPY.
+        Threshold or binary, of this module or of DIPY; an ActStoppingCriterion or CmcStoppingCriterion of DIPY.
     affine : ndarray
         From voxels to world mm, (4, 4).
     sh : ndarray, optional
@@ -144,8 +169,10 @@ _PARAMETERS = """
         Amplitudes below this part of the largest are 0.
     random_seed : int, optional
         The same number gives the same streamlines, 0 too.
-    seed_directions, return_all
-        Only as the defaults are.
+    return_all : bool, optional
+        With anatomical criteria, False gives streamlines alone whose ends are good.
+    seed_directions
+        Only as the default is.
     nbr_threads, seed_buffer_fraction, voxel_size
         Change nothing: batches are as large as the device allows, sides of voxels are those of the affine.
     save_seeds : bool, optional
@@ -194,12 +221,52 @@ def ptt_tracking(
                       probe_radius=probe_radius)
 
 
-def _along_odf(dg: str, given: Dict[str, Any], **probe: Any) -> Streamlines:
-    if given["pam"] is not None:
+def closestpeak_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        sf: Any = None, min_len: float = 2, max_len: float = 500, step_size: float = 0.5, voxel_size: Any = None,
+        max_angle: float = 60, pmf_threshold: float = 0.1, sphere: Any = None, basis_type: Optional[str] = None,
+        legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0, seed_buffer_fraction: float = 1.0,
+        return_all: bool = True, save_seeds: bool = False) -> Streamlines:
+    """The peak of the ODF that is closest to the last direction, as DIPY's function of this name."""
+    return _along_odf("closest", locals(), **_ALL_PEAKS, **_lengths(locals()))
+
+
+def pft_tracking(
+        seed_positions: ArrayLike, sc: Any, affine: ArrayLike, *, seed_directions: Any = None, sh: Any = None,
+        sf: Any = None, pam: Any = None, max_cross: Optional[int] = None, min_len: float = 2, max_len: float = 500,
+        step_size: float = 0.2, voxel_size: Any = None, max_angle: float = 20, pmf_threshold: float = 0.1,
+        sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
+        random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
+        pft_back_tracking_dist: float = 2, pft_front_tracking_dist: float = 1, pft_max_trial: int = 20,
+        particle_count: int = 15, save_seeds: bool = False, min_wm_pve_before_stopping: float = 0,
+        unidirectional: bool = False, randomize_forward_direction: bool = False) -> Streamlines:
+    """Particle filtering, as DIPY's function of this name, with an anatomical criterion."""
+    given = locals()
+    if not isinstance(sc, _criteria.AnatomicalStoppingCriterion):
+        raise ValueError("sc: an ActStoppingCriterion or a CmcStoppingCriterion of DIPY is needed, not %s" % type(sc).__name__)
+    if randomize_forward_direction and not unidirectional:
+        raise NotImplementedError("randomize_forward_direction: only with unidirectional=True is here")
+    if unidirectional and not randomize_forward_direction:
+        raise NotImplementedError("unidirectional=True: only with randomize_forward_direction=True is here")
+    most = {"max_directions_per_seed": max_cross} if max_cross is not None else {}
+    return _along_odf("prob", given, **{**_ALL_PEAKS, **most, **_lengths(given)}, pft=True, pft_back=pft_back_tracking_dist,
+                      pft_front=pft_front_tracking_dist, pft_trials=pft_max_trial, pft_particles=particle_count,
+                      pft_min_wm=min_wm_pve_before_stopping, seed_unidirectional=unidirectional)
+
+
+def _lengths(given: Dict[str, Any]) -> Dict[str, Any]:
+    """The limits of DIPY's LocalTracking: in points, and none where all streamlines are returned, single points too."""
+    if given["return_all"]:
+        return {"min_length": 0, "keep_single_points": True}
+    return {"min_length": max(0, int(given["min_len"] / given["step_size"]) - 1) * given["step_size"]}
+
+
+def _along_odf(dg: str, given: Dict[str, Any], **more: Any) -> Streamlines:
+    if given.get("pam") is not None:
         raise NotImplementedError("pam: give sh=pam.shm_coeff, or sf=pam.odf with sphere=pam.sphere")
     odf = _directions(given["sh"], given["sf"], given["sphere"], given["basis_type"], given["legacy"], given["affine"])
     return _track(dg, given["seed_positions"], given["sc"], given["affine"], odf.image.shape[:3], {"odf": odf},
-                  {**_common(given), "pmf_threshold": given["pmf_threshold"], **probe}, given["seed_directions"],
+                  {**_common(given), "pmf_threshold": given["pmf_threshold"], **more}, given["seed_directions"],
                   given["return_all"], given["save_seeds"])
 
 
@@ -216,17 +283,18 @@ def bootstrap_tracking(
         random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
         save_seeds: bool = False) -> Streamlines:
     """Residual bootstrap, as DIPY's function of this name: of data, (x, y, z, n), and a model of DIPY, OpdtModel or
-    CsaOdfModel, whose table and order are taken; its smoothing has to be the default. pmf_threshold is not looked at, as
-    in DIPY."""
+    CsaOdfModel, whose table and order are taken; its smoothing has to be the default. sphere and pmf_threshold are not
+    looked at, as in DIPY."""
     names = {"OpdtModel": "opdt", "CsaOdfModel": "csa"}
     kind = names.get(type(model).__name__)
     if data is None or kind is None:
-        raise ValueError("data and model are needed, the latter an %s" % " or ".join(names))
+        raise ValueError("data and model are needed, the latter an %s: others are not fitted at each step here"
+                         % " or ".join(names))
     gradients = Gradients.from_dipy(model.gtab, affine, "image")
     qball = QBall(gradients, kind, int(np.max(model.l_values)), min_signal=float(getattr(model, "min_signal", 1)))
-    inputs = {"dwi": data, "qball": qball, "sphere": "default" if sphere is None else Sphere(sphere)}
+    inputs = {"dwi": data, "qball": qball, "sphere": "default"}
     return _track("boot", seed_positions, sc, affine, np.shape(data)[:3], inputs,
-                  {**_common(locals()), "pmf_threshold": 0.0, **_BOOT_PEAKS}, seed_directions, return_all, save_seeds)
+                  {**_common(locals()), "pmf_threshold": 0.0, **_ALL_PEAKS, **_lengths(locals())}, seed_directions, return_all, save_seeds)
 
 
 def eudx_tracking(
@@ -252,5 +320,6 @@ def eudx_tracking(
                   return_all, save_seeds)
 
 
-for _function in (probabilistic_tracking, deterministic_tracking, ptt_tracking, bootstrap_tracking, eudx_tracking):
+for _function in (probabilistic_tracking, deterministic_tracking, ptt_tracking, closestpeak_tracking, bootstrap_tracking,
+                  eudx_tracking, pft_tracking):
     _function.__doc__ = (_function.__doc__ or "") + _PARAMETERS

@@ -18,6 +18,8 @@ from .tracking import Batch, Collector, Result, stats_of
 
 PathLike = Union[str, "os.PathLike[str]"]
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+#: options of track() that look for files of an earlier or other run
+_NEED_A_NAME = ("resume", "shard", "skip_existing")
 PHASES = ("fit", "track", "merge", "write")
 
 
@@ -52,19 +54,24 @@ def _after(make, kind, *arguments, **options):
 def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
           mask: Any = None, roi: Any = None, out: Optional[PathLike] = None,
           progress: Progress = None, picture: Optional[PathLike] = None, report: Optional[PathLike] = None,
-          **options: Any) -> Dict[str, Any]:
-    """`glslines track`: from files, images or arrays to a tractogram and its sidecar. Returns counts, times and the names of
-    both files: load(counts["output"]) has the streamlines. bval may be a GradientTable of DIPY. track() of the package has
-    its options in its signature.
+          **options: Any) -> Any:
+    """`glslines track`: from files, images or arrays to a tractogram, a Tracked of _exchange.py. Without out no file stays.
+    bval may be a GradientTable of DIPY. track() of the package has its options in its signature.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
     include=["a.nii.gz"]. phantom=True tracks the built-in phantom in place of files.
     progress(phase, done, total, streamlines, points) may return False to stop. picture, report: files that render()
     and report() then make of it.
     """
-    from ._exchange import Folder, table  # which takes load() from here
+    from ._exchange import Folder, Tracked, table  # which takes load() from here
 
     given, folder = Options(), Folder()
+    kept = None if out is not None else Folder()
+    if kept is not None:
+        for name in _NEED_A_NAME:
+            if options.get(name):
+                raise ValueError("%s: needs out, the name of the tractogram" % name)
+        out = kept.name("tracks.trx")
     if dwi is not None:
         given.set_path("dwi", folder.image(dwi, "dwi"))
     for member, value in zip(("bval", "bvec"), table(bval, bvec)):
@@ -97,7 +104,7 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
         _after(write_report, "report", made_files[1] or made_files[0], report, **shown)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
     stats.update(output=made_files[0], sidecar=made_files[1])
-    return stats
+    return Tracked(stats, kept)
 
 
 def load(path: PathLike) -> Result:

@@ -24,6 +24,14 @@ def names(of=None):
     return [name for name, row in _ROWS.items() if of is None or row["of"] == of]
 
 
+def choice(name, word, told):
+    """The number of a word of a parameter. told: its name in the message."""
+    words = _ROWS[name]["choices"].split("|")
+    if not isinstance(word, str) or word not in words:
+        raise ValueError("%s: '%s' is none of %s" % (told, word, ", ".join(words)))
+    return words.index(word)
+
+
 def _out_of_range(name, value, row):
     low, high = row["min"], row["max"]
     text = "%s: %s is out of range:" % (name, value)
@@ -100,11 +108,8 @@ class Options:
         elif kind == "FLAG":
             self._at(ctypes.c_bool, row["offset"]).value = _library.switch(value, name)
         elif kind == "CHOICE":
-            words = row["choices"].split("|")
-            if not isinstance(value, str) or value not in words:
-                raise ValueError("%s: '%s' is none of %s" % (name, value, ", ".join(words)))
             number = ctypes.c_bool if row["size"] == 1 else ctypes.c_int
-            self._at(number, row["offset"]).value = words.index(value)
+            self._at(number, row["offset"]).value = choice(name, value, name)
         elif kind == "STRING":
             self._at(ctypes.c_void_p, row["offset"]).value = self._text(value)
         elif kind == "NUMBERS":

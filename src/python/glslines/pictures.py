@@ -3,6 +3,8 @@
 import ctypes
 import difflib
 import os
+import tempfile
+from typing import Any, Dict
 
 from . import _library
 from ._library import call, encode, structs
@@ -93,12 +95,38 @@ def _call(struct, values, reference, recover, function):
     del grid
 
 
-def render(tractograms, out, reference=None, recover=False, **options):
+class Picture(Dict[str, Any]):
+    """A picture that notebooks show, and what is known of it: shown and total streamlines, invalid ones, mm_per_pixel,
+    width, height."""
+
+    _data = b""
+    #: the file, "" where there is none
+    path = ""
+
+    @property
+    def png(self) -> bytes:
+        """The bytes of the PNG file."""
+        if self.path:
+            with open(self.path, "rb") as file:
+                return file.read()
+        return self._data
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+
+def render(tractograms, out=None, reference=None, recover=False, **options):
     """`glslines render`: draws a tractogram, or a list of them as bundles, into a PNG file; no display is needed.
 
     Options are those of the command line with underscores, e.g. views="superior,left", image="fa.nii.gz",
-    color="dpv:fa". Returns a dict: shown and total streamlines, invalid ones, mm_per_pixel, width, height.
+    color="dpv:fa". Returns a Picture; without out no file stays.
     """
+    if out is None:
+        options.setdefault("palette", True)  # a third of the bytes, which notebooks keep
+        with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
+            picture = render(tractograms, os.path.join(folder, "picture.png"), reference, recover, **options)
+            picture._data, picture.path = picture.png, ""
+        return picture
     paths = [tractograms] if isinstance(tractograms, (str, os.PathLike)) else list(tractograms)
     texts = [ctypes.create_string_buffer(encode(path)) for path in paths]
     table = (ctypes.c_void_p * max(1, len(texts)))(*(ctypes.addressof(text) for text in texts))
@@ -106,7 +134,9 @@ def render(tractograms, out, reference=None, recover=False, **options):
     _call("gls_render_options", options, reference, recover,
           lambda struct: call.gls_render_files(table, len(texts), encode(out), ctypes.byref(struct),
                                                ctypes.byref(result)))
-    return {name: getattr(result, name) for name in names("gls_render_result")}
+    picture = Picture({name: getattr(result, name) for name in names("gls_render_result")})
+    picture.path = os.path.abspath(os.fspath(out))
+    return picture
 
 
 def report(tractogram, out=None, reference=None, recover=False, **options):

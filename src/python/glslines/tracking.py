@@ -18,7 +18,7 @@ from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer
-from .params import Params
+from .params import Params, choice
 
 _TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
 
@@ -469,6 +469,8 @@ class Tracker(_library.OfProcess):
     ifod1, ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
     amplitude, 0 or nan where there is none. For tensordet and tensorprob: dwi and gradients. nulldist1, nulldist2 and
     seedtest look at the stop map alone.
+    tissue: fractions of cortical and deep grey matter, white matter, CSF and pathology, (x, y, z, 5), on any grid, and
+    tissue_rule, as act_rule of `glslines track`: an end elsewhere than in grey matter, by the stop map too, is a bad one.
     mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
     one or a list of images, or of texts as the options take them.
     """
@@ -480,7 +482,8 @@ class Tracker(_library.OfProcess):
                  affine: Optional[ArrayLike] = None, mask: Any = None, peaks: Any = None,
                  gradients: Optional[Gradients] = None, include: Any = None,
                  include_ordered: Any = None, exclude: Any = None, tracking_mask: Any = None, stop_at: Any = None,
-                 include_end: Any = None, include_both_ends: Any = None, exclude_end: Any = None) -> None:
+                 include_end: Any = None, include_both_ends: Any = None, exclude_end: Any = None,
+                 tissue: Any = None, tissue_rule: str = "act") -> None:
         regions = {name: value for name, value in locals().items() if name in _REGION_ROLES and name != "mask"}
         self._own_device = not isinstance(device, Device)
         # the getter follows from what is given, as with `glslines track`
@@ -508,9 +511,11 @@ class Tracker(_library.OfProcess):
             self._use_odf(odf)
         self._regions = self._make_regions(mask, regions, affine)
         self._input.regions = _pointer(self._regions)
-        self.device = Device(device) if self._own_device else device
         sides = list(self.grid.voxel_size)
         mm = self.params.in_mm(min(sides), round((sides[0] * sides[1] * sides[2]) ** (1 / 3), 6))
+        self._tissue = self._make_tissue(tissue, tissue_rule, affine)
+        self._input.tissue = _pointer(self._tissue)
+        self.device = Device(device) if self._own_device else device
         try:
             contexts = self.device.pointers
             array = (ctypes.c_void_p * len(contexts))(*(context.value for context in contexts))
@@ -521,7 +526,7 @@ class Tracker(_library.OfProcess):
                 self.device.close()
             raise
         self._handle = _Object(pointer, call.gls_tracker_destroy, contexts, self._input, self._stop_map, self._regions,
-                               getattr(self, "_used", None), self.params)
+                               self._tissue, getattr(self, "_used", None), self.params)
         self._at_work = threading.Lock()
 
     def _use_series(self, dwi, qball, sphere, affine):
@@ -583,6 +588,15 @@ class Tracker(_library.OfProcess):
                     call.gls_regions_add_image(regions.pointer, role, image.pointer, b"region", _pointer(inside))
         call.gls_regions_complete(regions.pointer)
         return regions
+
+    def _make_tissue(self, tissue, rule, affine):
+        rule = choice("act_rule", rule, "tissue_rule")
+        precision = choice("precision", self.params.given.get("precision", "half"), "precision")
+        if tissue is None:
+            return None
+        image = Image(tissue, affine_of(tissue, default=affine), "tissue", 4)
+        return _library.Handle(made(call.gls_tissue_create, ctypes.byref(self.grid), image.pointer, b"tissue", rule,
+                                    precision, destroy=call.gls_tissue_destroy), call.gls_tissue_destroy, image)
 
     def run(self, seeds: Any, sink: Optional[Callable[[Batch], None]] = None,
             progress: Optional[Callable[[int, int, int, int], Optional[bool]]] = None, space: str = "world") -> Result:
