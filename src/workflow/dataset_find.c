@@ -225,7 +225,7 @@ static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
     for (int i = 0; i < 3 && o->tissue && !u->problem; i++) {
         u->tissue[i] = find_image(o, u, "label", label[i], "probseg");
         if (!u->tissue[i] && asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
-            return no_memory();
+            return gls_no_memory();
     }
     return GLS_OK;
 }
