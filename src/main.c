@@ -75,7 +75,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     gls_set_threads(common.nthreads);
     double start = gls_clock_seconds();
     int code = cmd_finish(cmd_events_begin(&common, command->name, cmd_goes_on));
-    if (!code) code = command->run(command, values, &arguments);
+    if (!code) code = command->run(values, &arguments);
     if (common.notify) notify(command->name, gls_clock_seconds() - start, code);
     return code;
 }

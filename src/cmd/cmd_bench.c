@@ -169,10 +169,9 @@ static int measure(const bench_values *v)
     return code;
 }
 
-static int run_bench(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_bench(void *values, const cmd_arguments *arguments)
 {
     bench_values *v = values;
-    (void)command;
     v->o.argc = arguments->argc;
     v->o.argv = arguments->argv;
     int code = model_options_check(&v->o.model, arguments);

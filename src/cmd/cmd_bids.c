@@ -226,10 +226,9 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
-static int run_bids(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_bids(void *values, const cmd_arguments *arguments)
 {
     const bids_options *o = values;
-    (void)command;
     if (arguments->n_positionals < 3)
         return cmd_error(CMD_EXIT_USAGE, "bids: needs BIDS_DIR OUT_DIR participant|group");
     const char *level = arguments->positional[2];

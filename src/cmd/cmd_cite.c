@@ -17,11 +17,10 @@ static const gls_option option_table[] = {
     {.name = NULL},
 };
 
-static int run_cite(const cmd_command *self, void *values, const cmd_arguments *arguments)
+static int run_cite(void *values, const cmd_arguments *arguments)
 {
     const cite_options *options = values;
     char *text = NULL;
-    (void)self;
     gls_status status =
         gls_cite(arguments->n_positionals ? arguments->positional[0] : NULL, (gls_cite_format)options->format, &text);
     return status ? cmd_error_status(status) : cmd_print(text);

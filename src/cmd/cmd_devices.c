@@ -179,12 +179,11 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
     return code || !report ? code : cmd_print(gls_doctor_text(report));
 }
 
-static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_devices(void *values, const cmd_arguments *arguments)
 {
     const devices_options *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
-    (void)command;
     (void)arguments;
     if (o->json && (o->how.only || o->check))
         return cmd_error(CMD_EXIT_USAGE, "--json: has no effect with --check and --variant; they print a table");

@@ -38,7 +38,7 @@ static void set_defaults(void *values)
     ((fit_values *)values)->fit = gls_fit_options_default();
 }
 
-static int run_fit(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_fit(void *values, const cmd_arguments *arguments)
 {
     gls_fit_options *o = &((fit_values *)values)->fit;
     const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
@@ -46,7 +46,7 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     gls_monitor monitor = cmd_progress_monitor(&progress);
     static const char *const of_csd[] = {"csd-rule", "response", NULL};
     if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
-    int code = model_files_get(command, arguments, files);
+    int code = model_files_get(arguments, files);
     for (size_t i = 0; !code && o->no_model && i < gls_params_count(); i++) {
         const gls_param *p = gls_params_get(i);
         if (p->owner == GLS_OF_MODEL && cmd_options_given(arguments, p->name))

@@ -298,9 +298,8 @@ static int search(const char *first, const cmd_arguments *arguments)
     return cmd_error(CMD_EXIT_USAGE, "help --search: nothing has '%s'%s", first, n > 1 ? " and all other words" : "");
 }
 
-static int run_help(const cmd_command *self, void *values, const cmd_arguments *arguments)
+static int run_help(void *values, const cmd_arguments *arguments)
 {
-    (void)self;
     const help_options *options = values;
     const char *name = arguments->n_positionals ? arguments->positional[0] : NULL;
     const cmd_command *command = NULL;

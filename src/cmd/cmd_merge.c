@@ -51,7 +51,7 @@ static void print_summary(const gls_merge_options *o, const gls_merge_result *re
     if (result->streamlines == 0) cmd_warn("no streamline in any shard; the output is valid and empty");
 }
 
-static int run_merge(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_merge(void *values, const cmd_arguments *arguments)
 {
     gls_merge_options *o = &((merge_values *)values)->o;
     cmd_progress progress = {.begun = false};
@@ -59,7 +59,6 @@ static int run_merge(const cmd_command *command, void *values, const cmd_argumen
     gls_merge_result result;
     char sidecar[4096];
     double start = gls_clock_seconds();
-    (void)command;
     if (arguments->n_positionals == 0) return cmd_error(CMD_EXIT_USAGE, "merge: needs the shards to merge");
     if (!o->output) return cmd_error(CMD_EXIT_USAGE, "merge: needs --output FILE");
     o->shards = arguments->positional;

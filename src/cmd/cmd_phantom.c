@@ -112,14 +112,14 @@ static int write_data_set(const phantom_options *o, const gls_phantom_params *pa
     return CMD_EXIT_OK;
 }
 
-static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_phantom(void *values, const cmd_arguments *arguments)
 {
     const phantom_options *o = values;
     gls_phantom_params params;
     gls_phantom *phantom = NULL;
     if (arguments->n_positionals != 1)
-        return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name,
-                         command->name, command->synopsis);
+        return cmd_error(CMD_EXIT_USAGE, "phantom: needs the directory to write to: glslines phantom %s",
+                         arguments->command->synopsis);
     int code = make_params(o, &params);
     if (code) return code;
     if (o->bids) return write_data_set(o, &params, arguments->positional[0]);

@@ -33,14 +33,13 @@ static void set_defaults(void *values)
     ((render_values *)values)->o = gls_render_options_default();
 }
 
-static int run_render(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_render(void *values, const cmd_arguments *arguments)
 {
     render_values *v = values;
     gls_render_options *o = &v->o;
     gls_render_result result;
     gls_grid reference;
     char shown[32], total[32];
-    (void)command;
     if (arguments->n_positionals == 0 && !o->odf)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, or --odf, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");

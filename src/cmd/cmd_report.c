@@ -25,14 +25,13 @@ static void set_defaults(void *values)
     ((report_values *)values)->o = gls_report_options_default();
 }
 
-static int run_report(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_report(void *values, const cmd_arguments *arguments)
 {
     report_values *v = values;
     gls_report_options *o = &v->o;
     gls_report_result result;
     gls_grid reference;
     char *output = NULL, size[32];
-    (void)command;
     if (arguments->n_positionals != 1)
         return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram, a connectome or a sidecar, got %d arguments",
                          arguments->n_positionals);

@@ -89,14 +89,14 @@ static int check(const gls_respond_options *v, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-static int run_response(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_response(void *values, const cmd_arguments *arguments)
 {
     gls_respond_options *o = &((response_values *)values)->o;
     const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     int code = check(o, arguments);
-    if (!code) code = model_files_get(command, arguments, files);
+    if (!code) code = model_files_get(arguments, files);
     if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;

@@ -36,13 +36,12 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     return GLS_OK;
 }
 
-static int run_track(const cmd_command *command, void *values, const cmd_arguments *arguments)
+static int run_track(void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_job *job = NULL;
-    (void)command;
     int code = track_options_check(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;

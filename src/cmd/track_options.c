@@ -38,22 +38,23 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     return CMD_EXIT_OK;
 }
 
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files)
+int model_files_get(const cmd_arguments *arguments, model_files files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
     const char *method = n > 0 && access(file[0], F_OK) != 0 ? cmd_bridge_method(file[0]) : NULL;
     if (method)
-        return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s", command->name, file[0],
-                         method);
+        return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s",
+                         arguments->command->name, file[0], method);
     if (n != 2 && n != 4 && n != 5)
         return cmd_error(CMD_EXIT_USAGE,
                          "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
                          "--mask FILE names a mask in each of these cases",
-                         command->name, n, n == 1 ? "" : "s");
+                         arguments->command->name, n, n == 1 ? "" : "s");
     if (n == 5 && *files.mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
     if (access(file[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", command->name, file[n - 1]);
+        return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", arguments->command->name,
+                         file[n - 1]);
     *files.dwi = file[0];
     if (n > 2) *files.bval = file[1];
     if (n > 2) *files.bvec = file[2];

@@ -48,6 +48,6 @@ typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
 /* Stores the arguments. Prints a message and returns an exit code. */
-int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files files);
+int model_files_get(const cmd_arguments *arguments, model_files files);
 
 #endif

@@ -33,8 +33,9 @@ static bool go_on(void *user, double share)
     return !cmd_interrupted();
 }
 
-int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments)
+int tract_run(void *values, const cmd_arguments *arguments)
 {
+    const cmd_command *command = arguments->command;
     const tract_work *work = command->work;
     cmd_progress progress = {.begun = false};
     const gls_monitor monitor = cmd_progress_monitor(&progress);

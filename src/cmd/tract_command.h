@@ -26,7 +26,7 @@ typedef struct tract_values {
 extern const gls_option tract_shared_rows[], tract_force_row[], tract_input_rows[];
 
 /* cmd_command.run of these commands. */
-int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments);
+int tract_run(void *values, const cmd_arguments *arguments);
 
 /* Members of a command whose rows and defaults come from tract_table.def. */
 #define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)

@@ -44,8 +44,11 @@ typedef struct cmd_table {
     size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
 
+typedef struct cmd_command cmd_command;
+
 /* What was given on a command line. */
 typedef struct cmd_arguments {
+    const cmd_command *command;
     cmd_table table;
     bool given[CMD_MAX_OPTIONS];  /* for each option of the table: whether it was given */
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
@@ -66,7 +69,6 @@ typedef struct cmd_rows {
 } cmd_rows;
 #define CMD_MAX_ROWS 4
 
-typedef struct cmd_command cmd_command;
 struct cmd_command {
     const char *name;
     const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
@@ -80,8 +82,8 @@ struct cmd_command {
     const char *const *examples; /* pairs of description and command line, NULL-terminated */
     const void *work;            /* data for run() that is specific to the command; NULL: none */
     size_t values_size;          /* size of the struct that begins with cmd_common; at most CMD_MAX_VALUES */
-    void (*set_defaults)(void *values); /* called on a zeroed struct */
-    int (*run)(const cmd_command *command, void *values, const cmd_arguments *arguments); /* returns an exit code */
+    void (*set_defaults)(void *values);                       /* called on a zeroed struct */
+    int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
 #define CMD_MAX_VALUES 8192
 

@@ -473,7 +473,7 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
 {
     parser p = {command, argc, argv, first, values, arguments, error, error_size};
     bool only_positionals = false;
-    *arguments = (cmd_arguments){.argc = argc, .argv = argv};
+    *arguments = (cmd_arguments){.command = command, .argc = argc, .argv = argv};
     cmd_options_list(command, &arguments->table);
     if (command->values_size > CMD_MAX_VALUES)
         return fail(&p, "%s: more options than there is room for", command->name);

@@ -150,12 +150,20 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     return status;
 }
 
-/* Adds the tractograms in one folder and counts them in *n. */
-static gls_status add_folder(FILE *table, const gls_dataset_options *o, const char *subject, const char *session,
-                             const char *folder, size_t *n)
+/* The table of a group while it is made. */
+typedef struct group_table {
+    const gls_dataset_options *options;
+    FILE *rows;
+    size_t n; /* number of rows */
+} group_table;
+
+/* Adds the tractograms of a participant, or of a session, and counts them. */
+static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
 {
-    char **names;
-    gls_status status = gls_bids_names(folder, &names);
+    group_table *t = user;
+    char **names, folder[GLS_DATASET_MAX_PATH];
+    if (!*session && !gls_dataset_takes_no_session(t->options)) return GLS_OK;
+    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
@@ -170,28 +178,9 @@ static gls_status add_folder(FILE *table, const gls_dataset_options *o, const ch
                     names[i]);
             continue;
         }
-        if (!gls_dataset_passes(o, names[i], "desc")) continue;
-        status = add_row(table, folder, names[i]);
-        ++*n;
-    }
-    gls_bids_names_free(names);
-    return status;
-}
-
-/* Adds the tractograms of a participant: without a session, and in each session. */
-static gls_status add_subject(FILE *table, const gls_dataset_options *o, const char *subject, size_t *n)
-{
-    char path[GLS_DATASET_MAX_PATH], **names;
-    gls_status status = GLS_OK;
-    snprintf(path, sizeof path, "%s/%s/dwi", o->output, subject);
-    if (gls_dataset_takes_no_session(o)) status = add_folder(table, o, subject + 4, "", path, n);
-    snprintf(path, sizeof path, "%s/%s", o->output, subject);
-    if (!status) status = gls_bids_names(path, &names);
-    if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_dataset_takes_session(o, names[i])) continue;
-        snprintf(path, sizeof path, "%s/%s/%s/dwi", o->output, subject, names[i]);
-        status = add_folder(table, o, subject + 4, names[i] + 4, path, n);
+        if (!gls_dataset_passes(t->options, names[i], "desc")) continue;
+        status = add_row(t->rows, folder, names[i]);
+        t->n++;
     }
     gls_bids_names_free(names);
     return status;
@@ -199,18 +188,16 @@ static gls_status add_subject(FILE *table, const gls_dataset_options *o, const c
 
 gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
 {
-    char *text = NULL, **names = NULL, path[GLS_DATASET_MAX_PATH];
+    char *text = NULL, path[GLS_DATASET_MAX_PATH];
     size_t bytes = 0;
     gls_output_group group = {0};
+    group_table table = {.options = o, .rows = open_memstream(&text, &bytes)};
     *n = 0;
-    FILE *table = open_memstream(&text, &bytes);
-    if (!table) return gls_no_memory();
-    fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table);
-    gls_status status = gls_bids_names(o->output, &names);
-    for (size_t i = 0; !status && names[i]; i++)
-        if (gls_dataset_takes_participant(o, names[i])) status = add_subject(table, o, names[i], n);
-    if (names) gls_bids_names_free(names);
-    bool whole = fclose(table) == 0;
+    if (!table.rows) return gls_no_memory();
+    fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table.rows);
+    gls_status status = gls_dataset_walk(o, add_folder, &table);
+    *n = table.n;
+    bool whole = fclose(table.rows) == 0;
     if (!status && !whole) status = gls_no_memory();
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);

@@ -72,6 +72,12 @@ bool gls_dataset_takes_no_session(const gls_dataset_options *options);
 /* Whether a name has the entities of all filters except those of the key `except` (NULL: none). Runs compare as
  * numbers. */
 bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);
+/* A folder of a participant, without "sub-", and a session, without "ses-". session "": the participant's own folder.
+ */
+typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
+/* Visits the folders of all participants and sessions in the output that the options ask for: of each participant its
+ * own folder first. Ends with the first failure. */
+gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
 /* GLS_ERR_INPUT unless each participant that is asked for is one of these folders and each session occurs in one. */

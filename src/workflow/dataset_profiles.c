@@ -90,7 +90,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* session NULL: of any session. */
+/* session "": of any session. */
 static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
@@ -105,7 +105,7 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
         }
         if (!is_wanted(s->options, names[i])) continue;
         gls_bids_value(names[i], "ses", own, sizeof own);
-        if (!gls_dataset_belongs(names[i], subject, session ? session : own)) {
+        if (!gls_dataset_belongs(names[i], subject, *session ? session : own)) {
             gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
                     names[i]);
             continue;
@@ -117,41 +117,11 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
 }
 
 /* Adds the tables in the folder of a participant or session, and in its folder dwi. */
-static gls_status add_folders(profile_tables *s, const char *subject, const char *session, const char *folder)
+static gls_status add_folders(void *user, const char *subject, const char *session, const char *folder)
 {
-    char path[1600];
-    gls_status status = add_folder(s, subject, session, folder);
-    snprintf(path, sizeof path, "%s/dwi", folder);
-    return status ? status : add_folder(s, subject, session, path);
-}
-
-/* Adds the tables of a participant and of the sessions that the options ask for. */
-static gls_status add_participant(profile_tables *s, const char *subject)
-{
-    char folder[1024], path[1536], **names;
-    snprintf(folder, sizeof folder, "%s/%s", s->options->output, subject);
-    gls_status status = add_folders(s, subject + 4, NULL, folder);
-    if (!status) status = gls_bids_names(folder, &names);
-    if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_dataset_takes_session(s->options, names[i])) continue;
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        status = add_folders(s, subject + 4, names[i] + 4, path);
-    }
-    gls_bids_names_free(names);
-    return status;
-}
-
-/* Lists the tables of all participants that are asked for. */
-static gls_status find_tables(profile_tables *s)
-{
-    char **names;
-    gls_status status = gls_bids_names(s->options->output, &names);
-    if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++)
-        if (gls_dataset_takes_participant(s->options, names[i])) status = add_participant(s, names[i]);
-    gls_bids_names_free(names);
-    return status;
+    char path[GLS_DATASET_MAX_PATH];
+    gls_status status = add_folder(user, subject, session, folder);
+    return status ? status : add_folder(user, subject, session, gls_bids_join(folder, "dwi", path, sizeof path));
 }
 
 /* --- Reading them. */
@@ -320,7 +290,7 @@ static gls_status write_table(profile_tables *s)
 gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
 {
     profile_tables s = {.options = o};
-    gls_status status = find_tables(&s);
+    gls_status status = gls_dataset_walk(o, add_folders, &s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
     if (!status && s.n > 0) status = write_table(&s);
     for (size_t k = 0; k < s.n_columns; k++) free(s.column[k]);

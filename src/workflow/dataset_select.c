@@ -114,6 +114,29 @@ bool gls_dataset_belongs(const char *name, const char *subject, const char *sess
            strcmp(gls_bids_value(name, "ses", value, sizeof value), session) == 0;
 }
 
+static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
+{
+    char path[GLS_DATASET_MAX_PATH], session[GLS_DATASET_MAX_PATH], **names = NULL;
+    gls_bids_join(o->output, name, path, sizeof path);
+    gls_status status = visit(user, name + 4, "", path);
+    if (!status) status = gls_bids_names(path, &names);
+    for (size_t i = 0; !status && names[i]; i++)
+        if (gls_dataset_takes_session(o, names[i]))
+            status = visit(user, name + 4, names[i] + 4, gls_bids_join(path, names[i], session, sizeof session));
+    gls_bids_names_free(names);
+    return status;
+}
+
+gls_status gls_dataset_walk(const gls_dataset_options *o, gls_dataset_visit visit, void *user)
+{
+    char **names = NULL;
+    gls_status status = gls_bids_names(o->output, &names);
+    for (size_t i = 0; !status && names[i]; i++)
+        if (gls_dataset_takes_participant(o, names[i])) status = walk_participant(o, names[i], visit, user);
+    gls_bids_names_free(names);
+    return status;
+}
+
 /* --- Labels that the options ask for but that do not exist. */
 
 /* Appends a label to a list for a message if there is room. */

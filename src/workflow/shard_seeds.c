@@ -133,7 +133,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
 
 char *gls_shard_name(const char *path, const gls_shard *shard)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = gls_file_name(path), *dot = strrchr(name, '.');
     if (dot && dot - name > 4 && strcmp(dot - 4, ".nii.gz") == 0) dot -= 4;
     if (!dot || dot == name) dot = name + strlen(name);
     char *text = NULL;

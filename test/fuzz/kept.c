@@ -47,7 +47,7 @@ static void find_done(const fuzz_folder *folder, const char *sidecar)
     char output[64];
     snprintf(output, sizeof output, "%s", fuzz_folder_put(folder, "a.trx", "abc", 3));
     job.output = output;
-    job.sidecar = (char *)sidecar;
+    job.run.sidecar = (char *)sidecar;
     job.params = job.options.track;
     job.inputs.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
     if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();

@@ -16,14 +16,14 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GLUE = ("workflow", "run", "cmd", "options")  # between the library's rooms and the user
 LIMITS = {
-    "median lines of a file": (">=", 118),
-    "files under 50 lines, %": ("<=", 20.4),
-    "internal functions used by one other file, %": ("<=", 55.0),
+    "median lines of a file": (">=", 119),
+    "files under 50 lines, %": ("<=", 19.9),
+    "internal functions used by one other file, %": ("<=", 54.2),
     "internal headers with one includer": ("<=", 12),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
-    "comment lines, %": (">=", 7.2),
+    "comment lines, %": (">=", 7.4),
     "circles by call between files of a room": ("<=", 0),
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -329,7 +330,7 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
                                                               : "coords_for_";
     const gls_run_sink *matrix = gls_sink_find(job, matrix_of(sink->kind));
     if (!matrix) return GLS_OK;
-    const char *slash = strrchr(matrix->output, '/'), *name = slash ? slash + 1 : matrix->output;
+    const char *name = gls_file_name(matrix->output);
     const size_t length = strlen(name), n = length > 4 && strcmp(name + length - 4, ".dot") == 0 ? length - 4 : length;
     gls_text text = {0};
     gls_text_append(&text, matrix->output, (size_t)(name - matrix->output));

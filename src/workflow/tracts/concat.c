@@ -1,5 +1,6 @@
 /* Several tractograms as one stream: compares their headers, and passes on the columns that all have. */
 #include "workflow/tracts/tract_files.h"
+#include "workflow/tracts/tract_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,8 +118,7 @@ static gls_status name_groups(gls_tract_sources *s)
 {
     s->stem = calloc(s->n + 1, sizeof *s->stem);
     for (size_t i = 0; i < s->n && s->stem; i++) {
-        const char *slash = strrchr(s->path[i], '/'), *name = slash ? slash + 1 : s->path[i];
-        s->stem[i] = strndup(name, strcspn(name, "."));
+        s->stem[i] = gls_profile_column(s->path[i]);
         if (!s->stem[i]) return gls_no_memory();
         for (size_t k = 0; k < i; k++)
             if (strcmp(s->stem[k], s->stem[i]) == 0)

@@ -10,6 +10,7 @@
 
 #include "image/formats.h"
 #include "tracts/sink_parts.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "workflow/tracts/tract_run.h"
 #include "workflow/tracts/tracts.h"
@@ -331,7 +332,7 @@ static void report(mapping *m)
 static gls_status name_groups(mapping *m)
 {
     if (!m->o->groups) return GLS_OK;
-    const char *slash = strrchr(m->out, '/'), *name = slash ? slash + 1 : m->out, *end = strstr(name, ".nii");
+    const char *end = strstr(gls_file_name(m->out), ".nii");
     if (asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out) < 0)
         m->names = NULL;
     return m->names ? GLS_OK : gls_no_memory();

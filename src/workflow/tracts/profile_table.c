@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -14,7 +15,7 @@
 
 char *gls_profile_column(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = gls_file_name(path);
     return strndup(name, strcspn(name, "."));
 }
 

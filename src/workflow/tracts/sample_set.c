@@ -8,13 +8,6 @@
 
 #include "util/status.h"
 
-/* "dir/fa.nii.gz" -> "fa" */
-static char *stem(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return strndup(name, strcspn(name, "."));
-}
-
 gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
     for (int k = 0; k < stats->n; k++) {
@@ -38,7 +31,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 static gls_status add_column(gls_sample_set *s, const char *path, size_t image, const gls_sample_names *names,
                              bool per_vertex, gls_track_stat stat)
 {
-    char *short_name = stem(path), *name = NULL;
+    char *short_name = gls_profile_column(path), *name = NULL;
     const char *to_dps = names ? names->to_dps : NULL, *to_dpv = names ? names->to_dpv : NULL;
     int length = -1;
     if (short_name && per_vertex)

@@ -28,7 +28,7 @@ typedef struct gls_profile_table {
 gls_status gls_profile_table_write(const gls_profile_table *table, const gls_bundles *bundles, uint32_t nodes,
                                    const char *path, bool overwrite, gls_output_group *group);
 
-/* Name of a column from a path: "dir/fa.nii.gz" -> "fa". From malloc. */
+/* Name of a column or group from a path: "dir/fa.nii.gz" -> "fa". From malloc. */
 char *gls_profile_column(const char *path);
 
 /* --- Statistics of images along streamlines: their choice, the names of their columns, their table. */
