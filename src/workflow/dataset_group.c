@@ -130,8 +130,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
 {
     char path[GLS_DATASET_MAX_PATH], *text = NULL;
     size_t n;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
+    gls_status status = gls_file_read(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &text, &n);
     if (status) return status;
     cJSON *root = gls_json_parse(text);
     free(text);
