@@ -12,7 +12,8 @@
 /* With fewer streamlines a covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
 
-const float (*gls_bundle_nodes(const gls_bundle *b, size_t i, uint32_t nodes))[3]
+/* The nodes of member i, `nodes` points. Owned by the bundle. */
+static const float (*nodes_of(const gls_bundle *b, size_t i, uint32_t nodes))[3]
 {
     return (const float(*)[3])(b->node + i * nodes * 3);
 }
@@ -57,11 +58,11 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         free(standard);
         return;
     }
-    memcpy(standard, gls_bundle_nodes(b, find_median(b), nodes), nodes * sizeof *standard);
+    memcpy(standard, nodes_of(b, find_median(b), nodes), nodes * sizeof *standard);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
         for (size_t i = 0; i < b->n; i++) {
-            if (!gls_nodes_are_backwards(gls_bundle_nodes(b, i, nodes), (const float(*)[3])standard, nodes)) continue;
+            if (!gls_nodes_are_backwards(nodes_of(b, i, nodes), (const float(*)[3])standard, nodes)) continue;
             turn(b, i, nodes);
             turned++;
         }
@@ -169,7 +170,7 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
     for (uint32_t k = 0; k < nodes; k++)
         for (int r = 0; r < 3; r++) {
             double sum = 0;
-            for (size_t m = 0; m < b->n; m++) sum += gls_bundle_nodes(b, m, nodes)[k][r];
+            for (size_t m = 0; m < b->n; m++) sum += nodes_of(b, m, nodes)[k][r];
             out[k][r] = b->n > 0 ? sum / (double)b->n : NAN;
         }
 }
@@ -234,7 +235,7 @@ gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_i
     double *value = malloc((2 * b->n + 1) * sizeof *value), *weight = value + b->n;
     if (!value) return gls_fail(GLS_ERR_MEMORY, "out of memory for a profile");
     for (uint32_t k = 0; k < nodes; k++) {
-        for (size_t m = 0; m < b->n; m++) gls_sample_at(&one, &o, gls_bundle_nodes(b, m, nodes)[k], &value[m]);
+        for (size_t m = 0; m < b->n; m++) gls_sample_at(&one, &o, nodes_of(b, m, nodes)[k], &value[m]);
         if (b->n > 0) find_weights(b, nodes, k, weights, weight);
         out[k] = summarise(value, weight, b->n, weights == GLS_PROFILE_MEDIAN, o.keep_not_finite);
     }

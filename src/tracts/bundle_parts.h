@@ -38,9 +38,9 @@ typedef struct gls_bundle_rules {
 } gls_bundle_rules;
 
 /* Reads rules from a table or a JSON file. folder: the folder of the files that the rules name; NULL: their names are
- * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses:
- * gls_bundle_choose() will be called. Call gls_bundle_rules_finish() after success; a failure leaves nothing to free.
- */
+ * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses: a
+ * streamline gets the nearest of its bundles alone. Call gls_bundle_rules_finish() after success; a failure leaves
+ * nothing to free. */
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
                                  gls_bundle_rules *rules);
 /* Makes n bundles with these names and no test. */
@@ -58,14 +58,6 @@ typedef enum gls_bundle_direction {
 /* Returns the first test that failed, or GLS_BUNDLE_TESTS. hits: from gls_rois_find(). n >= 1 points; length: mm. */
 gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
                                  const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
-
-/* Chooses, for a streamline that passes the tests of several bundles, the nearest of them; rules->n: it passes none.
- * verdict and direction have an entry for each bundle; the verdict GLS_BUNDLE_TESTS means that it passes. The distance
- * is the sum of distances from the include, start and end regions before widening, 0 if it meets all; among equal ones
- * the smallest mean distance from the centres of these regions decides, then the order. Bundles without regions come
- * last. */
-size_t gls_bundle_choose(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
-                         const float (*point)[3], size_t n);
 
 /* --- The struct behind gls_bundles. */
 
@@ -110,8 +102,6 @@ const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 /* Removes the outliers of a bundle. nodes: number of nodes of each streamline. */
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
-/* The nodes of member i, `nodes` points. Owned by the bundle. */
-const float (*gls_bundle_nodes(const gls_bundle *bundle, size_t i, uint32_t nodes))[3];
 
 /* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);

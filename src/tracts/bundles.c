@@ -57,8 +57,13 @@ static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r,
     return sum;
 }
 
-size_t gls_bundle_choose(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
-                         const float (*point)[3], size_t n)
+/* Chooses, for a streamline that passes the tests of several bundles, the nearest of them; rules->n: it passes none.
+ * verdict and direction have an entry for each bundle; the verdict GLS_BUNDLE_TESTS means that it passes. The distance
+ * is the sum of distances from the include, start and end regions before widening, 0 if it meets all; among equal ones
+ * the smallest mean distance from the centres of these regions decides, then the order. Bundles without regions come
+ * last. */
+static size_t choose_bundle(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
+                            const float (*point)[3], size_t n)
 {
     nearness best = {INFINITY, INFINITY};
     size_t chosen = rules->n;
@@ -201,7 +206,7 @@ static void judge(void *user, int thread, const gls_streamlines *s, size_t i)
         way[k] = (uint8_t)direction;
     }
     if (n > 0 && b->options.unique) {
-        const size_t chosen = gls_bundle_choose(&b->rules, verdict, way, point, n);
+        const size_t chosen = choose_bundle(&b->rules, verdict, way, point, n);
         for (size_t k = 0; k < m; k++)
             if (verdict[k] == GLS_BUNDLE_TESTS && k != chosen) verdict[k] = GLS_BUNDLE_UNIQUE;
     }

@@ -346,7 +346,9 @@ static gls_status fail_naming(const gls_output *output)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", output->path, strerror(errno));
 }
 
-gls_status gls_outputs_commit(gls_output *outputs, size_t n)
+/* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
+ * files are restored. All outputs are then as after gls_output_discard(). */
+static gls_status commit_outputs(gls_output *outputs, size_t n)
 {
     gls_status status = GLS_OK;
     size_t named = 0;
@@ -379,7 +381,7 @@ gls_status gls_outputs_commit(gls_output *outputs, size_t n)
 gls_status gls_output_commit(gls_output *output)
 {
     gls_output_group *group = output->group;
-    if (!group) return gls_outputs_commit(output, 1);
+    if (!group) return commit_outputs(output, 1);
     gls_status status = synchronise(output);
     if (!status && group->n == group->capacity) {
         size_t capacity = 2 * group->capacity + 4;
@@ -409,7 +411,7 @@ void gls_output_group_lead(gls_output_group *group)
 
 gls_status gls_output_group_commit(gls_output_group *group)
 {
-    gls_status status = gls_outputs_commit(group->output, group->n);
+    gls_status status = commit_outputs(group->output, group->n);
     group->n = 0;
     gls_output_group_discard(group);
     return status;

@@ -63,10 +63,8 @@ gls_status gls_output_commit(gls_output *output);
 /* Removes the unfinished file. Accepts an output that is not open. */
 void gls_output_discard(gls_output *output);
 
-/* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
- * files are restored. All outputs are then as after gls_output_discard(). */
-gls_status gls_outputs_commit(gls_output *outputs, size_t n);
-/* Commits all files of the group, like gls_outputs_commit(). The group is empty afterwards. */
+/* Gives all files of the group their names, once all data are on the disk. If one name fails, no new file remains and
+ * the replaced files are restored. The group is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
 /* Makes the file that joined the group last the first to get its name. */
 void gls_output_group_lead(gls_output_group *group);

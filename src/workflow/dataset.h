@@ -185,12 +185,8 @@ gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
  * one session, or a file that is no such table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 
-/* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
- * then in the derivatives. NULL: none. *root: the data set that has it. */
-char *gls_dataset_find_image(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *key,
-                             const char *value, const char *suffix, const char **root);
-/* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Otherwise like
- * gls_dataset_find_image(). */
+/* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Looks in the data
+ * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
 /* BIDS URI of a file of the source data set, of the output, or of another place. size: GLS_DATASET_MAX_URI. */

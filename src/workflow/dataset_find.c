@@ -139,8 +139,10 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
                : GLS_OK;
 }
 
-char *gls_dataset_find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key,
-                             const char *value, const char *suffix, const char **where)
+/* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
+ * then in the derivatives. NULL: none. *where: the data set that has it. */
+static char *find_image_of(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
+                           const char *suffix, const char **where)
 {
     char base[GLS_DATASET_MAX_BELOW];
     snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
@@ -167,14 +169,14 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     static const char *const keys[] = {"seg", "atlas", "desc"};
     char *found = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !found; i++)
-        found = gls_dataset_find_image(o, u, keys[i], atlas, "dseg", root);
+        found = find_image_of(o, u, keys[i], atlas, "dseg", root);
     return found;
 }
 
 static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
                         const char *suffix)
 {
-    return gls_dataset_find_image(o, u, key, value, suffix, NULL);
+    return find_image_of(o, u, key, value, suffix, NULL);
 }
 
 /* Checks that the labels of each atlas exist for a unit. */
@@ -194,7 +196,7 @@ static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const char *root = NULL;
     char folder[GLS_DATASET_MAX_BELOW];
-    char *found = gls_dataset_find_image(o, u, NULL, "", "dseg", &root);
+    char *found = find_image_of(o, u, NULL, "", "dseg", &root);
     if (!found) return GLS_OK;
     const char *below = found + strlen(root) + 1, *slash = strrchr(below, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - below) : 0, below);
