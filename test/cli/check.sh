@@ -6,7 +6,7 @@
 part=$3
 shaders=$here/../../glsl
 # Mesa finds what it compiled before, but where compiling is what is looked at: 'devices --check' tells drivers to compile anew, so that they print what they made
-export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}"
+export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$work}/.cache}}"
 [ "$part" = compilers ] || export MESA_SHADER_CACHE_DISABLE=false
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
 # a crash must end the process by its signal: a sanitizer's handler would turn it into an exit

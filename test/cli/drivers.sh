@@ -7,7 +7,7 @@ mesa=$(ls /usr/share/glvnd/egl_vendor.d/*mesa*.json /etc/glvnd/egl_vendor.d/*mes
 [ -n "$mesa" ] || { echo "no Mesa: skipped"; exit 77; }
 printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s"}}' "$stand_in" > "$work/stand_in.json"
 # what Mesa itself compiled before may stay
-export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}"
+export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$work}/.cache}}"
 export __EGL_VENDOR_LIBRARY_FILENAMES="$work/stand_in.json:$mesa" GLSLINES_CHECKED=
 ulimit -c 0
 # a crash must end the process by its signal; the stand-in is no part of what is looked at for leaks

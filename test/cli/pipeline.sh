@@ -87,6 +87,8 @@ d = json.load(open(sys.argv[2]))
 assert int(keys["count"]) == d["counts"]["streamlines"] < int(keys["total_count"]) == d["counts"]["directions"]
 assert float(keys["min_dist"]) == 10 and float(keys["step_size"]) == d["parameters"]["step_size_mm"]
 assert "threshold" not in keys and float(keys["stop_map_threshold"]) == 0.1 and keys["max_num_seeds"] == "200"
+# a short run has no buffers for the 25,000 seeds of a batch
+assert d["run"]["batch_seeds"] <= 1000, d["run"]
 # the sidecar: what was read, and by what
 assert d["parameters"]["write_method"] == "tck" and d["parameters"]["mask"] and d["parameters"]["roi"]
 assert d["inputs"]["dwi"]["absolute_path"].startswith("/") and d["inputs"]["dwi"]["xxh3_64"]

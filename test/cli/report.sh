@@ -217,19 +217,19 @@ expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
 # without its script nothing is shown that does nothing
 grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
-# --- no output of a report is an input or another output ---
+# --- no output of a report is an input or another output; the pictures, which say nothing of it, are left out ---
 for name in t.trx t.json beside.html; do
     expect 4 report t.trx --image data/mask.nii.gz --versions $name -o beside.html --device llvmpipe --force -q
 done
 mkdir -p mqc2/t_glslines_lengths_mqc.json
-expect 4 report t.trx --mqc mqc2 --versions v.yml -o beside2.html --device llvmpipe -q
+expect 4 report t.trx --mqc mqc2 --versions v.yml -o beside2.html --device nothing -q
 ln data/5tt.nii.gz own.html
 expect 4 track "$@" -o r3.trx --include data/5tt.nii.gz:1 --report=own.html --force
 says "is an input"
 # what the page and MultiQC get is one file each, also where it would be overwritten
 mkdir -p mqc3
-expect 4 report t.trx --mqc mqc3 --versions mqc3/t_glslines_general_mqc.json -o beside3.html --device llvmpipe --force -q
-expect 4 report t.trx --mqc mqc3 -o mqc3/t_glslines_lengths_mqc.json --device llvmpipe --force -q
+expect 4 report t.trx --mqc mqc3 --versions mqc3/t_glslines_general_mqc.json -o beside3.html --device nothing --force -q
+expect 4 report t.trx --mqc mqc3 -o mqc3/t_glslines_lengths_mqc.json --device nothing --force -q
 
 # --- lengths of any size: every streamline is in one of at most 40 bins ---
 python3 - << 'END'
@@ -255,7 +255,7 @@ done
 
 # --- a folder with a slash behind its name: the report is beside it, not in it ---
 mkdir folder.trx && (cd folder.trx && python3 -m zipfile -e ../t.trx .)
-expect 0 report folder.trx/ --device llvmpipe --no-view -q
+expect 0 report folder.trx/ --device nothing --no-view -q
 [ -s folder.html ] && [ ! -e folder.trx/.html ] || note "the report of a folder is not beside it"
 contains folder.html '<title>glslines: folder<'
 
