@@ -455,8 +455,16 @@ find_axe() {
     mkdir -p "$build/axe" && cp test/report/package.json "$build/axe/" && (cd "$build/axe" && quietly npm install --no-audit --no-fund --silent)
 }
 
+# mkdocs in a virtual environment of its own.
+find_mkdocs() {
+    [ ! -e "$build/site/complete" ] || return 0
+    need_packages python3 python3-venv || return 1
+    quietly python3 -m venv "$build/site" && quietly "$build/site/bin/pip" install -q --disable-pip-version-check mkdocs==1.6.1 && touch "$build/site/complete"
+}
+
 stage_report() {
-    header "report: HTML in a browser"
+    header "report: HTML in a browser, the manual as a web site"
+    check "mkdocs" find_mkdocs && check "the manual as a web site: links, places, pictures" "$build/site/bin/python" test/tools/site.py "$build/manual-site"
     # shellcheck disable=SC2086
     check "a browser" need_packages $REPORT_PACKAGES || return
     check "axe-core" find_axe || return

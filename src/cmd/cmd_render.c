@@ -40,8 +40,8 @@ static int run_render(void *values, const cmd_arguments *arguments)
     gls_render_result result;
     gls_grid reference;
     char shown[32], total[32];
-    if (arguments->n_positionals == 0 && !o->odf)
-        return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, or --odf, got none");
+    if (arguments->n_positionals == 0 && !o->odf && !o->image)
+        return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
     if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
     o->go_on = cmd_goes_on;

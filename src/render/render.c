@@ -176,7 +176,7 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
     gls_render_options defaults = gls_render_options_default();
     const gls_render_options *o = options ? options : &defaults;
     gls_studio studio;
-    GLS_REQUIRE(output && ((tractograms && n >= 1) || (n == 0 && o->odf)));
+    GLS_REQUIRE(output && ((tractograms && n >= 1) || (n == 0 && (o->odf || o->image))));
     for (size_t i = 0; i < n; i++) GLS_REQUIRE(tractograms[i]);
     gls_status status = check_numbers(o);
     if (!status) status = check_output(tractograms, n, output, o);

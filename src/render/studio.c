@@ -169,6 +169,7 @@ static void add_colours(gls_studio *s)
 {
     static const char *const axes[3] = {"left-right", "back-front", "up-down"};
     const gls_render_plan *p = &s->plan;
+    if (!s->odf && s->n_sources == 0) return;
     if (p->colouring == GLS_COLOUR_DIRECTION || p->colouring == GLS_COLOUR_END)
         for (int a = 0; a < 3; a++) {
             gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, axes[a]);
@@ -211,9 +212,10 @@ static void make_foot(gls_studio *s)
         const char *slash = strrchr(s->source[0].path, '/');
         gls_foot_add(&s->foot, GLS_ITEM_TEXT, slash && slash[1] ? slash + 1 : s->source[0].path);
     }
-    if (o->odf) {
-        const char *slash = strrchr(o->odf, '/');
-        snprintf(text, sizeof text, "ODFs of %.80s", slash && slash[1] ? slash + 1 : o->odf);
+    const char *alone = o->odf ? o->odf : s->n_sources == 0 ? o->image : NULL;
+    if (alone) {
+        const char *slash = strrchr(alone, '/');
+        snprintf(text, sizeof text, "%s%.80s", o->odf ? "ODFs of " : "", slash && slash[1] ? slash + 1 : alone);
         gls_foot_add(&s->foot, GLS_ITEM_TEXT, text);
     }
     snprintf(text, sizeof text, "%s of %s streamlines", gls_format_count(s->result.shown, shown, sizeof shown),

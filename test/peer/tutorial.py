@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the commands of src/doc/tutorial.md on the brain that it names and compares what they print with the page.
+"""Runs the commands of src/doc/tutorial.md on the brain that it names, and those of src/doc/connectomes.md on the phantom, and compares what they print
+with the pages.
 
 Usage: tutorial.py GLSLINES WORK [PACKAGES]     PACKAGES: a folder in which real_brains.py has unpacked mappertrac; without it pip fetches the package into
 WORK. Counts and lengths may differ from the page by 2 in 100, since drivers round differently. Status 77 where the package cannot be had.
@@ -64,12 +65,36 @@ def same(expected, printed):
     return words and len(a) == len(b) and all(abs(x - y) <= max(3 * x ** 0.5, TOLERANCE * x) for x, y in zip(a, b))
 
 
+def recipe(program, work):
+    """From the series to a weighted connectome: what the command prints, and the matrix."""
+    os.makedirs(work)
+    with open(os.path.join(ROOT, "src/doc/connectomes.md")) as file:
+        text = file.read().split("On a phantom, with four regions", 1)[1]
+    commands, lines = blocks(text[: text.index("| step | MRtrix3 |")])
+    printed = ""
+    for command in commands:
+        command = re.sub("^python3", sys.executable, re.sub("^glslines", program, command))
+        done = subprocess.run(command, shell=True, cwd=work, capture_output=True, text=True)
+        check(done.returncode == 0, command.split(" -")[0] + (": " + done.stderr if done.returncode else ""))
+        printed += done.stderr
+    told = [line for line in lines if " " in line]
+    for line in told:
+        check(any(same(line, p) for p in printed.splitlines()), "prints '%s'" % line)
+    matrix = [numbers(line) for line in lines if " " not in line]
+    with open(os.path.join(work, "connectome.csv")) as file:
+        made = [numbers(line) for line in file]
+    check(len(told) == 3 and len(matrix) == len(made) == 4, "three lines and a matrix of four regions")
+    for x, y in zip(sum(matrix, []), sum(made, [])):
+        check(abs(x - y) <= max(3 * x ** 0.5, TOLERANCE * x), "%g of the matrix, %g in the page" % (y, x))
+
+
 def main():
     program, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
+    recipe(program, os.path.join(work, "recipe"))
     if not fetch(work, sys.argv[3] if len(sys.argv) > 3 else None):
-        sys.exit(77)
+        sys.exit(1 if failed else 77)
     with open(os.path.join(ROOT, "src/doc/tutorial.md")) as file:
         commands, lines = blocks(file.read())
     printed = ""

@@ -6,7 +6,7 @@ set -eu
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 pictures=$(cd "$(dirname "$0")/../../.readme" && pwd)
 shift
-wanted=${*:-"phantom getters models slabs regions bundles values weights report connectome"}
+wanted=${*:-"phantom getters seeds stopping models slabs regions editing bundles values weights density-maps report connectome"}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -33,6 +33,33 @@ if wants getters; then
     done
     for getter in det prob ptt; do glslines edit $getter.trx $getter-shown.trx --number 250; done
     draw getters det-shown.trx prob-shown.trx ptt-shown.trx --outline data/mask.nii.gz --views superior,posterior,left --tile 260x300 --radius 0.4
+fi
+# seeds, stopping, editing: one side of the brain has the one, the other side the other
+around() { # OUT OPTIONS...
+    out=$1
+    shift
+    glslines track --sh maps_sh.nii.gz --fa maps_fa.nii.gz --mask data/mask.nii.gz --dg prob --nseeds 300 "$@" -o "$out"
+}
+if wants seeds; then
+    around every.trx --seed-sphere=-12,-8,12,3
+    around up.trx --seed-sphere 12,-8,12,3 --seed-direction 0,0,1
+    draw seeds every.trx up.trx --outline data/mask.nii.gz --views superior,posterior,left --tile 260x300 --radius 0.4
+fi
+if wants stopping; then
+    around at-0.05.trx --seed-sphere=-14,-8,12,6 --fa-threshold 0.05
+    around at-0.3.trx --seed-sphere 14,-8,12,6 --fa-threshold 0.3
+    draw stopping at-0.05.trx at-0.3.trx --image maps_fa.nii.gz --views superior,posterior --planes=0,-8,12 --tile 390x400 --radius 0.3
+fi
+if wants editing; then
+    around both.trx --seed-sphere=-12,-8,12,4
+    glslines edit both.trx kept.trx --exclude 0,-8,14,6
+    glslines edit both.trx dropped.trx --exclude 0,-8,14,6 --inverse
+    draw editing kept.trx dropped.trx --outline data/mask.nii.gz --views superior,posterior,left --tile 260x300 --radius 0.4
+fi
+# density-maps: the map as an image
+if wants density-maps; then
+    glslines density tracks.trx density.nii.gz
+    draw density-maps --image density.nii.gz --views slab --slab axial:4 --tile 195x230
 fi
 # models and pictures: ODFs where bundles cross; slices in three axes
 wants models && draw models --odf maps_sh.nii.gz --image maps_fa.nii.gz --views coronal --planes=0,-4,0 --crop=-30,30,-6,-2,-10,40 --tile 480x420

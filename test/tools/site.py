@@ -1,9 +1,11 @@
 """The manual as a web site: site.py FOLDER
 
-Builds the pages of src/doc with mkdocs (PyPI) in FOLDER/site, in the order of src/doc/README.md, and checks the pages: every link and every
-anchor leads somewhere, every page stands in the navigation, every picture is there, and nothing is loaded from another place."""
+Builds the pages of src/doc with mkdocs (PyPI) in FOLDER/site/VERSION, in the order of src/doc/README.md, and checks the pages: every link and
+every anchor leads somewhere, every page stands in the navigation, every picture is there, and nothing is loaded from another place. Versions that
+are in FOLDER/site stay: site/versions.json names all, pages have a menu of them, and site/index.html leads to the newest."""
 
 import html.parser
+import json
 import re
 import shutil
 import subprocess
@@ -14,10 +16,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 130_000  # bytes of a picture
 
-CONFIG = """site_name: glslines
+VERSION = re.search(r"project\(glslines VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+CONFIG = f"""site_name: glslines {VERSION}
 site_description: Diffusion MRI tractography on any GPU
 docs_dir: pages
-site_dir: site
+site_dir: site/{VERSION}
 use_directory_urls: false
 theme:
   name: readthedocs
@@ -25,9 +29,10 @@ theme:
   navigation_depth: 2
   collapse_navigation: true
 plugins: [search]
-markdown_extensions: [tables, fenced_code, sane_lists, {toc: {permalink: true}}]
+markdown_extensions: [tables, fenced_code, sane_lists, {{toc: {{permalink: true}}}}]
 extra_css: [site.css]
-validation: {links: {anchors: warn}}
+extra_javascript: [versions.js]
+validation: {{links: {{anchors: warn}}}}
 nav:
 """
 
@@ -35,6 +40,20 @@ STYLE = """.wy-nav-content { max-width: 60rem; }
 .wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }
 .rst-content table.docutils td code, .rst-content table td code { white-space: normal; overflow-wrap: anywhere; }
 .rst-content img { background: #000; margin: .3rem 0; }
+"""
+#: a menu of the versions, where more than one is there; of a page that another version does not have it leads to the contents
+MENU = """document.addEventListener("DOMContentLoaded", () => fetch("../versions.json").then(answer => answer.json()).then(versions => {
+  const [here, page] = location.pathname.split("/").slice(-2);
+  if (versions.length < 2) return;
+  const menu = document.createElement("select");
+  menu.setAttribute("aria-label", "Version");
+  for (const version of versions) menu.add(new Option(version, version, false, version === here));
+  menu.onchange = () => {
+    const there = "../" + menu.value + "/";
+    fetch(there + page, {method: "HEAD"}).then(answer => { location.href = there + (answer.ok ? page : "index.html"); });
+  };
+  document.querySelector(".wy-side-nav-search").append(menu);
+}).catch(() => {}));
 """
 
 
@@ -61,6 +80,7 @@ def write_pages(pages):
     shutil.copytree(ROOT / ".readme", pages / "pictures")
     (pages / "README.md").rename(pages / "index.md")
     (pages / "site.css").write_text(STYLE)
+    (pages / "versions.js").write_text(MENU)
     for page in pages.glob("*.md"):
         text = page.read_text().replace("](../../.readme/", "](pictures/").replace("](README.md", "](index.md")
         # files of the repository are no pages; lists need a blank line before them
@@ -114,18 +134,30 @@ def check(site):
     return len(pages), wrong
 
 
+def write_versions(site):
+    """The list of the versions that are there, and the way to the newest."""
+    versions = sorted((page.parent.name for page in site.glob("*/index.html")), key=lambda v: [int(n) for n in v.split(".")], reverse=True)
+    (site / "versions.json").write_text(json.dumps(versions) + "\n")
+    (site / "index.html").write_text(f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>glslines</title>\n'
+                                     f'<meta http-equiv="refresh" content="0; url={versions[0]}/index.html">\n'
+                                     f'<a href="{versions[0]}/index.html">glslines {versions[0]}</a>\n')
+
+
 def main():
     folder = Path(sys.argv[1]).resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    for old in (folder / "pages", folder / "site" / VERSION):
+        shutil.rmtree(old, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     write_pages(folder / "pages")
     (folder / "mkdocs.yml").write_text(CONFIG + "\n".join("  " + line for line in navigation()) + "\n")
     done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", folder / "mkdocs.yml"])
-    n, wrong = check(folder / "site") if done.returncode == 0 else (0, ["mkdocs failed"])
+    n, wrong = check(folder / "site" / VERSION) if done.returncode == 0 else (0, ["mkdocs failed"])
+    if not wrong:
+        write_versions(folder / "site")
     for line in wrong:
         print("FAIL", line)
     if not wrong:
-        print(f"ok   {n} pages in {folder}/site")
+        print(f"ok   {n} pages in {folder}/site/{VERSION}")
     sys.exit(1 if wrong else 0)
 
 
