@@ -100,11 +100,12 @@ typedef enum gls_start_fibre {
 
 /* Whether include and exclude regions keep and reject whole streamlines or each half by itself. */
 typedef enum gls_region_rule {
-    GLS_REGION_RULE_STREAMLINE, /* whole streamlines */
-    GLS_REGION_RULE_HALVES,     /* half-streamlines, as probtrackx2 does; all include regions must be met */
-    GLS_REGION_RULE_HALVES_ANY  /* half-streamlines; one include region must be met */
+    GLS_REGION_RULE_STREAMLINE,    /* whole streamlines */
+    GLS_REGION_RULE_HALVES,        /* half-streamlines, as probtrackx2 does; all include regions must be met */
+    GLS_REGION_RULE_HALVES_ANY,    /* half-streamlines; one include region must be met */
+    GLS_REGION_RULE_HALVES_ORDERED /* half-streamlines; include regions must be met in their order */
 } gls_region_rule;
-#define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any"
+#define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered"
 
 /* What is interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
@@ -131,7 +132,7 @@ typedef enum gls_odf_interpolation {
  *   pft_back and pft_front, each rounded up to whole steps, are 64 steps at most together.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
- * - region_rule: halves and halves-any not with tissue nor stop_at_all.
+ * - region_rule: halves, halves-any and halves-ordered not with tissue nor stop_at_all.
  * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
  * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.
  */

@@ -81,6 +81,7 @@ static const option_row rows[] = {
     {"probtrackx2", "randfib", "--start-fibre first, any, by-f or all, for 0 to 3"},
     {"probtrackx2", "loopcheck", "--loop-check"},
     {"probtrackx2", "waypoints", "--include IMAGE, once for each, with --region-rule halves (waycond OR: halves-any)"},
+    {"probtrackx2", "wayorder", "--region-rule halves-ordered"},
     {"probtrackx2", "avoid", "--exclude IMAGE; with --region-rule halves only the half that meets it is lost"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
@@ -255,6 +256,10 @@ static const value_row values[] = {
     {"precision", "float16", "half", "taken as half"},
     {"preset", "mrtrix", "tckgen", "taken as tckgen"},
     {"preset", "mrtrix-ifod1", NULL, "--preset tckgen --dg ifod1"},
+    {"preset", "probtrackx", NULL,
+     "no preset: --bedpostx DIR has probtrackx2's values; --region-rule halves its rule of waypoints"},
+    {"preset", "probtrackx2", NULL,
+     "no preset: --bedpostx DIR has probtrackx2's values; --region-rule halves its rule of waypoints"},
 };
 
 /* How many numbers, separated by commas, the value consists of. 0: it is something else. */

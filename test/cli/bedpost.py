@@ -152,6 +152,10 @@ def check(what, path):
         # a first half that goes down is gone, a second one stays, because the first one has met the region
         both = sum(len(line) == 40 for line in lines)
         assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
+    elif what == "backward":
+        # the same with the half that goes down
+        both = sum(len(line) == 40 for line in lines)
+        assert len(lines) == 200 and all(len(line) in (22, 40) for line in lines) and 70 < both < 130, both
     elif what == "crossing":
         # the first fibre starts; it is the only one within the angle, so that it goes on
         assert all(abs(abs(b[1] - a[1]) - .5 * math.sin(1.4)) < 2e-3 for line in lines for a, b in zip(line, line[1:]))

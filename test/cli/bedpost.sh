@@ -56,6 +56,12 @@ counted() {
     done
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-any --include x18.nii --include far.nii -o way_any.tck
     same waypoint.tck way_any.tck
+    # a half that meets the second waypoint first is gone, if it is the first one
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-ordered --include x18.nii --include x5.nii -o ordered.tck
+    python3 "$here/bedpost.py" check waypoint ordered.tck || note "waypoints in order"
+    same waypoint.tck ordered.tck
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-ordered --include x5.nii --include x18.nii -o other_order.tck
+    python3 "$here/bedpost.py" check backward other_order.tck || note "waypoints in the other order"
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
     says "streamlines  0"
     expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck

@@ -19,6 +19,7 @@ bridged --output-seeds track -output_seeds x.txt
 bridged --quiet track -quiet
 bridged --nseeds track -seeds 5
 bridged "--preset tckgen --dg ifod1" track --phantom --preset mrtrix-ifod1
+bridged "no preset: --bedpostx DIR has probtrackx2's values" track --phantom --preset probtrackx
 bridged density tckmap x.tck
 bridged "help --format bash" completions bash
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"

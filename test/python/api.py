@@ -5,6 +5,7 @@
 import filecmp
 import gc
 import inspect
+import json
 import os
 import re
 import resource
@@ -259,6 +260,23 @@ class Arrays(unittest.TestCase):
             self.assertEqual(len(from_arrays), stats["streamlines"])
         with self.assertRaisesRegex(ValueError, "dg='tensordet' needs dwi and Gradients"):
             glslines.Tracker("llvmpipe", glslines.Params(dg="tensordet"), stop_map=phantom.fa, dwi=phantom.dwi)
+
+    def test_counts_of_the_particle_filter(self):
+        stats = glslines.track(*phantom.names, out=path("pft.trx"), nseeds=NSEEDS, device="llvmpipe", model="opdt", dg="prob",
+                               pft=True, act=os.path.join(path("phantom"), "5tt.nii.gz"), force=True)
+        with open(path("pft.json")) as file:
+            told = json.load(file)["counts"]["particle_filter"]
+        self.assertEqual(stats["filter"], {"streamlines": told["streamlines_taken_back"], "runs": told["runs"],
+                                           "lost": told["no_particle_left"], "exhausted": told["trials_used_up"]})
+        self.assertGreater(stats["filter"]["runs"], stats["filter"]["lost"])
+
+    def test_other_trackers(self):
+        for dg in ("closest", "bedpost", "nulldist2", "seedtest"):
+            model = {"model": "opdt"} if dg in ("closest", "bedpost") else {}
+            stats = glslines.track(*phantom.names, out=path(dg + ".trx"), nseeds=NSEEDS, device="llvmpipe", dg=dg,
+                                   force=True, **model)
+            self.assertGreater(stats["streamlines"], NSEEDS / 10)
+            self.assertEqual(stats["filter"]["runs"], 0)
 
     def test_csd_against_the_program(self):
         run("fit", *phantom.names[:4], path("fit"), "--model", "csd", "--sh-order", 4, "--sh-basis",

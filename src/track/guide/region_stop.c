@@ -251,12 +251,26 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
+/* Whether a half met no include region before those that were given before it. met: regions that the other half met. */
+static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
+{
+    for (uint32_t i = 0; i < plan->n_visits; i++)
+        for (uint32_t k = 0; k < i && half->memory[plan->visits + i] > 0; k++) {
+            const uint32_t visit = half->memory[plan->visits + k];
+            if (!(met >> k & 1) && (visit == 0 || visit > half->memory[plan->visits + i])) return false;
+        }
+    return true;
+}
+
 /* The verdict on a half, and the regions that it adds to those met before. A half in an exclude region adds none. */
 static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
 {
     const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
     if (!tracked(half) || half->end == GLS_END_EXCLUDE) return REJECTED;
+    const bool ordered =
+        guide->params.region_rule != GLS_REGION_RULE_HALVES_ORDERED || keeps_order(&guide->plan, half, *met);
     *met |= include_met(&guide->plan, half);
+    if (!ordered) return REJECTED;
     if (*met == all) return COUNTS;
     if (*met == 0) return REJECTED;
     return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
