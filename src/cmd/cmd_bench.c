@@ -9,6 +9,7 @@
 #include "workflow/run.h"
 #include "workflow/sidecar.h"
 
+/* Values of the command's options: those of the benchmark, and texts that bench_options_choose() interprets. */
 typedef struct bench_values {
     cmd_common common;
     bench_options o;
@@ -84,6 +85,7 @@ static void set_defaults(void *values)
                                              .o.repeat = 5};
 }
 
+/* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
 static int measure(const bench_values *v)
 {
     cmd_progress progress = {.quiet_lines = true};
@@ -101,6 +103,8 @@ static int measure(const bench_values *v)
     return code;
 }
 
+/* Entry of the command: paths of --json and --trace are checked before anything is measured, because a benchmark takes
+ * minutes. Returns an exit code. */
 static int run_bench(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     bench_values *v = values;

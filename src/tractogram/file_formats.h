@@ -38,7 +38,7 @@ typedef struct gls_zip_item {
     uint32_t crc; /* CRC-32 of the unpacked data */
 } gls_zip_item;
 
-/* Accepts NULL. */
+/* Frees `items`, which may be NULL. */
 void gls_zip_free(gls_zip_item *items, size_t n);
 
 /* --- Arrays of a TRX archive or folder. */

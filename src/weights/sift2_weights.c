@@ -34,7 +34,8 @@ static double total(const gls_weights_iteration *i)
     return i->data + i->tikhonov + i->tv;
 }
 
-/* Statistics of a, or of a - b if b is given, over n streamlines. var is the mean square about 0, not about the mean. */
+/* Statistics of a, or of a - b if b is given, over n streamlines. var is the mean square about 0, not about the mean.
+ */
 static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
 {
     gls_weights_spread s = {.min = INFINITY, .max = -INFINITY};
