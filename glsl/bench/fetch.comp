@@ -1,7 +1,7 @@
 // Measures the peak rate of trilinear samples: neighbouring invocations sample neighbouring places of a texture that
 // fits into the caches, so that only the texture unit limits the rate.
 layout(local_size_x = GROUP_SIZE) in;
-layout(location = 0) uniform float stride; // of an iteration, in texture coordinates
+layout(location = 0) uniform float stride; // distance between fetches of successive iterations, in texture coordinates
 layout(std430, binding = 1) writeonly buffer To { float to[]; };
 layout(binding = 0) uniform sampler3D source;
 

@@ -18,7 +18,7 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u;
 const int TILES_OF_QUAD = 1 + TENSOR_BOOTSTRAP;
-const uint DRAW_SIGNS = 0x7fffffffu; // in place of the number of a step
+const uint DRAW_SIGNS = 0x7fffffffu; // for signs of the bootstrap, in place of the number of a step in other draws
 
 ivec3 texel_of(vec3 voxel)
 {
@@ -55,7 +55,7 @@ struct Tensor {
 // The corners of the cell around a point, for the residuals.
 struct Corners {
     vec3 f;
-    ivec3 texel, further; // of the low corner, and to the high one
+    ivec3 texel, further; // texel of the corner with the lowest coordinates; texels from it to the opposite corner
     uint voxel;           // number of the low corner
 };
 

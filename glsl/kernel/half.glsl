@@ -20,7 +20,7 @@ layout(std430, binding = 2) buffer State {
 #include "layout/block.def"
 #undef WORD
 
-const uint NO_ITEM = 0xffffffffu; // in place of the number of a half: none
+const uint NO_ITEM = 0xffffffffu; // value in place of the number of a half: there is none
 
 struct Half {
     uint item;     // number of the half: 2 x streamline, plus 1 for the forward half
@@ -31,7 +31,7 @@ struct Half {
     bool joint;    // the next direction only fixes d at the seed
     uint n_points; // points stored so far, without the seed
     uint block;    // block of the pool that holds the last point
-    uint memory[GUIDE_ROOM]; // memory of the guide
+    uint memory[GUIDE_ROOM]; // what the test by regions or tissue (the guide) must remember of this half
 };
 
 // Starts a half-streamline. Backward half-streamlines (even items) first repeat the first step of the forward

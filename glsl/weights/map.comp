@@ -10,7 +10,7 @@ layout(std140, binding = 0) uniform Grid {
     dvec4 axis[3];    // rows of a matrix to mm, without translation
     dvec4 metric[2];  // factors of squared lengths in mm2: xx, yy, zz, 2 xy, 2 xz, 2 yz; square of the precision in
                       // mm2; 1 / ratio
-    dvec4 shape[3];   // of curves, see walk.glsl
+    dvec4 shape[3];   // coefficients of curves, see walk.glsl
     ivec4 size;       // size of the grid; number of pieces of a segment
     dvec2 unit;       // units of length in a mm; in mm, smaller sums make no entry
 };

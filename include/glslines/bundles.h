@@ -81,7 +81,7 @@ GLS_API gls_status gls_bundles_whole(const char *name, const gls_bundles_options
  * already; directed may be NULL. */
 GLS_API gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
                                       const gls_bundles_options *options, gls_bundles **bundles);
-/* Accepts NULL. */
+/* Frees `bundles`, which may be NULL. */
 GLS_API void gls_bundles_destroy(gls_bundles *bundles);
 
 /* A sink that collects streamlines; the bundles stay with the caller. Several threads test streamlines. Memory: 24

@@ -26,9 +26,9 @@ typedef enum gls_assignment {
 
 /* Factors of a streamline's value, beside its weight: the product of those whose bits are set. */
 typedef enum gls_connectome_scale {
-    GLS_SCALE_NONE = 0,          /* 1 */
-    GLS_SCALE_LENGTH = 1,        /* mm */
-    GLS_SCALE_INVLENGTH = 2,     /* 1 / mm; 0 for a streamline without length */
+    GLS_SCALE_NONE = 0,          /* factor 1 */
+    GLS_SCALE_LENGTH = 1,        /* length in mm */
+    GLS_SCALE_INVLENGTH = 2,     /* 1 / length in mm; 0 for a streamline without length */
     GLS_SCALE_INVNODEVOL = 4,    /* number of regions / (sum of their voxels) */
     GLS_SCALE_INVNODEVOL_MM3 = 8 /* number of regions / (sum of their volumes in mm3) */
 } gls_connectome_scale;
@@ -110,7 +110,7 @@ GLS_API gls_connectome_edge gls_connectome_get_edge(const gls_connectome *connec
 /* Writes the matrix as text, one row in a line, separated by commas (.csv), tabs (.tsv) or blanks. existing: what to do
  * with an existing file. */
 GLS_API gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, gls_existing existing);
-/* Accepts NULL. */
+/* Frees `connectome`, which may be NULL. */
 GLS_API void gls_connectome_destroy(gls_connectome *connectome);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ typedef enum gls_density_mapping {
 
 /* The value f of a streamline, given to the voxels that it visits. */
 typedef enum gls_density_value {
-    GLS_DENSITY_ONE,       /* 1 */
+    GLS_DENSITY_ONE,       /* f = 1 */
     GLS_DENSITY_MM,        /* length of the streamline, mm */
     GLS_DENSITY_INVERSE,   /* 1 / length */
     GLS_DENSITY_COLUMN,    /* value of a column with one value for each streamline */
@@ -105,7 +105,7 @@ GLS_API void gls_density_get(const gls_density *density, double *out);
 /* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits, float64 if one exceeds 2^31 - 1, float32 for all other
  * maps. An existing file is replaced. */
 GLS_API gls_status gls_density_write(const gls_density *density, const char *path);
-/* Accepts NULL. */
+/* Frees `density`, which may be NULL. */
 GLS_API void gls_density_destroy(gls_density *density);
 
 #ifdef __cplusplus

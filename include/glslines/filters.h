@@ -91,7 +91,7 @@ typedef enum gls_line_sense {
 } gls_line_sense;
 /* Creates a set. decimals: 0 .. 6. */
 GLS_API gls_status gls_line_set_create(int decimals, gls_line_sense sense, gls_line_set **set);
-/* Accepts NULL. */
+/* Frees `set`, which may be NULL. */
 GLS_API void gls_line_set_destroy(gls_line_set *set);
 /* A sink that adds streamlines to the set; the set stays with the caller. */
 GLS_API gls_sink gls_line_set_sink(gls_line_set *set);

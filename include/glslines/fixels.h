@@ -29,7 +29,7 @@ typedef struct gls_fixels gls_fixels;
  * each voxel with fixels, 28 for each fixel, 8 for each voxel. */
 GLS_API gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_image *mask,
                                      const gls_fixel_options *options, gls_fixels **fixels);
-/* Accepts NULL. */
+/* Frees `fixels`, which may be NULL. */
 GLS_API void gls_fixels_destroy(gls_fixels *fixels);
 
 /* Grid of the image. Valid as long as the fixels. */

@@ -46,7 +46,7 @@ typedef struct gls_gradients_options {
     gls_bvalue_scaling scaling; /* default GLS_BVALUES_SCALED_AUTO */
     bool without_b0;            /* a table without a b0 is accepted; default false */
 } gls_gradients_options;
-GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
+GLS_API gls_gradients_options gls_gradients_options_default(void); /* NULL options mean these */
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
  * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file

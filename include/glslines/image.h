@@ -56,7 +56,7 @@ GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_
 /* Makes an image of values that the caller owns, in the order of gls_image.data. The values are not copied and must
  * outlive the image. Functions that get a const image do not change the values. */
 GLS_API gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, gls_image **image);
-/* Accepts NULL. */
+/* Frees `image`, which may be NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
 
 /* What gls_image_read() requires an image to be. */

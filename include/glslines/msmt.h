@@ -27,7 +27,7 @@ typedef struct gls_tissue_response {
 
 /* Creates a response with all coefficients 0. */
 GLS_API gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response);
-/* Accepts NULL. */
+/* Frees `response`, which may be NULL. */
 GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
 
 /* Reads MRtrix3's text: a row for each shell, b0 first, of coefficients l = 0, 2, ..; '#' starts a comment, and "#
@@ -61,7 +61,7 @@ typedef struct gls_msmt_options {
     size_t n_directions;
     gls_device *device; /* device for fits in double precision up to order 8; NULL (default): all cores of the CPU */
 } gls_msmt_options;
-GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL options mean */
+GLS_API gls_msmt_options gls_msmt_options_default(void); /* NULL options mean these */
 
 /* Deconvolves every voxel where mask (NULL: all) is > 0 into n_tissues tissues, on all cores: a least-squares fit to
  * all shells, b0 included, in which no ODF is negative in the directions of the constraint. The result equals that of

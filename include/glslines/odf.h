@@ -61,7 +61,7 @@ GLS_API gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const 
  * *direction by gls_free(). */
 GLS_API gls_status gls_odf_directions_read(const char *path, double (**direction)[3], size_t *n);
 
-/* Accepts NULL. */
+/* Frees `source`, which may be NULL. */
 GLS_API void gls_odf_source_destroy(gls_odf_source *source);
 
 /* Samples one slice, on all cores: rows[(v * dim[1] + y) * dim[0] + x] for vertex v of source->sphere. Values that are

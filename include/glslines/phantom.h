@@ -58,7 +58,7 @@ typedef struct gls_phantom {
 /* Creates a phantom. The values do not depend on threads; the same parameters give the same values on every machine up
  * to rounding. GLS_ERR_ARGUMENT: a parameter out of range; GLS_ERR_MEMORY. */
 GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom);
-/* Accepts NULL. */
+/* Frees `phantom`, which may be NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
 /* Makes an image of the phantom's tissue for gls_tissue_create(); all grey matter is cortical. The caller owns *image.

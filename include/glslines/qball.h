@@ -20,7 +20,7 @@ typedef struct gls_qball_options {
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
     double min_signal;     /* raw signal units, > 0; smaller values are set to it; default 1 */
 } gls_qball_options;
-GLS_API gls_qball_options gls_qball_options_default(void); /* also what NULL options mean */
+GLS_API gls_qball_options gls_qball_options_default(void); /* NULL options mean these */
 
 /* A q-ball model: all matrices in double precision, row-major. With d the n diffusion-weighted values of a voxel, S0
  * the mean of its b0 values (each value at least min_signal) and E_i = d_i / S0:
@@ -54,7 +54,7 @@ typedef enum gls_shell_rule {
  * table has no b0. */
 GLS_API gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options,
                                     gls_shell_rule shells, gls_qball **qball);
-/* Accepts NULL. */
+/* Frees `qball`, which may be NULL. */
 GLS_API void gls_qball_destroy(gls_qball *qball);
 
 /* Computes the coefficients of one voxel. signal: n raw values; s0: mean of the clipped b0 values; coefficients: k

@@ -34,7 +34,7 @@ typedef struct gls_regions gls_regions;
 
 /* Creates an empty set of regions for streamlines on this grid. */
 GLS_API gls_status gls_regions_create(const gls_grid *grid, gls_regions **regions);
-/* Accepts NULL. */
+/* Frees `regions`, which may be NULL. */
 GLS_API void gls_regions_destroy(gls_regions *regions);
 
 /* Adds a region given as text: "x,y,z,r" is a sphere in world mm; "image.nii.gz" is the voxels > 0 that are finite;

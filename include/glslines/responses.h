@@ -33,7 +33,7 @@ typedef struct gls_responses_options {
                                      by fa; NULL (default): built-in ones */
     size_t n_directions;
 } gls_responses_options;
-GLS_API gls_responses_options gls_responses_options_default(void); /* also what NULL options mean */
+GLS_API gls_responses_options gls_responses_options_default(void); /* NULL options mean these */
 
 /* Arguments of all functions below: dwi: the series. gradients: its table. mask: one volume on the grid of the series;
  * voxels > 0 are the brain. response: gets the responses, which the caller destroys. voxels: NULL, or gets an image

@@ -12,7 +12,7 @@ extern "C" {
 /* Statistic of the values along a streamline. */
 typedef enum gls_track_stat {
     GLS_TRACK_MEAN,
-    GLS_TRACK_MEDIAN, /* of an even number of values, the mean of the two in the middle */
+    GLS_TRACK_MEDIAN, /* the mean of the two middle values if there is an even number of them */
     GLS_TRACK_MIN,
     GLS_TRACK_MAX,
     GLS_TRACK_SUM,

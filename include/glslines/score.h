@@ -24,7 +24,7 @@ typedef struct gls_score_options {
     bool ends_are_beyond; /* voxels of a bundle's end regions, but not of the bundle, count as beyond it, as in scilpy;
                              default false: they count nowhere */
 } gls_score_options;
-GLS_API gls_score_options gls_score_options_default(void); /* also what NULL options mean */
+GLS_API gls_score_options gls_score_options_default(void); /* NULL options mean these */
 
 typedef struct gls_score_bundle {
     const char *name;    /* the truth's */
@@ -83,7 +83,7 @@ GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);
 /* Scores of the streamlines added so far. result->bundle is valid until the next call for this score. */
 GLS_API void gls_score_get(gls_score *score, gls_score_result *result);
-/* Accepts NULL. */
+/* Frees `score`, which may be NULL. */
 GLS_API void gls_score_destroy(gls_score *score);
 
 #ifdef __cplusplus

@@ -59,7 +59,7 @@ GLS_API gls_status gls_seeds_create_list(const double (*point)[3], size_t n, gls
 /* Like gls_seeds_create_list(), from a text file: "x y z" in a line, separated by blanks, tabs or commas; '#' comments.
  * Messages name the file, and the line or the number of the seed. */
 GLS_API gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid *grid, gls_seeds **seeds);
-/* Accepts NULL. */
+/* Frees `seeds`, which may be NULL. */
 GLS_API void gls_seeds_destroy(gls_seeds *seeds);
 
 /* Removes all seeds except first .. first + n - 1 (n may be 0). These keep their indices and so their random numbers:

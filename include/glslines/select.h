@@ -32,7 +32,7 @@ typedef enum gls_select_test {
     GLS_SELECT_BY_POINTS,
     GLS_SELECT_BY_LENGTH,
     GLS_SELECT_BY_SHAPE,  /* angle between successive steps, and sum of these angles */
-    GLS_SELECT_BY_REGION, /* with regions, streamlines without points fail this test, too */
+    GLS_SELECT_BY_REGION, /* with regions, streamlines without points are also rejected by this test */
     GLS_SELECT_N_TESTS
 } gls_select_test;
 
@@ -81,7 +81,7 @@ GLS_API gls_select_counts gls_selection_get_counts(const gls_selection *selectio
 GLS_API const char *gls_selection_far_region(const gls_selection *selection);
 /* The first region whose image has values between 0 and 1. NULL: none. */
 GLS_API const char *gls_selection_graded_region(const gls_selection *selection);
-/* Accepts NULL. */
+/* Frees `selection`, which may be NULL. */
 GLS_API void gls_selection_destroy(gls_selection *selection);
 
 /* The side of the region on which streamlines are kept. */
@@ -99,7 +99,7 @@ typedef struct gls_crop_options {
     gls_crop_side side;     /* default GLS_CROP_INSIDE */
     gls_crop_pieces pieces; /* default GLS_CROP_ALL */
 } gls_crop_options;
-GLS_API gls_crop_options gls_crop_options_default(void); /* also what NULL options mean */
+GLS_API gls_crop_options gls_crop_options_default(void); /* NULL options mean these */
 /* Creates a filter that crops streamlines at a region. Pieces of fewer than two points are dropped. */
 GLS_API gls_status gls_filter_crop_create(const char *region, const gls_crop_options *options, const gls_sink *next,
                                           gls_sink *filter);

@@ -70,7 +70,7 @@ GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere *
 /* Creates a sphere, as gls_sphere_create_guess() does, from a text file of directions: x y z in a line, '#' comments.
  */
 GLS_API gls_status gls_sphere_read(const char *path, gls_sphere **sphere);
-/* Accepts NULL. */
+/* Frees `sphere`, which may be NULL. */
 GLS_API void gls_sphere_destroy(gls_sphere *sphere);
 
 #ifdef __cplusplus

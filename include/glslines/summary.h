@@ -59,7 +59,7 @@ GLS_API gls_status gls_summary_create(const gls_grid *grid, gls_summary **summar
 GLS_API gls_sink gls_summary_sink(gls_summary *summary);
 /* The summary of all streamlines appended so far; valid until the next append. NULL for NULL. */
 GLS_API const gls_summary_result *gls_summary_get(gls_summary *summary);
-/* Accepts NULL. */
+/* Frees `summary`, which may be NULL. */
 GLS_API void gls_summary_destroy(gls_summary *summary);
 
 #ifdef __cplusplus

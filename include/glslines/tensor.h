@@ -24,7 +24,7 @@ typedef struct gls_tensor_options {
                        default 1e-4; GLS_TENSOR_DIPY. The other methods raise values to 1e-6 of the voxel's largest */
     gls_tensor_method method; /* default GLS_TENSOR_DIPY */
 } gls_tensor_options;
-GLS_API gls_tensor_options gls_tensor_options_default(void); /* also what NULL options mean */
+GLS_API gls_tensor_options gls_tensor_options_default(void); /* NULL options mean these */
 
 /* Fits every voxel where mask (NULL: all) is > 0, on all cores. Outputs, each may be NULL, are new images on the
  * series' grid: fa (1 volume, 0..1, 0 outside the mask); tensor (6 volumes Dxx Dxy Dyy Dxz Dyz Dzz as fitted, mm2/s,

@@ -43,7 +43,7 @@ GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *imag
  * gm (1 - deep), wm = wm (1 - deep). */
 GLS_API gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, const gls_image *csf,
                                    const gls_image *deep, gls_image **image);
-/* Accepts NULL. */
+/* Frees `tissue`, which may be NULL. */
 GLS_API void gls_tissue_destroy(gls_tissue *tissue);
 
 /* Checks that the tissue covers the voxels > 0 of mask, an image on the grid of the streamlines. GLS_ERR_INPUT if no

@@ -303,7 +303,7 @@ GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params
  * fail. */
 GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                             const gls_track_input *input, gls_tracker **tracker);
-/* Accepts NULL. */
+/* Frees `tracker`, which may be NULL. */
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
 /* Memory of a tracker in bytes, which does not depend on the number of seeds: the volume of the model (with the padding

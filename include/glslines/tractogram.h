@@ -108,7 +108,7 @@ typedef struct gls_tractogram_info {
     uint64_t bytes; /* size of the file; of a TRX folder, of its arrays */
     bool has_grid;  /* true for TRX and TRK */
     gls_grid grid;
-    bool counts_streamlines, counts_points; /* whether the header states the next two */
+    bool counts_streamlines, counts_points; /* whether the header states n_streamlines and n_points */
     uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong; a warning at the end says so */
     gls_type position_type;                 /* type of the coordinates in the file: float16, float32, float64 */
     bool is_packed;                         /* TRX: deflated arrays */
@@ -143,7 +143,7 @@ GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogr
  * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points keep their places
  * (TRX, TCK, VTK). */
 GLS_API gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *streamlines);
-/* Accepts NULL. */
+/* Closes `reader`, which may be NULL. */
 GLS_API void gls_tractogram_reader_close(gls_tractogram_reader *reader);
 
 /* Reports the share of the file that has been read, 0 .. 1. Return false to cancel. */

@@ -68,7 +68,7 @@ typedef struct gls_weights gls_weights;
  * for each entry, 16 for each streamline, 60 for each fixel. */
 GLS_API gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_options *options,
                                       gls_weights **weights);
-/* Accepts NULL. */
+/* Frees `weights`, which may be NULL. */
 GLS_API void gls_weights_destroy(gls_weights *weights);
 
 /* Sets two images of one volume on the grid of the fixels; call this before the first streamline. The images are

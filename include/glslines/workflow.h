@@ -213,7 +213,7 @@ GLS_API gls_status gls_job_track(gls_job *job);
 GLS_API gls_status gls_job_track_to(gls_job *job, const gls_sink *sink);
 /* The result, complete after gls_job_track(); borrowed until the job is destroyed. */
 GLS_API const gls_job_result *gls_job_get_result(const gls_job *job);
-/* Accepts NULL. */
+/* Frees `job`, which may be NULL. */
 GLS_API void gls_job_destroy(gls_job *job);
 
 /* Options of a fit that is written for other programs. The files are PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz,
@@ -273,7 +273,7 @@ GLS_API gls_status gls_respond_files(const gls_respond_options *options, const g
  * shards (.nii, .nii.gz, .csv or .tsv, with names that end in _shard-KofN) into their sum. */
 typedef struct gls_merge_options {
     size_t size;
-    const char *const *shards; /* in any order */
+    const char *const *shards; /* paths of the shards, in any order */
     size_t n_shards;
     const char *output; /* needed */
     const char

@@ -18,7 +18,7 @@ enum {
     BEST_OF = 5,
     MAX_LAUNCHES = 1024
 };
-#define LONG_ENOUGH 0.02 /* seconds */
+#define LONG_ENOUGH 0.02 /* seconds that a measurement must last: launches are repeated until it does */
 
 /* A device and the buffers that its measurements use. */
 typedef struct probe {

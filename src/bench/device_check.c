@@ -32,7 +32,8 @@ static const statistics unknown = {-1, -1, -1, -1, -1};
 /* What the child process has said of one getter in one mapping. */
 typedef struct check_run {
     const char *variant, *mapping;
-    statistics now, largest;   /* of what was compiled since the last kernel */
+    statistics now, largest;   /* now: of the kernel whose compiler output is being read; largest: of the largest kernel
+                                  since the last report */
     bool fits, tracked, apart; /* apart: batches do not mix */
     size_t kernels;
     double points_per_second;

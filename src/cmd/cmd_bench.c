@@ -77,6 +77,7 @@ static void finish_options(bench_options *options)
     options->n_devices = 0;
 }
 
+/* Values of the command's options: those of the benchmark, and texts that choose_options() interprets. */
 typedef struct bench_values {
     cmd_common common;
     bench_options o;
@@ -152,6 +153,7 @@ static void set_defaults(void *values)
                                              .o.repeat = 5};
 }
 
+/* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
 static int measure(const bench_values *v)
 {
     cmd_progress progress = {.quiet_lines = true};
@@ -169,6 +171,8 @@ static int measure(const bench_values *v)
     return code;
 }
 
+/* Entry of the command: paths of --json and --trace are checked before anything is measured, because a benchmark takes
+ * minutes. Returns an exit code. */
 static int run_bench(void *values, const cmd_arguments *arguments)
 {
     bench_values *v = values;

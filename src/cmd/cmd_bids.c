@@ -10,6 +10,7 @@
 #include "util/numbers.h"
 #include "workflow/dataset.h"
 
+/* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
 typedef struct bids_options {
     cmd_common common;
     gls_dataset_options data;
@@ -29,17 +30,17 @@ static const gls_option table[] = {
     GLS_OPTION(SELECTION, STRINGS, data.sessions, "session-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
                "Sessions with or without ses-, blanks or commas between them; may be repeated."),
     GLS_OPTION(SELECTION, STRINGS, data.filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
-               "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
+               "Track only series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
     GLS_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
-               "JSON with an object dwi of such entities, by the names that pybids has for them; a list of values "
-               "takes any of them."),
+               "BIDS filter file (JSON): its object dwi has the entities that a series must have, by their names in "
+               "pybids; of a list of values any one."),
     GLS_OPTION(SELECTION, FLAG, data.raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take series that are not preprocessed, of a raw data set."),
     GLS_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
                "region, state (ready, tracked, or why it cannot be tracked)."),
     GLS_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
-               "One line of --list: for workflow managers."),
+               "Track only this unit, named as in a line of --list: for workflow managers."),
     GLS_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
                "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
     GLS_OPTION(SEEDS, STRINGS, data.derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
@@ -56,8 +57,8 @@ static const gls_option table[] = {
                "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
                "--pve-gm and --pve-csf, for --pft or other rules of tissue behind --."),
     GLS_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
-               "Units at a time, each in a process of its own. Of several names of --device (behind --) each process "
-               "takes one."),
+               "Number of units that are tracked at a time, each in a process of its own. If --device (behind --) "
+               "names several devices, each process takes one of them."),
     GLS_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Leave out reports and pictures."),
     GLS_OPTION(
@@ -196,6 +197,8 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     return worst ? (int)cmd_exit_from_status(worst) : code;
 }
 
+/* Interprets --seed-region: a word, fa:X with X from 0 to 1, or the entities and suffix of an image. Returns false if
+ * it is none of these. */
 static bool read_region(const char *text, gls_dataset_options *d)
 {
     static const char *const words[] = {"auto", "wm", "aseg", "dseg", "fa"};

@@ -141,14 +141,14 @@ static const gls_option table[] = {
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),
     GLS_OPTION("Check", FLAG, how.compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Only compile; nothing waits for the device."),
+               "Compile the kernels and do not wait for a device to run them: for a driver without its hardware."),
     GLS_OPTION("Check", STRING, how.device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "The device to check, as --device of track takes it."),
     GLS_OPTION("Check", DOUBLE, how.seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
-               "Time that each of these processes gets."),
+               "End a process of --check that takes longer than S seconds; its variant counts as failed."),
     GLS_OPTION("Check", STRING, how.only, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
-               "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. Without --check it is "
-               "run in this process, and what the driver said is printed."),
+               "Check one getter only, such as boot4 (boot with order 4), or one getter in one mapping, such as "
+               "boot4:group. Without --check it runs in this process, and the messages of the driver are printed."),
     {.name = NULL},
 };
 
@@ -179,6 +179,7 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
     return code || !report ? code : cmd_print(gls_doctor_text(report));
 }
 
+/* Entry of the command: checks a device with --check or --variant, else lists all. Exit code 5: no usable device. */
 static int run_devices(void *values, const cmd_arguments *arguments)
 {
     const devices_options *o = values;

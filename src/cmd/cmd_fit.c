@@ -38,6 +38,8 @@ static void set_defaults(void *values)
     ((fit_values *)values)->fit = gls_fit_options_default();
 }
 
+/* Entry of the command: checks the options of the model, fits, and writes the files. An option of csd without --model
+ * chooses csd. */
 static int run_fit(void *values, const cmd_arguments *arguments)
 {
     gls_fit_options *o = &((fit_values *)values)->fit;

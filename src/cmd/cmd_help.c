@@ -27,6 +27,8 @@ static bool has_all(const char *text, const char *const *word, int n)
     return true;
 }
 
+/* Prints the options of a command whose name or help has all n words, wrapped to `width` columns. Returns their number.
+ */
 static int search_options(FILE *out, const cmd_command *command, const char *const *word, int n, int width)
 {
     static cmd_table table;
@@ -126,6 +128,8 @@ static int finish(page *p, bool complete)
     return code;
 }
 
+/* Writes the manual pages of all commands (section 1) and topics (section 7) below the directory. Returns an exit code.
+ */
 static int write_pages(const char *directory, const cmd_command *const *commands)
 {
     char file[128];
@@ -244,6 +248,7 @@ static const manual_topic *find_topic(const char *name)
     return topic;
 }
 
+/* Fails with the command or topic whose name is most similar. */
 static int unknown_name(const char *name)
 {
     const char *words[CMD_MAX_OPTIONS];

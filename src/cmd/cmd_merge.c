@@ -37,6 +37,7 @@ static bool is_tractogram(const char *path)
     return gls_tractogram_format_parse(path, &format) == GLS_OK;
 }
 
+/* Prints what was merged, in how long, and into which files. */
 static void print_summary(const gls_merge_options *o, const gls_merge_result *result, const char *sidecar,
                           double seconds)
 {
@@ -51,6 +52,7 @@ static void print_summary(const gls_merge_options *o, const gls_merge_result *re
     if (result->streamlines == 0) cmd_warn("no streamline in any shard; the output is valid and empty");
 }
 
+/* Entry of the command: joins shards of a tractogram, or adds up the parts of a map. Returns an exit code. */
 static int run_merge(void *values, const cmd_arguments *arguments)
 {
     gls_merge_options *o = &((merge_values *)values)->o;

@@ -67,6 +67,7 @@ static void set_defaults(void *values)
     memcpy(o->bvals.value, p.bval, (size_t)p.n_shells * sizeof *p.bval);
 }
 
+/* Requires one letter of each of the pairs L R, P A and I S, in any order. */
 static int check_orientation(const char *codes)
 {
     static const char *const axes[] = {"LR", "PA", "IS"};
@@ -79,6 +80,7 @@ static int check_orientation(const char *codes)
                           codes);
 }
 
+/* Copies the options into the parameters of the phantom, and checks what the table of options cannot. */
 static int make_params(const phantom_options *o, gls_phantom_params *p)
 {
     *p = o->params;
@@ -98,6 +100,7 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
     return CMD_EXIT_OK;
 }
 
+/* Writes a BIDS data set with a phantom for each subject of --bids. Messages of each phantom are muted. */
 static int write_data_set(const phantom_options *o, const gls_phantom_params *params, const char *directory)
 {
     size_t n = 0;

@@ -25,6 +25,7 @@ static void set_defaults(void *values)
     ((report_values *)values)->o = gls_report_options_default();
 }
 
+/* Entry of the command: writes the report, then prints its size and the number of warnings that it shows. */
 static int run_report(void *values, const cmd_arguments *arguments)
 {
     report_values *v = values;

@@ -18,25 +18,27 @@ static const gls_option table[] = {
     GLS_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
                "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
     GLS_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
-               "msmt_5tt: voxels with more than this fraction of a tissue are of that alone."),
+               "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
     GLS_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
     GLS_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
                GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
-               "b-values of the shells, b = 0 besides; tournier, fa: of one."),
+               "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell."),
     GLS_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
-               "Passes of erosion of the mask (dhollander, fa)."),
+               "dhollander, fa: number of times that the mask is eroded by one voxel."),
     GLS_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
-               "dhollander: voxels of FA above it are white matter at first. msmt_5tt: those of grey matter and CSF "
-               "lie below. fa: the response is of all voxels above it, in place of --voxels."),
+               "dhollander: voxels with FA above X are first taken as white matter. msmt_5tt: voxels of grey matter "
+               "and CSF have FA below X. fa: the response is estimated from all voxels with FA above X, in place of "
+               "--voxels."),
     GLS_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
-               "dhollander: share of the refined white matter that makes its response."),
+               "dhollander: share of the refined white matter voxels from which its response is estimated."),
     GLS_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
-               "dhollander: share of the refined grey matter that makes its response."),
+               "dhollander: share of the refined grey matter voxels from which its response is estimated."),
     GLS_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
-               "dhollander: share of the refined CSF that makes its response."),
+               "dhollander: share of the refined CSF voxels from which its response is estimated."),
     GLS_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
-               "tournier, fa: voxels that make the response; msmt_5tt: that of white matter."),
+               "tournier, fa: number of voxels from which the response is estimated; msmt_5tt: number for the "
+               "response of white matter."),
     GLS_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
                NULL, GLS_ANY, "repulsion600", NULL,
                "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
@@ -76,6 +78,7 @@ static const struct {
 #undef BIT
 };
 
+/* Rejects options that the chosen algorithm does not have. */
 static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 {
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)

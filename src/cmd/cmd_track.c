@@ -9,6 +9,7 @@
 #include "workflow/job.h"
 #include "workflow/sidecar.h"
 
+/* For --dry-run: prints what the run would do and the memory that it takes, as text or JSON. */
 static int plan(gls_job *job, const gls_run_options *run)
 {
     gls_track_memory memory;
@@ -19,6 +20,8 @@ static int plan(gls_job *job, const gls_run_options *run)
     return code;
 }
 
+/* Fits the model, tracks, and writes the outputs. Once the tractogram is complete, a first signal no longer stops the
+ * run. */
 static gls_status track(gls_job *job, const gls_run_options *run, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
@@ -36,6 +39,7 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     return GLS_OK;
 }
 
+/* Entry of the command: tracks, or with --dry-run plans. Does nothing if --skip-existing found the outputs complete. */
 static int run_track(void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;

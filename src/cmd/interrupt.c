@@ -16,6 +16,8 @@
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
+/* Handler of SIGINT, SIGTERM and others. It notes the signal where a command catches signals, else ends the process at
+ * once; it calls only functions that are safe in handlers. */
 static void on_signal(int number)
 {
     const double now = gls_clock_seconds();

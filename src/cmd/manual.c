@@ -70,6 +70,7 @@ char **manual_plain_cells(char *const *cells, size_t n)
     return NULL;
 }
 
+/* Length in bytes of the longest word: the minimum width of a column that holds the text. */
 static size_t longest_word(const char *text)
 {
     size_t longest = 0;

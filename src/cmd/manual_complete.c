@@ -82,6 +82,7 @@ static void bash_name(FILE *out, const char *command, const gls_option *option)
     fprintf(out, "--%s ", option->name);
 }
 
+/* Writes the branch of bash's case statement that completes the value of an option. */
 static void bash_value(FILE *out, const char *command, const gls_option *option)
 {
     if (!gls_option_takes_value(option)) return;
@@ -216,6 +217,7 @@ bool manual_write_zsh(FILE *out, const cmd_command *const *commands)
     return true;
 }
 
+/* Writes the line that completes an option, its value and the first sentence of its help in fish. */
 static void fish_option(FILE *out, const char *command, const gls_option *option)
 {
     value_kind kind = value_of(option);

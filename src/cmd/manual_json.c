@@ -30,6 +30,7 @@ static void add_pairs(cJSON *object, const char *key, const char *first, const c
     }
 }
 
+/* Adds the words of an option's choices, "a|b|c", as an array of strings. */
 static void add_choices(cJSON *object, const gls_option *option)
 {
     char word[64];

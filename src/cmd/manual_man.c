@@ -44,6 +44,7 @@ static void write_literal(FILE *out, const char *text)
     write_escaped(out, text, strlen(text), true, true);
 }
 
+/* Writes a link of the manual: to a topic as its page, name(7); to the web with its address in parentheses. */
 static void write_link(FILE *out, const md_span *span)
 {
     const manual_topic *topic = manual_link_topic(span->target, span->n_target);
@@ -159,6 +160,7 @@ static void write_records(page *p, char *const *cells, size_t rows, size_t colum
     }
 }
 
+/* Writes a table for the preprocessor tbl, with columns of the given widths in characters. */
 static void write_columns(page *p, char *const *cells, size_t rows, size_t columns, const size_t *column_width)
 {
     bool titled = false;
@@ -202,6 +204,7 @@ static void release_date(char date[11])
     snprintf(date, 11, "%.10s", comma ? comma + 1 + strspn(comma + 1, " ") : "1970-01-01");
 }
 
+/* Writes the header line .TH and the section NAME of a page. */
 static void write_title(FILE *out, const char *name, int section, const char *summary)
 {
     char date[11];
@@ -244,6 +247,7 @@ static void write_paragraphs(page *p, const char *text)
     }
 }
 
+/* Writes an option as a tagged paragraph: its letter, name and value, then its help and default. */
 static void write_option(FILE *out, const gls_option *option, const void *values)
 {
     char brackets[300];

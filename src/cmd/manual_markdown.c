@@ -80,6 +80,8 @@ static bool is_rule(const char *line)
     return strspn(line, "|-: ") == line_length(line);
 }
 
+/* Reads a table whose rows are lines that begin with '|', and passes its cells, row by row, to the visitor; missing
+ * cells of a row are empty. Returns false if memory runs out, as all functions take_*() do. */
 static bool take_table(const char **text, const md_visitor *visitor, void *user)
 {
     char **cells = NULL;
@@ -105,6 +107,7 @@ static bool take_table(const char **text, const md_visitor *visitor, void *user)
     return complete;
 }
 
+/* Reads a fenced block of code, and passes it line by line to the visitor; NULL ends it. */
 static bool take_code(const char **text, const md_visitor *visitor, void *user)
 {
     for (*text = next_line(*text); **text && strncmp(*text, "```", 3) != 0; *text = next_line(*text)) {
@@ -118,6 +121,7 @@ static bool take_code(const char **text, const md_visitor *visitor, void *user)
     return true;
 }
 
+/* Reads a heading, an item of a list or a paragraph, and passes it to the visitor. */
 static bool take_text(const char **text, const md_visitor *visitor, void *user)
 {
     char label[16] = "";

@@ -85,6 +85,7 @@ static size_t line_length(const char *text, size_t width)
     return end;
 }
 
+/* Writes a row of a table; cells that are wider than their column continue on further lines. */
 static void write_row(FILE *out, char *const *cells, size_t columns, const size_t *column_width)
 {
     const char *rest[MANUAL_MAX_COLUMNS];

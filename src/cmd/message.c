@@ -131,6 +131,8 @@ static void print_line(const char *prefix, const char *line)
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 
+/* Prints a message of the library with its prefix, if -q and -v admit its level; errors and warnings also become
+ * events. Any thread may call it. */
 static void emit(void *user, gls_log_level level, const char *line)
 {
     (void)user;

@@ -12,6 +12,7 @@
 
 /* Exit codes of the program. They are defined here only; the help prints them. */
 
+/* Exit codes of the program; the manual's topic troubleshooting and cmd_exit_text() say what each means. */
 typedef enum cmd_exit {
     CMD_EXIT_OK = 0,
     CMD_EXIT_INTERNAL = 1,
@@ -81,15 +82,15 @@ void cmd_terminal_end_by_signal(void);
 
 /* Call it once when the program starts. */
 void cmd_interrupt_init(void);
-/* Calls nest. */
+/* Begins a part of the program in which a signal only asks to stop. Calls nest. */
 void cmd_interrupt_catch(void);
 /* Ends the part of the program that cmd_interrupt_catch() began. */
 void cmd_interrupt_release(void);
-/* Call it when all outputs are complete. */
+/* Call it when all outputs are complete; see above. */
 void cmd_interrupt_done(void);
 /* Whether a signal has asked the command to stop. */
 bool cmd_interrupted(void);
-/* !cmd_interrupted(). */
+/* Whether no signal has asked the command to stop: for callbacks that return whether to continue. */
 bool cmd_goes_on(void);
 /* Exit code of a program that the signal ended. */
 int cmd_interrupt_code(void);

@@ -10,6 +10,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
+/* Decides at the first report of a run where progress is shown: as a bar, as lines, or not at all. */
 static void begin_progress(cmd_progress *progress)
 {
     progress->begun = true;
@@ -23,6 +24,7 @@ static void begin_progress(cmd_progress *progress)
     progress->launcher = cmd_launcher_create();
 }
 
+/* Draws the line with the bar over the previous one. fraction: done, 0 to 1; width: columns of the terminal. */
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];
@@ -152,6 +154,7 @@ static void begin(void *user, gls_phase phase)
     cmd_interrupt_catch();
 }
 
+/* Called by the library from time to time; returns false to stop the run after a signal. */
 static bool step(void *user, const gls_progress *p)
 {
     cmd_progress *progress = user;

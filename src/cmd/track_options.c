@@ -72,6 +72,7 @@ static int draw_seed(uint64_t *seed, const char *name, const cmd_arguments *argu
     return CMD_EXIT_OK;
 }
 
+/* Rejects --write-method if it contradicts the suffix of --output. */
 static int check_output(const gls_job_options *o, const cmd_arguments *arguments)
 {
     gls_tractogram_format format;
@@ -122,6 +123,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     return CMD_EXIT_OK;
 }
 
+/* Rejects combinations of options that leave open which seeds there are. Returns an exit code. */
 static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 {
     static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};

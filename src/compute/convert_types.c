@@ -199,7 +199,7 @@ static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number
     return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, why, gls_type_name(type));
 }
 
-/* Converts one block. */
+/* Converts n values, at most BLOCK. number: index of the first one, for the message about a value that does not fit. */
 static gls_status convert_block(size_t number, size_t n, const void *from, gls_type from_type, void *to,
                                 gls_type to_type)
 {

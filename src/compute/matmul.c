@@ -122,7 +122,7 @@ static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, cons
     return status;
 }
 
-/* Computes the product block by block, because drivers limit the time of a kernel and the number of groups. */
+/* Computes the product block by block, within the limits of the device. */
 static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_seconds)
 {
     tiling t = choose_tiling(p, way);

@@ -59,7 +59,8 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
         n_weighted += !shell[i].is_b0;
         volumes += shell[i].n;
     }
-    const bool all_could = !asked && n * n <= volumes; /* they are shells, not a grid of b-values */
+    const bool all_could = !asked && n * n <= volumes; /* few b-values with many volumes each are shells; many b-values
+                                                          with few each are a grid in q-space */
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
     if (n_weighted > 1)

@@ -24,7 +24,7 @@ typedef struct ACTIVE {
     double *part;      /* V times a vector */
     double *y, *start; /* wide entries; 0 from k on */
     double *held;      /* one for each row: 0, or a large number if the row is active */
-    float *held_float; /* the same in float */
+    float *held_float; /* `held` in single precision */
     uint32_t *row;     /* active rows */
     size_t n, most, wide;
 } ACTIVE;

@@ -25,7 +25,7 @@ typedef struct SLOTS {
     VD *target;         /* padded: y_u of the slots */
     VD *y;              /* padded: current point */
     VD *step;           /* padded: step of y */
-    VD *slack, *lambda; /* rows */
+    VD *slack, *lambda; /* rows: slack s and multiplier l of each inequality */
     VD *inverse_slack;  /* rows: 1 / s */
     VD *inverse_lambda; /* rows: 1 / l */
     VD *inverse_sum;    /* rows: 1 / (s + SOFTNESS l) */

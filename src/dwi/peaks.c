@@ -78,7 +78,7 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
 
 enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
 #define STEP 1e-3     /* step of the differences in Newton's method, in radians */
-#define MAX_MOVE 0.05 /* in radians */
+#define MAX_MOVE 0.05 /* longest step of Newton's method, in radians */
 
 static double amplitude(int order, const double *sh, const double v[3])
 {

@@ -64,7 +64,7 @@ typedef struct gls_fetch gls_fetch;
 /* Creates a fetch of at most `bytes` bytes, with memory that host and device both see. With bytes = 0, or if the driver
  * has no such memory, gls_fetch_end() reads the part when it is called. */
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **fetch);
-/* Accepts NULL. */
+/* Frees `fetch`, which may be NULL. */
 void gls_fetch_destroy(gls_fetch *fetch);
 /* Starts copying a part of a buffer, as all earlier commands leave it. Nothing else may write to that part until
  * gls_fetch_end(). An unfinished earlier copy of this fetch is dropped. */

@@ -39,7 +39,7 @@ typedef struct gls_region_group {
 typedef struct gls_region {
     gls_region_info info;
     char *text;
-    size_t place; /* in the store */
+    size_t place; /* index of its voxels or sphere in the store of regions, see region_store.h */
     size_t index; /* in a complete set: index of the region's group, or of its sphere */
 } gls_region;
 

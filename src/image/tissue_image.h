@@ -15,7 +15,7 @@ struct gls_tissue {
     gls_grid grid;              /* grid of the streamlines */
     int32_t origin[3], size[3]; /* box of the image that is kept: the tissue and a margin */
     float map[3][4];            /* from voxel coordinates of the streamlines to those of the box */
-    double exact[3][4];         /* the same map in double precision */
+    double exact[3][4];         /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES];
     bool single, has_sgm, has_path;
 };

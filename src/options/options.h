@@ -72,7 +72,7 @@ typedef struct cmd_rows {
 struct cmd_command {
     const char *name;
     const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
-    const char *summary;            /* one line */
+    const char *summary;            /* what the command does, in one line */
     const char *description;        /* paragraphs, separated by '\n' */
     const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
     int max_positionals;

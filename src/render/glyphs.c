@@ -25,7 +25,7 @@
 struct gls_glyphs {
     gls_image *sh; /* tournier07 along the world axes */
     size_t n_coefficients;
-    double direction[VERTICES][3]; /* world */
+    double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
     double *matrix;                /* VERTICES x n_coefficients */
     double half;                   /* half of the smallest edge of a voxel, mm */
 };
@@ -33,7 +33,7 @@ struct gls_glyphs {
 /* One glyph of a slice. */
 typedef struct glyph {
     double centre[3];
-    float radius[VERTICES]; /* amplitudes, then mm */
+    float radius[VERTICES]; /* distance of each vertex from the centre: first the ODF's amplitude, then scaled to mm */
     double most;
 } glyph;
 

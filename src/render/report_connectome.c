@@ -15,8 +15,8 @@
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* with more regions only those on drawn edges are named in the circle */
 #define NAME_LENGTH 22 /* characters of a name in the circle */
-#define SIDE 600       /* of the matrix, pixels */
-#define MIDDLE 380.0   /* of the circle; its drawing has twice as many units a side */
+#define SIDE 600       /* width of the drawn matrix, pixels */
+#define MIDDLE 380.0   /* centre of the circle; the drawing is 2 * MIDDLE units wide and high */
 #define RADIUS 240.0
 #define PI 3.14159265358979323846
 

@@ -115,13 +115,13 @@ void gls_report_methods(const gls_report *report, gls_text *out);
 /* Makes a PNG file of a canvas. */
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Appends bytes, deflated, in base64. */
+/* Appends bytes "packed", as the page's script reads them: deflated, then in base64. */
 gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
 /* Appends the streamlines of the 3-D view, packed. */
 gls_status gls_report_lines(const gls_report *report, gls_text *out);
 /* Finds what stands behind the streamlines: an image, or their density. GLS_ERR_INPUT: an image that cannot be read. */
 gls_status gls_report_find_image(gls_report *report);
-/* Appends this image on a grid along the axes of the world, packed. */
+/* Appends the image that gls_report_find_image() found, on a grid along the axes of the world, packed. */
 gls_status gls_report_slices(const gls_report *report, gls_text *out);
 /* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
  * matrix. */

@@ -420,7 +420,7 @@ void gls_report_methods(const gls_report *r, gls_text *out)
                     gls_report_number(r, "parameters/max_angle_degrees"));
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
     const bool of_fa = strncmp(dg, "tensor", 6) == 0;
-    if (!isnan(threshold)) /* those that look at no data have none */
+    if (!isnan(threshold)) /* direction getters that stop at no threshold of the data have NaN here */
         gls_text_printf(out, ", and %s of %g",
                         by_map  ? "a stop threshold"
                         : of_fa ? "a cutoff of FA"

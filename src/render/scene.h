@@ -148,16 +148,16 @@ typedef struct gls_glyphs gls_glyphs;
  * a number of volumes that is no SH basis. */
 gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                              gls_glyphs **glyphs);
-/* Accepts NULL. */
+/* Frees `glyphs`, which may be NULL. */
 void gls_glyphs_destroy(gls_glyphs *glyphs);
 
 /* The planes of a view, and what stands on them. */
 typedef struct gls_planes {
-    const gls_sampler *sampler; /* NULL: no image */
-    const gls_glyphs *glyphs;   /* NULL: none */
+    const gls_sampler *sampler; /* the image shown on the planes; NULL: none */
+    const gls_glyphs *glyphs;   /* ODFs shown on the planes; NULL: none */
     gls_window window;
     double at[3];           /* world mm: planes x = at[0], y = at[1], z = at[2] */
-    bool shown[3];          /* for each axis */
+    bool shown[3];          /* whether the plane across each axis is drawn */
     bool is_behind;         /* drawn behind all streamlines, whatever its depth */
     double low[3], high[3]; /* world mm: limits of the planes */
 } gls_planes;
@@ -194,7 +194,7 @@ typedef struct gls_render_plan {
     size_t n_tiles;
     uint32_t width, height; /* size of a tile */
     uint32_t columns;
-    int n_slabs; /* in all */
+    int n_slabs; /* number of slabs of all tiles */
     gls_colouring colouring;
     const char *name; /* name of the group or column, or path of the map */
     uint32_t colour;

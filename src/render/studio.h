@@ -60,7 +60,7 @@ typedef struct gls_source {
     uint64_t candidates;     /* number of these with the wanted lengths */
     uint32_t colour;
     bool has_grid;
-    gls_grid grid;           /* of the file */
+    gls_grid grid;           /* grid stated by the file, if has_grid */
     gls_named_colour *group; /* for GLS_COLOUR_GROUPS: groups of the file, by name */
     size_t n_groups;
 } gls_source;
@@ -113,7 +113,7 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
 /* Draws a view. rgba: camera->width x camera->height pixels in rows from the top. planes: may be NULL. */
 gls_status gls_raster_draw(gls_raster *raster, const gls_scene *scene, const gls_camera *camera,
                            const gls_planes *planes, uint8_t *rgba);
-/* Accepts NULL. */
+/* Frees `raster`, which may be NULL. */
 void gls_raster_destroy(gls_raster *raster);
 
 /* --- Studio: everything from which a picture is drawn, and the picture in memory. */
@@ -125,7 +125,7 @@ typedef struct gls_studio {
     size_t n_sources;
     const gls_image *image; /* background image; NULL: none */
     gls_image *image_read, *map, *odf;
-    gls_glyphs *glyphs; /* of odf */
+    gls_glyphs *glyphs; /* made from `odf` */
     char behind[64];    /* what the image is, where the studio chose it */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */

@@ -19,7 +19,7 @@ typedef struct lengths {
     uint64_t streamlines, points;
 } lengths;
 
-/* State of merging. */
+/* Shards that are merged, and what was read of each. */
 typedef struct merge {
     const char *const *paths;
     size_t n;

@@ -26,7 +26,7 @@ typedef struct gls_assigner gls_assigner;
  * assigner is destroyed. */
 gls_status gls_assigner_create(const gls_grid *grid, const int32_t *node, const gls_connectome_options *options,
                                gls_assigner **assigner);
-/* Accepts NULL. */
+/* Frees `assigner`, which may be NULL. */
 void gls_assigner_destroy(gls_assigner *assigner);
 /* Finds the regions of the first and the last of n >= 1 points; 0: none. Safe from several threads. Not for
  * GLS_ASSIGN_ALL. */

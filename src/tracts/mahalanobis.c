@@ -5,7 +5,7 @@
 
 #include "tracts/bundle_parts.h"
 
-/* By Jacobi rotations. */
+/* Eigenvalues and eigenvectors of a symmetric matrix by Jacobi rotations (Golub and Van Loan, Matrix Computations). */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3])
 {
     for (int i = 0; i < 3; i++)

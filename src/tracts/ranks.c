@@ -166,7 +166,8 @@ static gls_status prepare(range *g, size_t limit)
     return g->part ? GLS_OK : out_of_memory();
 }
 
-/* Evaluates a range after a pass. */
+/* Uses the histogram of a pass: narrows the range of bit patterns in which the value of rank `rank` lies, or, after the
+ * last pass, finds the value. */
 static gls_status look(gls_ranks *r, range *g, uint64_t rank)
 {
     gls_status status = GLS_OK;

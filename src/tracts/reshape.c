@@ -15,16 +15,16 @@ typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
-    /* for crop() */
+    /* used by crop() only */
     gls_rois *rois;
     gls_roi_hits hits;
     gls_crop_options cropping;
-    /* for turn() */
+    /* used by turn() only; centre: of the region that is the start, in mm; standard: the streamline to run along */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];
     uint64_t *n_turned, own;
-    /* for keep_inside() */
+    /* used by keep_inside() only; inverse: from world mm to voxel coordinates of the grid */
     bool has_grid, whole;
     gls_grid grid;
     double inverse[3][4];

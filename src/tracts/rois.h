@@ -37,7 +37,7 @@ typedef struct gls_rois gls_rois;
 
 /* test: whether segments or only points are tested. GLS_ERR_MEMORY. */
 gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
-/* Accepts NULL. */
+/* Frees `rois`, which may be NULL. */
 void gls_rois_destroy(gls_rois *rois);
 /* Regions added after this call keep what gls_rois_distance() needs: 4 bytes for each voxel of the box of a widened
  * region. */

@@ -40,7 +40,7 @@ INNER void find_places(const gls_image *image, const double (*m)[4], const float
         for (size_t i = 0; i < n; i++) to->part[r][i] -= to->v[r][i];
 }
 
-/* Two neighbouring voxels. */
+/* Loads the values of two voxels that are neighbours along x. */
 INNER pair two(const float *data)
 {
     return (pair){data[0], data[1]};

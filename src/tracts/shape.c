@@ -29,7 +29,7 @@ struct gls_bundle_stats {
     gls_ranks *ranks; /* NULL: no quartiles */
     uint64_t *steps;  /* number of steps in each bin */
     uint64_t n_steps;
-    /* shape */
+    /* measures of shape; only with has_shape */
     bool has_shape;
     gls_grid grid;
     gls_visit_grid visit_grid;

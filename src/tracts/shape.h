@@ -35,7 +35,7 @@ typedef struct gls_bundle_stats gls_bundle_stats;
  * lengths to keep; with more streamlines than this, quartiles need a second pass, see tracts/ranks.h; 0: no quartiles.
  * Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
-/* Accepts NULL. */
+/* Frees `stats`, which may be NULL. */
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
 /* Adds a streamline of n >= 0 points. */
 gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3], size_t n, double weight);

@@ -134,7 +134,7 @@ static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size
     return false;
 }
 
-/* GLS_DENSITY_PRECISE. */
+/* Visits for GLS_DENSITY_PRECISE: voxels along a Hermite spline, with the length in each, as tckmap -precise. */
 static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, const float (*point)[3], size_t n)
 {
     upsampled u;

@@ -29,7 +29,7 @@ typedef struct gls_walk_block {
     double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
                             next, and to the one after it */
     int32_t size[4];     /* voxels along each axis; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
-    double unit[2];      /* units of length in a mm; lengths up to this, mm, make no entry */
+    double unit[2];      /* unit[0]: units of length in 1 mm; unit[1]: lengths up to this, mm, make no entry */
 } gls_walk_block;
 
 /* Where streamlines are walked: the grid of voxels, and the directions to which each piece of a streamline is rounded.
@@ -163,7 +163,7 @@ typedef struct gls_mapper_result {
 gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
 /* Waits for the run that was started last. */
 gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
-/* Accepts NULL. */
+/* Frees `mapper`, which may be NULL. */
 void gls_mapper_destroy(gls_mapper *mapper);
 
 /* --- The queue in front of the mapper: collects streamlines while the device maps earlier ones. */
@@ -180,7 +180,7 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t dev
 gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
 /* Call after the last streamline: maps those that still wait. */
 gls_status gls_row_queue_end(gls_row_queue *queue);
-/* Accepts NULL. */
+/* Frees `queue`, which may be NULL. */
 void gls_row_queue_destroy(gls_row_queue *queue);
 
 #endif

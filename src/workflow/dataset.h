@@ -206,7 +206,7 @@ const char *gls_bids_value(const char *name, const char *key, char *value, size_
 /* Names in a folder that are not hidden, sorted by bytes, NULL-terminated. Free with gls_bids_names_free(). A folder
  * that does not exist has no names. */
 gls_status gls_bids_names(const char *folder, char ***names);
-/* Accepts NULL. */
+/* Frees `names`, which may be NULL. */
 void gls_bids_names_free(char **names);
 
 /* --- A data set of phantoms. */

@@ -69,7 +69,7 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
     if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
 }
 
-/* Writes the file and warns of a failure. */
+/* Writes the file of checked devices to the user's cache folder; warns if that fails. */
 static bool write_file(gls_checked *memory)
 {
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;

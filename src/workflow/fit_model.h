@@ -68,7 +68,8 @@ typedef struct gls_model {
     gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     gls_response response;
-    gls_sphere *constraint; /* of csd, if not the default: a built-in sphere, */
+    gls_sphere
+        *constraint; /* csd: sphere on which the fODF must not be negative; NULL: the default, or `direction` alone */
     double (*direction)[3]; /* or n_directions directions along the scanner axes */
     size_t n_directions;
     gls_tissues tissues;   /* msmt: tissues with their responses and images */

@@ -148,7 +148,7 @@ typedef struct map_parts {
     part_name first;
     const char **path; /* path of each part; NULL: not found yet */
     gls_map_run run;
-    const char *run_path; /* part whose sidecar gave the run */
+    const char *run_path; /* the shard from whose sidecar `run` was read */
     unsigned unknown;     /* number of parts whose run is not known */
 } map_parts;
 

@@ -234,7 +234,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* as in gls_lengths_need_points(): only ifod2 has samples, only ptt a probe */
+    /* not steps alone, as in gls_lengths_need_points(): "samples" is written for ifod2 only, "probe_quality" for ptt */
     if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
         cJSON_IsNumber(item_at(root, "parameters", "probe_quality")) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||

@@ -66,12 +66,12 @@ typedef struct gls_seed_batch {
     float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() words */
 } gls_seed_batch;
-#define GLS_SEED_BATCHES 3 /* one batch being placed, one being tracked, one in pass 1 */
+#define GLS_SEED_BATCHES 3 /* one batch being placed in the output, one being tracked, one in pass 1 */
 
 /* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
 typedef union gls_upload {
     gls_line_record *line;     /* for pass 2 */
-    gls_placed_record *placed; /* for pass 3 */
+    gls_placed_record *placed; /* input of pass 3: finished streamlines and their places in the output */
 } gls_upload;
 
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */

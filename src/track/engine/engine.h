@@ -95,7 +95,7 @@ void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);
 /* Runs a kernel in one dimension, and adds its time to kernel_seconds if the engine is timed. */
 gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
                           const gls_arg *args, size_t n_args);
-/* Accepts NULL. */
+/* Frees `engine`, which may be NULL. */
 void gls_engine_destroy(gls_engine *engine);
 
 /* Number of points that an invocation of pass 3 packs: on a CPU renderer a whole block of the pool, so that the record

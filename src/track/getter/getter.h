@@ -40,7 +40,7 @@ typedef struct gls_model {
     gls_field field;
     gls_buffer *buffer; /* vertices and tables: "Model" in the shaders */
     bool uniform;       /* `buffer` is a uniform block */
-    double min_signal;  /* in the units of the field */
+    double min_signal;  /* set by boot and the tensor getters, see `min_signal` in glsl/layout/track_params.def */
     double scale;       /* factor from the unit of the input to that of the field, for cutoffs; 0: there are none */
 } gls_model;
 

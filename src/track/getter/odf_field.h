@@ -27,7 +27,7 @@ gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, con
 
 /* --- For getters that evaluate SH along single directions, see glsl/odf/sh_direction.glsl. */
 
-/* Functions for the rows of such getters. */
+/* `check` and `fill` of gls_getter for getters that evaluate SH along single directions. */
 gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed);

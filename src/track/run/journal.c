@@ -28,7 +28,7 @@
 typedef struct head {
     char magic[8];
     char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
-    uint64_t hash; /* of all members before it, as in the other structs */
+    uint64_t hash; /* hash of all members before it, as in the other structs */
 } head;
 
 /* The arrays that follow a record, in this order. */

@@ -60,7 +60,7 @@ void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
 
 /* --- The model buffer of kernels: tables one after the other; the offset of each is a definition. */
 
-/* All zero: empty. */
+/* Tables that go into the model buffer. A struct of zeros is an empty list. */
 typedef struct gls_tables {
     uint32_t *word;
     size_t n, capacity;

@@ -156,7 +156,8 @@ static gls_status count_length(row *r, double length)
     return GLS_OK;
 }
 
-/* Ends a pass over a row. The first pass also sets the width of bins. */
+/* Ends a pass over the streamlines of a row of the table. The first pass also sets the width of the histogram's bins.
+ */
 static gls_status end_pass(stats *s, row *r, bool is_first)
 {
     size_t n;

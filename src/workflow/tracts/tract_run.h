@@ -24,7 +24,7 @@ typedef struct gls_tract_common {
 typedef struct gls_tract_run {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked from time to time whether to continue */
-    const gls_monitor *monitor;    /* of commands that track or fit; NULL: none */
+    const gls_monitor *monitor;    /* messages and progress of commands that track or fit; NULL: none */
     gls_run files;
     struct cJSON *root, *counts; /* contents of the sidecar */
     char *message;               /* line for the user when all is written; NULL: none */
