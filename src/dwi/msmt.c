@@ -17,8 +17,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* --- Constrained fits on a device, in slices of voxels: while the device works on one slice, the CPU gathers the next.
- */
+/* --- Constrained fits on a device, slice by slice: while it works on one, the CPU gathers the next. */
 
 #define GROUP 64 /* invocations of a work group, which fits one voxel; divides the stride of the plan */
 /* maximum number of active rows: nearly all voxels need fewer, and several work groups fit on a multiprocessor */
@@ -124,8 +123,6 @@ static gls_status set_up(slot *s, gls_device *device)
     return status ? status : fill(device, "coefficients", result, NULL, &s->result);
 }
 
-/* --- slices --------------------------------------------------------------- */
-
 static size_t voxels_of(const gls_nonneg_work *w, size_t first)
 {
     return w->n - first < SLICE ? w->n - first : SLICE;
@@ -155,8 +152,7 @@ static void gather(slot *s, size_t first)
     w->n_broken += broken;
 }
 
-/* Stores the coefficients of a slice in the volumes; voxels that the device could not fit, which have NaN, are listed.
- */
+/* Stores the coefficients of a slice in the volumes, and lists voxels that the device could not fit, which have NaN. */
 static void scatter(slot *s, size_t first)
 {
     gls_nonneg_work *w = s->work;
@@ -186,7 +182,6 @@ static gls_status start(slot *s, size_t first)
     return status ? status : gls_kernel_run(s->kernel, groups, args, sizeof args / sizeof *args, NULL);
 }
 
-/* Fits slice by slice. While the device works on one slice, the CPU gathers the next. */
 static gls_status run_slices(slot *s)
 {
     gls_nonneg_work *w = s->work;
@@ -250,15 +245,14 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Scratch memory of a thread: that of the kernel, then coefficients, data and signal of a block. */
+/* Scratch memory of a thread, in this order: that of the kernel, coefficients, data and signal of a block. */
 static size_t workspace_bytes(const gls_nonneg_plan *fit)
 {
     return round_up(gls_nonneg_scratch_bytes(fit)) + (fit->k + fit->n) * GLS_NONNEG_BLOCK * sizeof(double) +
            fit->n * GLS_NONNEG_BLOCK * sizeof(float);
 }
 
-/* Deconvolves n voxels on the CPU and stores the coefficients of each tissue in the volumes of its image. memory:
- * scratch memory of one thread, then coefficients, then data. */
+/* Deconvolves n voxels on the CPU and stores the coefficients of each tissue in the volumes of its image. */
 static void solve_block(void *user, const size_t *index, size_t n, void *memory)
 {
     job *job = user;
