@@ -60,6 +60,7 @@ def tell_to_end(words, journal):
     return code == 143
 
 
+run("fit", *images[:4], "fod", "--model", "csd", "--sh-order", "4", "-q")
 for name, how in needs.items():
     words = ["track", "--device", "llvmpipe", *images, "--nseeds", "150", *how]
     words += [] if "--dg" in how else ["--dg", name]
@@ -72,6 +73,16 @@ for name, how in needs.items():
         run(*whole)
     run("density", f"{name}.trx", f"{name}_again.nii")
     same(name, f"{name}.nii", f"{name}_again.nii")
+
+    # weights and reports of those that no other test makes some of
+    if name in ("closest", "bedpost", "pft"):
+        run("weights", f"{name}.trx", "fod_sh.nii.gz", "-o", f"{name}.txt", "-q", "--device", "cpu")
+        if sum(not line.startswith("#") for line in open(f"{name}.txt")) != json.load(open(f"{name}.json"))["counts"]["streamlines"]:
+            faults.append(f"{name}: not a weight for each streamline")
+    if name in ("closest", "bedpost", "halves"):
+        run("report", f"{name}.trx", "-o", f"{name}.html", "-q")
+        if "Why each of the two halves" not in open(f"{name}.html").read():
+            faults.append(f"{name}.html: does not say why streamlines ended")
 
     # in batches as large as the shards
     for part in ("1/2", "2/2"):
