@@ -85,7 +85,8 @@ typedef struct gls_render_result {
     uint32_t width, height;
 } gls_render_result;
 
-/* Draws n tractograms, at least one without odf and image, into one PNG file. Warnings go to the log. result may be NULL. */
+/* Draws n tractograms, at least one without odf and image, into one PNG file. Warnings go to the log. result may be
+ * NULL. */
 GLS_API gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
                                     const gls_render_options *options, gls_render_result *result);
 
