@@ -235,11 +235,9 @@ is "" same other.png other.png
 LP_NUM_THREADS=1 OMP_NUM_THREADS=1 "$tool" render --odf z.nii -o one.png --views oblique "$@" || note "ODFs by one thread"
 LP_NUM_THREADS=2 OMP_NUM_THREADS=4 "$tool" render --odf z.nii -o other.png --views oblique "$@" || note "ODFs by four threads"
 cmp one.png other.png || note "ODFs: other bytes with more threads"
-# an image alone: its slices, without colours of streamlines
+# an image alone: its slices
 expect 0 render --image z.nii --image-range 0,2 -o image.png --views coronal "$@"
 is "128 128 128" pixel image.png 50 50
-expect 0 render --image z.nii --image-range 0,2 -o image.png --views coronal --tile 300x300 --device llvmpipe -q --force
-is "" has image.png
 expect 2 render -o x.png
 says "one or more tractograms, --odf or --image"
 expect 3 render --odf seven.nii -o x.png --tile 100x100 --device llvmpipe -q

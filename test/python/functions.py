@@ -235,6 +235,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(np.array_equal(lines.points, kept.points) and np.array_equal(lines[0], next(iter(kept))))
         self.assertTrue(np.array_equal(glslines.density(lines)[0], glslines.density(kept)[0]))
         self.assertEqual(dict(lines)["seeds"], 100)
+        self.assertTrue(np.array_equal(lines.streamlines[:2][1], lines[1]))
         self.assertTrue("seeds" in lines and "absent" not in lines and lines.get("absent") is None)
         for each in (lines, kept):
             self.assertTrue(np.array_equal(pickle.loads(pickle.dumps(each)).points, lines.points))

@@ -337,6 +337,11 @@ class Result:
         """A list of arrays, views of points."""
         return list(self)
 
+    @property
+    def streamlines(self) -> Any:
+        """array_sequence(), by the name that tractograms of nibabel and DIPY give it."""
+        return self.array_sequence()
+
     def array_sequence(self) -> Any:
         """nibabel's ArraySequence over the same points, not copied."""
         from nibabel.streamlines import ArraySequence
