@@ -186,7 +186,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-/* Makes a filter from a filled-in copy, and puts it in front of next. */
+/* Makes a filter from a filled-in copy, in front of the sink `next`. */
 static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
 {
     reshaper *f = malloc(sizeof *f);
