@@ -50,8 +50,8 @@ GLS_API gls_status gls_filter_dps_create(const gls_column *column, uint64_t rows
 GLS_API gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter);
 /* Where new points lie, at a given distance along the lines between the old points. */
 typedef enum gls_interpolation {
-    GLS_INTERPOLATE_LINEAR, /* on these lines */
-    GLS_INTERPOLATE_HERMITE /* on a cardinal spline of tension 0.1, as tckresample of MRtrix3 */
+    GLS_INTERPOLATE_LINEAR, /* new points lie on the straight lines between the old ones */
+    GLS_INTERPOLATE_HERMITE /* new points lie on a cardinal spline of tension 0.1, as tckresample of MRtrix3 */
 } gls_interpolation;
 /* n >= 2 points at equal distances along each streamline; both ends stay as they are. A streamline of length 0 becomes
  * n equal points; one without points stays so. Linear: as DIPY's set_number_of_points(). */

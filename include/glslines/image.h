@@ -75,7 +75,7 @@ GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_ima
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
-/* GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (in any case), as names of written images must. */
+/* Returns GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (in any case), as names of written images must. */
 GLS_API gls_status gls_image_name_check(const char *path);
 /* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
  * file appears under its name only when complete. Integer values are rounded half to even and limited to the range of

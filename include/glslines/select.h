@@ -14,7 +14,7 @@ extern "C" {
 /* Where a streamline is tested against a region. */
 typedef enum gls_roi_test {
     GLS_ROI_TEST_SEGMENT, /* on the lines between its points, cut exactly at voxel faces and spheres */
-    GLS_ROI_TEST_VERTEX   /* at its points only, as tckedit of MRtrix3 */
+    GLS_ROI_TEST_VERTEX   /* only points of a streamline are tested, as tckedit of MRtrix3 */
 } gls_roi_test;
 
 /* A region, and what it does: one of the roles with a row GLS_REGION_FILTER in regions.def. Streamlines may return to

@@ -42,7 +42,7 @@ typedef struct bench_options {
 typedef enum bench_time {
     BENCH_INITIAL, /* first pass with its transfers */
     BENCH_SCAN,    /* prefix sum and other work of the host */
-    BENCH_TRACK,   /* second pass with its transfers */
+    BENCH_TRACK,   /* second pass, which tracks streamlines, with its transfers */
     BENCH_GATHER,
     BENCH_READBACK,
     BENCH_COMPUTE, /* sum of the five above */
@@ -81,7 +81,7 @@ typedef struct bench_work {
 typedef struct bench_model {
     gls_model model;
     gls_odf_source *odf;
-    gls_image *peaks;   /* for getters that follow peaks */
+    gls_image *peaks;   /* peaks of the phantom, for getters that follow peaks */
     double seconds_fit; /* without the fit of FA */
 } bench_model;
 
@@ -125,9 +125,9 @@ typedef struct bench_run {
     bench_device device[BENCH_MAX_DEVICES];
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;
-    uint64_t nseeds; /* for the fast getters */
+    uint64_t nseeds; /* seeds of all getters, except of ptt on a software renderer, which gets fewer */
     time_t started;
-    bench_busy busy; /* at the start */
+    bench_busy busy; /* CPU seconds when the benchmark began */
     gls_warnings warnings;
     double seconds_phantom, seconds_fa;
     char *directory; /* folder of temporary files; NULL: none */

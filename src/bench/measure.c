@@ -110,7 +110,7 @@ static void write_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
+/* Fills in *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
 static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate)
 {
     char path[4096];

@@ -51,7 +51,8 @@ static gls_status check_models(bench_options *o)
             return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
     int n_columns = o->n_dg * o->n_mapping * o->n_devices;
     if (n_columns > BENCH_MAX_COLUMNS)
-        return gls_fail(GLS_ERR_ARGUMENT, "%d columns asked for; at most %d", n_columns, BENCH_MAX_COLUMNS);
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg, --mapping and --device give %d columns: %d at most; name fewer",
+                        n_columns, BENCH_MAX_COLUMNS);
     return GLS_OK;
 }
 

@@ -9,7 +9,7 @@
 
 /* What is specific to a command (cmd_command.work). */
 typedef struct tract_work {
-    const char *description; /* for the sidecar */
+    const char *description; /* what the run did, in one sentence for the sidecar */
     gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
     const char *arguments; /* such as "takes IN and OUT", for the error about the number of arguments */
     int min_files;
@@ -45,7 +45,7 @@ typedef struct tract_input {
 #undef ROW
 /* Sets options from input. *reference must outlive *options. */
 gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference);
-/* GLS_ERR_OUTPUT if the output is a file that input names. */
+/* Returns GLS_ERR_OUTPUT if the output is a file that input names. */
 gls_status tract_input_keep(const tract_input *input, const char *output);
 
 #endif

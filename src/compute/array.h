@@ -11,8 +11,8 @@ struct gls_array {
     size_t length;
 };
 
-/* GLS_ERR_ARGUMENT unless the array is alive, belongs to this device and is stored as this type. function, name: for
- * the message. */
+/* Returns GLS_ERR_ARGUMENT unless the array is alive, belongs to this device and is stored as this type. function,
+ * name: for the message. */
 gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device,
                            gls_type stored);
 

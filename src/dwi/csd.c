@@ -65,6 +65,7 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
+/* Logs the voxels whose iterations did not converge, and warns of voxels whose signal is not finite. */
 static void report(const job *job)
 {
     size_t n_unconverged = atomic_load(&job->n_unconverged), n_broken = atomic_load(&job->n_broken);

@@ -53,6 +53,8 @@ static void add_products(const double *b, size_t rows, size_t step, size_t k, do
             for (size_t j = 0; j <= i; j++) a[i * k + j] += b[i] * b[j];
 }
 
+/* Copies the lower triangle of a k x k matrix into square tiles of GLS_CSD_TILE a side, the layout that csd_lanes.h
+ * works on. */
 static void copy_tiles(const double *a, size_t k, double *tiles)
 {
     for (size_t i = 0; i < k; i++)

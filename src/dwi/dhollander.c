@@ -98,7 +98,8 @@ static void shell_means(const estimation *s, const size_t *of, const gls_shell *
     for (size_t k = 0; k < n_shells; k++) mean[k] = (float)(sum[k] / (double)shell[k].n);
 }
 
-/* Signal decay metric of a voxel. Returns false if the metric or a mean is not a positive number. */
+/* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over shells with their
+ * numbers of volumes as weights. Returns false if the metric or a mean is not a positive number. */
 static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
 {
     float sum = 0, count = 0;
@@ -172,6 +173,7 @@ static size_t count(const estimation *s, const uint8_t *set)
     return n;
 }
 
+/* Median of the signal decay metric over the voxels of a set; 0 for an empty set. */
 static double median_sdm(const estimation *s, const uint8_t *set)
 {
     size_t n = 0;

@@ -68,6 +68,7 @@ static gls_status rows_of_json(const char *path, const cJSON *scheme, double (**
     return GLS_OK;
 }
 
+/* Reads the entry "dw_scheme" of a JSON file, which MRtrix3's -json_export writes. */
 static gls_status read_json(const char *path, double (**row)[4], size_t *n)
 {
     char *text = NULL;

@@ -25,7 +25,7 @@ gls_status gls_units_check_bvals(const gls_gradients *gradients, const char *nam
  * series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
                           const gls_image *mask, double signal, double *gain);
-/* GLS_ERR_INPUT if signal and gain differ so much that one of them was scaled by a power of 1000. */
+/* Returns GLS_ERR_INPUT if signal and gain differ so much that one of them was scaled by a power of 1000. */
 gls_status gls_units_check_gain(const char *who, double signal, double gain);
 
 #endif

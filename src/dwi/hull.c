@@ -136,6 +136,7 @@ static bool insert(struct hull *hull, uint32_t p)
     return hull->n_facets == n_before + 2;
 }
 
+/* Greatest common divisor, by Euclid's algorithm. */
 static size_t common_divisor(size_t a, size_t b)
 {
     while (b > 0) {

@@ -258,6 +258,7 @@ TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
     return converged;
 }
 
+/* Divides the scratch memory of a thread into the arrays of the method; entries that must be 0 are set to 0. */
 TARGET static ACTIVE NAME(active_layout)(const gls_nonneg_plan *plan, void *scratch)
 {
     size_t most = plan->max_active, wide = plan->wide;

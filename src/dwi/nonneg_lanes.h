@@ -254,6 +254,8 @@ TARGET static void NAME(iterate)(const gls_nonneg_plan *plan, SLOTS *s)
     NAME(correct)(plan, s);
 }
 
+/* Divides the scratch memory of a thread into arrays of vectors. Empty slots and padding get values that stay finite.
+ */
 TARGET static SLOTS NAME(layout)(const gls_nonneg_plan *plan, void *scratch)
 {
     size_t p = plan->padded, rows = (plan->n_rows + 7) / 8 * 8;

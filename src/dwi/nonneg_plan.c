@@ -1,4 +1,4 @@
-/* What all voxels of a least-squares problem with inequalities share. */
+/* Least-squares problems with inequalities, such as CSD: matrices that are the same for all voxels of a series. */
 #include "dwi/nonneg.h"
 
 #include "util/threads.h"

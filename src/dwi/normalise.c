@@ -57,6 +57,7 @@ static void locate(const normalisation *s, const gls_grid *grid, size_t v, doubl
     for (int a = 0; a < 3; a++) p[a] = (p[a] - s->centre[a]) / s->width;
 }
 
+/* The 20 monomials of x, y and z up to degree 3, of which the logarithm of the intensity field is a sum. */
 static void monomials(const double p[3], double term[TERMS])
 {
     const double x = p[0], y = p[1], z = p[2];
@@ -240,6 +241,7 @@ static void divide(const normalisation *s, gls_image *const *tissue, gls_image *
     }
 }
 
+/* Range of the field over the mask, and its geometric mean over the voxels that are no outliers. */
 static void summarise(const normalisation *s, gls_normalise_result *result)
 {
     double sum = 0, n = 0;

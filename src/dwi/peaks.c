@@ -80,6 +80,7 @@ enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER 
 #define STEP 1e-3     /* step of the differences in Newton's method, in radians */
 #define MAX_MOVE 0.05 /* longest step of Newton's method, in radians */
 
+/* Value of a function on the sphere, given as SH coefficients, along the unit vector v. */
 static double amplitude(int order, const double *sh, const double v[3])
 {
     const size_t n = gls_sh_count(order);

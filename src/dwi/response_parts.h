@@ -23,7 +23,7 @@ gls_status gls_candidates_start(gls_candidates *c, size_t n);
 void gls_candidates_finish(gls_candidates *c);
 /* Sorts by falling score; equal scores in the order of the grid. */
 void gls_candidates_rank(gls_candidates *c);
-/* GLS_ERR_INPUT if n voxels are too few for a response. */
+/* Returns GLS_ERR_INPUT if n voxels are too few for a response. */
 gls_status gls_candidates_check(size_t n);
 /* Response of the n best candidates, by gls_amp2response(). */
 gls_status gls_candidates_respond(const gls_image *dwi, const gls_gradients *gradients, const gls_candidates *c,

@@ -74,8 +74,8 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     while (info == 0 && rank < P && s[rank] > MIN_SINGULAR * s[0]) rank++;
     if (info != 0)
         status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT,
-                          "gradient table: singular values of a design matrix of %zu volumes failed (LAPACK info %d)",
-                          n, (int)info);
+                          "gradient table: the singular value decomposition of %zu volumes failed (LAPACK info %d)", n,
+                          (int)info);
     else if (rank < P)
         status = gls_fail(GLS_ERR_INPUT,
                           "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too "

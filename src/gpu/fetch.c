@@ -152,7 +152,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
         glBindBuffer(targets[i], 0); /* unbind, or this buffer would be read in place of the next one */
     }
     gls_status status = gls_device_check_reset(device, what);
-    if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the arrays cannot be mapped", what);
+    if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the driver cannot map the results into memory", what);
     return status;
 }
 

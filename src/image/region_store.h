@@ -89,7 +89,7 @@ typedef struct gls_region_store {
     uint32_t *set;
 } gls_region_store;
 
-/* GLS_ERR_MEMORY. Call gls_region_store_finish() even after a failure. */
+/* Makes an empty store. Call gls_region_store_finish() even after a failure, which is GLS_ERR_MEMORY. */
 gls_status gls_region_store_init(gls_region_store *store, double slack);
 void gls_region_store_finish(gls_region_store *store);
 /* Whether two grids are equal, but for the slack of a store. */

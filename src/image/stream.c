@@ -155,7 +155,7 @@ gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const c
 struct gls_stream {
     char *path;
     gls_input input;
-    bool at_end;            /* at the end of the gzip data */
+    bool at_end;            /* the end of the gzip data was reached */
     bool file_ended;        /* all bytes of the file were read */
     gls_inflater *inflater; /* NULL: the data are not packed */
     size_t in_pos, in_n;    /* unread part of `in` */

@@ -98,7 +98,7 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 
 /* A place that is moved onto the interface. */
 typedef struct place {
-    double inverse[3][4];                               /* from world to voxel coordinates of the box */
+    double inverse[3][4];                               /* affine map from world mm to voxel coordinates of the box */
     double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
     double least;                                       /* smallest voxel side, mm */
     bool valid;

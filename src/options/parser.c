@@ -45,7 +45,7 @@ static void add_line(char *text, size_t size, const char *format, va_list args)
         memcpy(text + used + n, "\n", 2);
 }
 
-/* Notes for what an option or value of another program was taken. */
+/* Notes as what option here an option or value of another program was understood. */
 __attribute__((format(printf, 2, 3))) static void note(parser *p, const char *format, ...)
 {
     va_list args;

@@ -147,7 +147,7 @@ static gls_status read_views(gls_render_plan *p)
     double angles[2], size[2];
     gls_status status = GLS_OK;
     if (!read_numbers(oblique, ',', angles, 2) || !(fabs(angles[0]) <= 360) || !(fabs(angles[1]) <= 90))
-        return gls_fail(GLS_ERR_ARGUMENT, "--oblique: '%s' is not AZIMUTH,ELEVATION in degrees, to 360 and to 90",
+        return gls_fail(GLS_ERR_ARGUMENT, "--oblique: '%s' is not AZIMUTH,ELEVATION in degrees, at most 360 and 90",
                         oblique);
     p->azimuth = angles[0];
     p->elevation = angles[1];

@@ -18,7 +18,7 @@
 /* A camera. right, up, toward: unit vectors in the world; right x up = toward. */
 typedef struct gls_camera {
     double right[3], up[3];
-    double toward[3]; /* from the object to the viewer */
+    double toward[3]; /* unit vector from the object to the viewer */
     double centre[3]; /* world mm, at the middle of the picture */
     double scale;     /* pixels for each mm */
     uint32_t width, height;
@@ -101,8 +101,8 @@ typedef struct gls_paint {
     gls_colouring colouring;
     const char *name;                  /* name of a group or column */
     uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
-    const struct gls_sampler *sampler; /* for MAP */
-    const gls_named_colour *group;     /* for GROUPS */
+    const struct gls_sampler *sampler; /* image that gives colours, for GLS_COLOUR_MAP */
+    const gls_named_colour *group;     /* colours of groups, for GLS_COLOUR_GROUPS */
     size_t n_groups;
 } gls_paint;
 

@@ -21,7 +21,7 @@ typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS
 typedef struct gls_item {
     gls_item_kind kind;
     char text[96], other[32]; /* GLS_ITEM_COLOURS: values at both ends */
-    uint32_t colour;          /* for a swatch */
+    uint32_t colour;          /* colour of a swatch */
     gls_colormap map;
     double mm;       /* GLS_ITEM_SCALE: length */
     double x, width; /* in pixels; set by gls_foot_lay() */

@@ -63,7 +63,7 @@ uint64_t gls_random_key(uint64_t seed, uint64_t place);
 
 /* Whether streamline i is in the set. add: adds it to the set afterwards. */
 bool gls_line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, bool add);
-/* GLS_ERR_MEMORY if the set could not grow at some time. */
+/* Returns GLS_ERR_MEMORY if the set could not grow at some time. */
 gls_status gls_line_set_status(const gls_line_set *set);
 
 /* --- Columns from files. */

@@ -81,7 +81,7 @@ const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 /* Largest number of iterations of a half-streamline; kernels count them in 31 bits. */
 #define GLS_MAX_ITERATIONS 1000000000
 
-/* GLS_ERR_ARGUMENT with the name, the value and its range. */
+/* Returns GLS_ERR_ARGUMENT with the name, the value and its range. */
 gls_status gls_track_params_check(const gls_track_params *params);
 /* Checks whether --backtrack is possible with these parameters. */
 gls_status gls_track_backtrack_check(const gls_track_params *params);

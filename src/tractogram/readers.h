@@ -11,13 +11,12 @@
 /* Reads a stretch of a file through a buffer. Not thread-safe; several cursors may read one file, because they use
  * pread(). */
 typedef struct gls_cursor {
-    const char *path; /* for messages */
+    const char *path; /* path of the file, for messages */
     int fd;
     bool owns_fd;
     uint64_t at, end; /* the part of the file that was not read yet */
     uint64_t left;    /* unpacked bytes that are not in the buffer yet */
-    bool
-        checked; /* compute crc of all bytes that pass through the buffer; at the end it is the crc of the whole part */
+    bool checked;     /* whether crc is computed, the CRC-32 of all bytes that have passed through the buffer */
     uint32_t crc;
     unsigned char *buffer;
     size_t capacity;
@@ -33,7 +32,7 @@ gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
 void gls_cursor_finish(gls_cursor *cursor);
 /* Number of unread bytes. */
 uint64_t gls_cursor_left(const gls_cursor *cursor);
-/* GLS_ERR_INPUT for reading behind the end. */
+/* Returns GLS_ERR_INPUT for reading behind the end. */
 gls_status gls_cursor_ended(const gls_cursor *cursor);
 /* Reads the next bytes. GLS_ERR_INPUT if fewer are left. */
 gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);
@@ -123,9 +122,9 @@ gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, v
 /* Logs a warning about the file, unless warnings were given when it was read before. */
 void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
+/* Returns GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
-/* GLS_ERR_MEMORY with the path of the file. */
+/* Returns GLS_ERR_MEMORY with the path of the file. */
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 
 /* Path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself, or it cannot be

@@ -279,7 +279,8 @@ static gls_status start(gls_tractogram_reader *r)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < r->info.n_dpg; i++)
         if (!gls_column_find(r->group.shown, r->group.n, r->dpg[i].group))
-            return gls_fail(GLS_ERR_INPUT, "%s: has data of a group %s that is not there", r->path, r->dpg[i].group);
+            return gls_fail(GLS_ERR_INPUT, "%s: has data (dpg) of group '%s', but no such group", r->path,
+                            r->dpg[i].group);
     if (t->n_lines == 0 && t->n_points > 0) return gls_reader_damaged(r, "points without streamlines");
     if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
     if (t->n_points > 0 && !t->positions.part) return gls_reader_damaged(r, "it has no positions");

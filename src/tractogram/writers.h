@@ -129,7 +129,7 @@ gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name,
 /* TRX: adds a JSON file about a column, which readers ignore. Both texts are borrowed until the writer is finished. */
 void gls_writer_note(gls_tractogram_writer *writer, const char *name, const char *text);
 
-/* GLS_ERR_ARGUMENT if one of n points is not finite. */
+/* Returns GLS_ERR_ARGUMENT if one of n points is not finite. */
 gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const float (*point)[3], size_t n);
 
 /* Notes that the format cannot store a column, for a later warning. */

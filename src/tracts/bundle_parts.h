@@ -153,7 +153,7 @@ typedef struct gls_bundle_row {
     const char *path, *where; /* for messages: the file, and "line 3" or "bundle NAME" */
     const char *folder;       /* where the files are that the row names; NULL: as they are named */
     const gls_grid *grid;     /* for regions made from tractograms; NULL: the grid of each */
-    char *cell[GLS_CELLS];    /* NULL: empty */
+    char *cell[GLS_CELLS];    /* text of each cell of the row; NULL: empty */
 } gls_bundle_row;
 
 /* Adds a bundle from a row, whose cells may be modified. row NULL: a bundle without any test. */

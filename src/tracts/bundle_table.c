@@ -196,7 +196,7 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
     return GLS_OK;
 }
 
-/* *placed: the text of a region with the folder in front of its file; the caller frees it. */
+/* Fills in *placed: the text of a region with the folder in front of its file; the caller frees it. */
 static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *text, char **placed)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);

@@ -134,7 +134,7 @@ typedef struct sampler {
     gls_sample_counts *counts, own;
     size_t n;
     gls_sample_column *column;
-    double (*inverse)[3][4]; /* one for each column */
+    double (*inverse)[3][4]; /* for each column, the affine map from world mm to voxel coordinates of its image */
     gls_visit_grid *grid;
     void **data;          /* values of each column */
     size_t lines, points; /* allocated streamlines and points */

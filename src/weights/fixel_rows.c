@@ -160,8 +160,8 @@ static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_
     t->entry[t->n++] = low << GLS_ROW_LENGTH_BITS | length;
 }
 
-/* Makes the row of the visits in t->walk and appends it to the thread's entries. Returns the streamline's contribution,
- * mm. */
+/* Makes a streamline's row of the model, its length in each fixel, from the visits in t->walk, and appends it to the
+ * thread's entries. Returns the streamline's contribution, mm. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
     const double per_mm = rows->grid.block.unit[0], least = rows->grid.block.unit[1];

@@ -146,11 +146,11 @@ typedef struct gls_mapper_source {
     gls_device *device;
     uint64_t device_bytes; /* device memory that may be used; 0: all */
     const gls_fixels *fixels;
-    const float *mask; /* for each voxel; NULL: 1 */
+    const float *mask; /* factor of the lengths inside each voxel; NULL: 1 */
     const gls_walk_grid *grid;
 } gls_mapper_source;
 
-/* GLS_ERR_DEVICE_MEMORY if the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED without double precision. */
+/* Returns GLS_ERR_DEVICE_MEMORY if the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED without double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
 /* Result of a run. Valid until the run after the next ends. */
 typedef struct gls_mapper_result {

@@ -135,6 +135,7 @@ static double weight_of(const uint8_t part[N_CORNERS])
     return rule[PARTS - most - least][least];
 }
 
+/* Adds b to the neighbours of vertex a, which stay in ascending order; nothing changes if it is there already. */
 static void join(gls_lobe_sphere *s, int count[], uint16_t a, uint16_t b)
 {
     int k = 0;

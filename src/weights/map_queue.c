@@ -75,6 +75,7 @@ static gls_status collect(gls_row_queue *q)
     return status;
 }
 
+/* Counts the mapped streamlines that have fewer than two points, or visit no voxel of the grid. */
 static void count(const gls_row_queue *q, const gls_streamlines *s)
 {
     for (size_t i = 0; i < q->mapped.n; i++) {

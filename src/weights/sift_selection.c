@@ -74,6 +74,7 @@ static int compare(const void *a, const void *b)
     return (x->streamline > y->streamline) - (x->streamline < y->streamline);
 }
 
+/* The chunk that holds streamline s; *at: its place in the chunk. */
 static const gls_chunk *chunk_of(const gls_rows *rows, uint32_t s, size_t *at)
 {
     size_t c = 0;
@@ -158,6 +159,8 @@ static void filter(sift *s, bool *done)
     *done = removed == 0 || *done;
 }
 
+/* Order of streamlines that touch no fixel: by the hash of their index, which is as good as random and the same each
+ * time. */
 static int compare_idle(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

@@ -45,6 +45,7 @@ static size_t groups_of(size_t n)
     return (n + GLS_SOLVER_GROUP - 1) / GLS_SOLVER_GROUP;
 }
 
+/* Arranges the work groups for n items in rows, because one axis may have only 65535 of them. */
 static void grid_of(size_t n, uint32_t grid[3])
 {
     uint32_t groups = (uint32_t)groups_of(n);

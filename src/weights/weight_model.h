@@ -100,7 +100,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
 
 struct gls_weights {
     gls_weights_options options;
-    float *mask, *scale; /* for each voxel; NULL: 1 */
+    float *mask, *scale; /* factors for each voxel, see gls_rows; NULL: 1 */
     gls_rows rows;
     gls_row_queue *queue; /* set if a device maps the streamlines; NULL: threads on the CPU do */
     gls_weight_model model;

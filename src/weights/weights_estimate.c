@@ -94,6 +94,7 @@ void gls_weights_destroy(gls_weights *w)
     free(w);
 }
 
+/* Copies an image of one volume on the grid of the fixels; *to stays NULL without one. */
 static gls_status copy_volume(const gls_weights *w, const gls_image *image, float **to)
 {
     const size_t n = gls_grid_voxels(&w->rows.fixels->grid);
@@ -229,7 +230,7 @@ static gls_status prepare(gls_weights *w)
     return status;
 }
 
-/* Weights streamlines that touch no fixel. */
+/* Gives streamlines that touch no fixel the weight `unmapped` of the options. */
 static void weight_unmapped(gls_weights *w)
 {
     for (size_t i = 0; i < w->rows.n_chunks; i++) {

@@ -149,7 +149,7 @@ typedef struct gls_dataset_choice {
 } gls_dataset_choice;
 /* Sets the choice. shard: "I/N", "auto" or NULL. */
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
-/* GLS_ERR_INPUT if the chosen unit does not exist. */
+/* Returns GLS_ERR_INPUT if the chosen unit does not exist. */
 gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
 /* Whether the unit with this index is chosen. */
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);

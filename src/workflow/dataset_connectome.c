@@ -56,7 +56,8 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* *inputs: hashes of everything that the matrix depends on; for a text file of weights, the hash of its contents. */
+/* Fills in *inputs: hashes of everything that the matrix depends on; for a text file of weights, the hash of its
+ * contents. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -77,8 +78,8 @@ static gls_status fail_exists(const char *path)
                     path);
 }
 
-/* *done: whether a connectome of the same inputs exists. GLS_ERR_OUTPUT: the existing file is by another program, or
- * was changed. */
+/* Fills in *done: whether a connectome of the same inputs exists. GLS_ERR_OUTPUT: the existing file is by another
+ * program, or was changed. */
 static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
 {
     bool missing = false;

@@ -98,7 +98,7 @@ static gls_status name_rules(const char *text, cJSON **list)
     return status;
 }
 
-/* *named: the value of a row with all files as hashes of their contents. */
+/* Fills in *named: the value of a row with all files as hashes of their contents. */
 static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **named)
 {
     gls_status status = GLS_OK;

@@ -13,8 +13,8 @@
 /* --- What a series was tracked from, with which options, and which files resulted. By this a run knows what is done.
  */
 
-/* *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes of their
- * contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
+/* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes
+ * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
 gls_status gls_dataset_identity(const gls_dataset_options *options, const gls_dataset_unit *unit,
                                 const gls_job_options *job, cJSON **identity);
 /* Compares the identity that is wanted with the one that made the tractogram. GLS_ERR_OUTPUT names the first
@@ -80,7 +80,8 @@ typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const c
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
-/* GLS_ERR_INPUT unless each participant that is asked for is one of these folders and each session occurs in one. */
+/* Returns GLS_ERR_INPUT unless each participant that is asked for is one of these folders and each session occurs in
+ * one. */
 gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *const *names);
 
 /* --- Staging: the files of a series are made in a hidden folder and get their final names together. */

@@ -208,7 +208,7 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
 
 /* --- Writing the joined table. */
 
-/* *text: the joined table, from malloc. */
+/* Fills in *text: the joined table, from malloc. */
 static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 {
     gls_status status = GLS_OK;

@@ -146,7 +146,8 @@ static void list_label(char *list, size_t size, const char *label)
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
-/* GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists those that exist. */
+/* Returns GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists those that
+ * exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     char there[MAX_LABEL] = "";
@@ -160,7 +161,7 @@ static gls_status check_participant(const gls_dataset_options *o, char *const *n
     return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
 }
 
-/* GLS_ERR_INPUT unless a participant that the options ask for has the session. */
+/* Returns GLS_ERR_INPUT unless a participant that the options ask for has the session. */
 static gls_status check_session(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     gls_status status = GLS_OK;

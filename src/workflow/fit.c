@@ -138,8 +138,8 @@ static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **t
                               gls_model_frame(o), to);
 }
 
-/* *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with any
- * tissue. */
+/* Fills in *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with
+ * any tissue. */
 static gls_status tissues_fractions(const gls_tissues *t, gls_image **fractions)
 {
     static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};

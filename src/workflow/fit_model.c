@@ -311,8 +311,8 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     return key;
 }
 
-/* GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that belongs to
- * the signal can give. */
+/* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that
+ * belongs to the signal can give. */
 static gls_status check_fit(const gls_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

@@ -88,8 +88,8 @@ static gls_status read_file(samples *s, const gls_image *mask, const char *path,
                     (*image)->n_volumes, s->first, s->n);
 }
 
-/* GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, between 0 and 1. A small excess is
- * accepted, because compressed files have it. */
+/* Returns GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, between 0 and 1. A small
+ * excess is accepted, because compressed files have it. */
 static gls_status check_values(const gls_image *image, const gls_image *mask, const char *path, bool fraction)
 {
     const size_t n = gls_grid_voxels(&image->grid), nx = (size_t)image->grid.dim[0], ny = (size_t)image->grid.dim[1];

@@ -27,7 +27,7 @@ gls_status gls_input_file_hash(gls_input_file *file);
 /* One hash of the contents of the file and its companion. Call gls_input_file_hash() first. */
 uint64_t gls_input_file_identity(const gls_input_file *file);
 
-/* *companion: path of the companion, from malloc; NULL if the file has none. */
+/* Fills in *companion: path of the companion, from malloc; NULL if the file has none. */
 gls_status gls_input_companion(const char *path, char **companion);
 /* Hash of the contents of everything that a reader of this file or folder opens. GLS_ERR_INPUT names what cannot be
  * read. */
@@ -36,7 +36,7 @@ gls_status gls_input_hash(const char *path, uint64_t *hash);
  * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */
 char *gls_input_named_file(const char *text);
 
-/* GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
+/* Returns GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
 gls_status gls_input_keep(const char *text, const char *output);
 
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
@@ -51,8 +51,8 @@ typedef struct gls_inputs {
 gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
 /* gls_inputs_add() for n texts. */
 gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
-/* GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input. inputs NULL:
- * there are none. */
+/* Returns GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input.
+ * inputs NULL: there are none. */
 gls_status gls_inputs_check(const gls_inputs *inputs, const char *output);
 /* Frees the set and leaves it empty. */
 void gls_inputs_finish(gls_inputs *inputs);

@@ -315,7 +315,7 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
     return tracker;
 }
 
-/* *mask: the part of the mask that the stop map admits. CSD is slow and useless where no streamline goes. */
+/* Fills in *mask: the part of the mask that the stop map admits. CSD is slow and useless where no streamline goes. */
 static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_options *options, gls_image **mask)
 {
     gls_status status = gls_image_create(input->grid, 1, mask);

@@ -47,7 +47,7 @@ typedef struct gls_job_inputs {
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
     bool mask_made, roi_made; /* computed, not read from a file */
-    gls_image *odf_image;     /* from --sh, --odf, --peaks or --bedpostx */
+    gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
     gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
     gls_image *stop_map;
@@ -132,7 +132,8 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
 /* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
-/* GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such mask. */
+/* Returns GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such
+ * mask. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
 /* Whether the options place seeds without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);

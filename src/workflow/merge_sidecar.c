@@ -70,7 +70,8 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
-/* GLS_ERR_INPUT with the entry `key` in which the sidecars of two shards differ. key NULL: no entry differs, GLS_OK. */
+/* Returns GLS_ERR_INPUT with the entry `key` in which the sidecars of two shards differ. key NULL: no entry differs,
+ * GLS_OK. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *part_a, const cJSON *part_b)
 {

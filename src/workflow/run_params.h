@@ -51,7 +51,7 @@ void gls_params_add_model(cJSON *object, const gls_model_options *options);
 /* Reduces two objects of gls_params_add() to what is part of the identity. Returns the key of the first entry that
  * differs, of a; NULL: none. */
 const char *gls_params_difference(cJSON *a, cJSON *b);
-/* *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
+/* Fills in *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */

@@ -63,11 +63,11 @@ typedef struct gls_merge_shard {
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 /* Frees the sidecar. path is borrowed. */
 void gls_merge_shard_finish(gls_merge_shard *shard);
-/* GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if devices
- * differ. *warned: false before the first call. */
+/* Returns GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if
+ * devices differ. *warned: false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* *text: contents of the sidecar of the whole run, from malloc. output: the merged tractogram, complete. Sorts the
- * shards by their index. */
+/* Fills in *text: contents of the sidecar of the whole run, from malloc. output: the merged tractogram, complete. Sorts
+ * the shards by their index. */
 gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
                                   const gls_warnings *warnings, const gls_merge_result *result,
                                   const gls_output *output, char **text);

@@ -31,7 +31,7 @@ static bool goes_on(void *user, uint64_t done, uint64_t total, uint64_t streamli
     return w->found->seen == 0 || gls_clock_seconds() < w->until;
 }
 
-/* *right: whether the known streamlines resulted. A mapping that the driver does not support is not right. */
+/* Fills in *right: whether the known streamlines resulted. A mapping that the driver does not support is not right. */
 static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mapping mapping, bool *right)
 {
     gls_tracker *tracker = NULL;
@@ -64,7 +64,7 @@ static size_t list_mappings(const gls_device_info *info, const gls_getter *gette
     return n;
 }
 
-/* *mapping: the first mapping that tracks the scene correctly; unchanged if none does. */
+/* Fills in *mapping: the first mapping that tracks the scene correctly; unchanged if none does. */
 static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *mapping)
 {
     const gls_device_info *info = gls_device_get_info(device);
@@ -89,9 +89,9 @@ static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *
     return status;
 }
 
-/* *mapping: the mapping to use for these parameters and this order. GLS_MAPPING_AUTO on a known renderer, and for
- * seedtest, which makes no step. Otherwise the mapping that an earlier check found, or the first one that now tracks
- * the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
+/* Fills in *mapping: the mapping to use for these parameters and this order. GLS_MAPPING_AUTO on a known renderer, and
+ * for seedtest, which makes no step. Otherwise the mapping that an earlier check found, or the first one that now
+ * tracks the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
 static gls_status self_test_mapping(gls_device *device, const gls_track_params *params, int sh_order,
                                     gls_mapping *mapping)
 {

@@ -55,7 +55,7 @@ gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
 /* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
  */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
-/* *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
+/* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
 
 /* --- A command that makes files from a series, its gradient table and a mask: `fit` and `response`. */

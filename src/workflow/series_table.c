@@ -171,7 +171,7 @@ static void compare_with_other(const gls_series *s, const char *bval, const char
     free(beside[1]);
 }
 
-/* GLS_ERR_INPUT for tables in other units: all volumes are b = 0, or b-values are beyond any scanner. */
+/* Returns GLS_ERR_INPUT for tables in other units: all volumes are b = 0, or b-values are beyond any scanner. */
 static gls_status check_bvals(const gls_gradients *g, const char *path)
 {
     double highest = 0;

@@ -57,7 +57,7 @@ gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells)
     return status;
 }
 
-/* GLS_ERR_INPUT if b-values are scattered. */
+/* Returns GLS_ERR_INPUT if the b-values form no shells: multi-tissue deconvolution needs a response for each shell. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);

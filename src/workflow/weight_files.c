@@ -49,8 +49,8 @@ void gls_weights_log(const gls_weights *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
     char n[32], entries[32], seconds[32];
-    gls_log(GLS_LOG_INFO, "mapped: %s streamlines, %s entries, %s", gls_format_count(r->streamlines, n, sizeof n),
-            gls_format_count(r->entries, entries, sizeof entries),
+    gls_log(GLS_LOG_INFO, "mapped: %s streamlines to fixels (%s pairs), %s",
+            gls_format_count(r->streamlines, n, sizeof n), gls_format_count(r->entries, entries, sizeof entries),
             gls_format_duration(r->seconds_map, seconds, sizeof seconds));
     if (r->iteration)
         gls_log(GLS_LOG_INFO, "solved: %zu iterations, %s", r->n_iterations - 1,

@@ -37,7 +37,7 @@ typedef struct gls_fod {
 gls_status gls_fod_check(const gls_image *sh, const char *name);
 /* Warns if an image of peaks may be something else: SH coefficients, tensors, a colour map, a series. */
 void gls_peaks_doubt(const gls_image *peaks, const char *name);
-/* GLS_ERR_INPUT if all values are 0 or no numbers: the image has none of what is looked for, such as "peak". */
+/* Returns GLS_ERR_INPUT if all values are 0 or no numbers: the image has none of what is looked for, such as "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 /* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */
 gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);

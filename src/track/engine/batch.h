@@ -70,7 +70,7 @@ typedef struct gls_seed_batch {
 
 /* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
 typedef union gls_upload {
-    gls_line_record *line;     /* for pass 2 */
+    gls_line_record *line;     /* input of pass 2: the streamlines to track */
     gls_placed_record *placed; /* input of pass 3: finished streamlines and their places in the output */
 } gls_upload;
 

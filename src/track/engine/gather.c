@@ -40,7 +40,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
                             sizeof args / sizeof args[0]);
-    /* separates the time of packing from the time of reading */
+    /* wait here, so that the times of packing and of reading are measured apart */
     if (!status && !t->plan.in_flight) status = gls_device_synchronize(t->device);
     if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);

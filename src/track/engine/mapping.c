@@ -19,6 +19,8 @@ static uint32_t one(const gls_device_info *limits)
     return 1;
 }
 
+/* Size of work groups with one invocation for each streamline: 64 on a GPU; 8 on a CPU renderer; 1 where the driver
+ * mixes up invocations of a group. */
 static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_streamlines)
 {
     (void)n_streamlines;

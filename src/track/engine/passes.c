@@ -37,6 +37,7 @@ static uint32_t key_of(const gls_line_record *line)
     return spread(voxel_of(line->x)) | spread(voxel_of(line->y)) << 1 | spread(voxel_of(line->z)) << 2;
 }
 
+/* One pass of a radix sort: stable, by the digit of the key that begins at bit `shift`. */
 static void sort_by_digit(const gls_order_entry *from, size_t n, int shift, gls_order_entry *to)
 {
     size_t start[DIGITS + 1] = {0};

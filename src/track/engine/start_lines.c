@@ -58,6 +58,7 @@ static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
     return found;
 }
 
+/* The k-th random bit of a seed. It depends on the seed's index and --rng-seed alone, not on batch or device. */
 static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
 {
     uint32_t word[4];

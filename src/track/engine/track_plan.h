@@ -26,7 +26,7 @@ typedef struct gls_mapping_kind {
     bool alone;         /* a work group tracks one streamline */
     bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
                     exists */
-    /* GLS_ERR_UNSUPPORTED with the reason if the device cannot run the mapping. */
+    /* Returns GLS_ERR_UNSUPPORTED with the reason if the device cannot run the mapping. */
     gls_status (*check)(const gls_device_info *limits);
     /* Invocations of a streamline. */
     uint32_t (*lanes)(const gls_device_info *limits);

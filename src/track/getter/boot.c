@@ -44,6 +44,7 @@ static size_t padded(size_t rows)
     return (rows + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
 }
 
+/* A matrix of zeros from malloc, aligned to 64 bytes; each column is padded to a multiple of GLS_ODF_ROWS rows. */
 static float *matrix(size_t rows, size_t columns)
 {
     size_t bytes = (padded(rows) * columns * sizeof(float) + 63) / 64 * 64;

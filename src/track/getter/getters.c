@@ -33,6 +33,8 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
 }
 
+/* Getters that look at no data still get a field of one channel and a table of one 0, because kernels must have a model
+ * to bind. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     static const int steps[] = {[GLS_DG_NULLDIST1] = 1, [GLS_DG_NULLDIST2] = 2, [GLS_DG_SEEDTEST] = 0};

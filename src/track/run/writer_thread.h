@@ -70,7 +70,8 @@ typedef struct gls_writer_task {
 /* Whether the writer thread, rather than the worker, counts outcomes into stats: with select or a journal the order of
  * seeds decides which count. */
 bool gls_writer_counts(const gls_writer_task *task);
-/* GLS_ERR_UNSUPPORTED if seeds before `end` need indices of more than 32 bits, which streamlines cannot carry. */
+/* Returns GLS_ERR_UNSUPPORTED if seeds before `end` need indices of more than 32 bits, which streamlines cannot carry.
+ */
 gls_status gls_writer_check_numbers(uint64_t end);
 
 /* Number of results that each of n workers may hold. */

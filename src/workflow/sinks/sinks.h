@@ -130,7 +130,7 @@ gls_status gls_sinks_take(gls_job *job);
 gls_status gls_sinks_name_inputs(gls_job *job);
 /* Calls prepare(), then adds the files that rules name to the inputs. */
 gls_status gls_sinks_prepare(gls_job *job);
-/* *hash: of all inputs of sinks and of choice(). 0: no inputs. */
+/* Fills in *hash: of all inputs of sinks and of choice(). 0: no inputs. */
 gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash);
 /* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
 gls_status gls_sinks_open(gls_job *job, gls_sink *tractogram);

@@ -122,8 +122,8 @@ static gls_status weigh_alike(weights_state *w)
     return GLS_OK;
 }
 
-/* *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the streamlines
- * are not lost. */
+/* Fills in *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the
+ * streamlines are not lost. */
 static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
 {
     const bool software = gls_device_get_info(devices->device[0])->software;

@@ -235,7 +235,7 @@ static void discard(void *user)
     free(a);
 }
 
-/* GLS_ERR_INPUT if the file has values for further streamlines. */
+/* Returns GLS_ERR_INPUT if the file has values for further streamlines. */
 static gls_status finish(void *user)
 {
     adder *a = user;

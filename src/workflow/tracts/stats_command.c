@@ -28,7 +28,7 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
 typedef struct row {
     gls_bundle_stats *stats;
     bool again; /* the lengths must be read in another pass */
-    /* for --histogram */
+    /* bins of --histogram */
     double width; /* width of the bins, mm; 0 before the first pass, which determines it */
     size_t n_bins, capacity;
     uint64_t *bin;

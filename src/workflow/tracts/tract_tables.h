@@ -44,8 +44,8 @@ typedef struct gls_sample_set {
 
 /* Names that replace the default names (image and statistic). NULL: default. */
 typedef struct gls_sample_names {
-    const char *to_dps; /* for the only column of a statistic */
-    const char *to_dpv; /* for values of points; with several images NAME_IMAGE */
+    const char *to_dps; /* name of the only column of a statistic */
+    const char *to_dpv; /* name of the column of values at points; with several images NAME_IMAGE */
 } gls_sample_names;
 
 /* Sets the statistics. stats: names as for --stat-tck. GLS_ERR_ARGUMENT: an unknown name, or one that occurs twice. */
@@ -91,7 +91,7 @@ typedef struct gls_bundle_files {
     gls_sink *sink;
 } gls_bundle_files;
 
-/* GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
+/* Returns GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
 gls_status gls_bundle_files_check(const char *each);
 /* Makes a sink for each bundle with streamlines; it writes the members of the bundle's group. info: of the input. */
 gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
