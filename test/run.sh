@@ -42,7 +42,7 @@ passed=0 failed=0 skipped=0 failures= left_out=
 # Several programs share the cores: threads that have nothing to do must not spin.
 export OMP_WAIT_POLICY=passive
 
-# Tests start Python a thousand times: itself, then, not a script that looks for its version each time (pyenv has one), which takes ten times as long.
+# Tests start Python hundreds of times: itself, then, not a script that looks for its version each time (pyenv has one), which takes ten times as long.
 if real=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2> /dev/null) && [ "$(readlink -f "$(command -v python3)")" != "$real" ]; then
     PATH=$(dirname "$real"):$PATH
     export PATH
