@@ -149,7 +149,7 @@ static void all_lost(void **state)
     assert_beginning(&g);
     assert_ok(gls_inject_set(NULL));
     assert_int_equal(run_group(&g), GLS_ERR_DEVICE); /* there is none left */
-    assert_message("left");
+    assert_message("failed");
     close_group(&g);
 }
 
