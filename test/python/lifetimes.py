@@ -211,6 +211,8 @@ def contents(thing):
         return [*thing, bytes(thing._grid) if thing._grid else None]
     if isinstance(thing, glslines.Params):
         return [bytes(thing.in_mm(2.0)), thing.given]
+    if isinstance(thing, glslines.Picture):
+        return [sorted(thing.items()), thing.png]
     if isinstance(thing, glslines.Batch):
         return [thing.points, thing.offsets, *thing.dps.values(), list(thing.dps)]
     return [thing.points, thing.offsets, *thing.dps.values(), list(thing.dps), thing.stats, thing.affine, thing.space]
@@ -228,6 +230,7 @@ class Copies(unittest.TestCase):
             result = tracker.run(phantom.seeds)
             tracker.run(phantom.seeds, sink=batches.append)
         many = np.random.default_rng(2).normal(size=(40, 3))
+        tracked = glslines.track(phantom=True, model="opdt", out=path("made.trx"), nseeds=10, force=True)
         cls.made = {
             glslines.Gradients: [
                 phantom.gradients,
@@ -247,6 +250,8 @@ class Copies(unittest.TestCase):
                 glslines.Params(preset="gpustreamlines", chunk_size=100)],
             glslines.Batch: batches[:1],
             glslines.Result: [result, glslines.Result(result.points, result.offsets, {}, {}, result._grid, "voxel")],
+            glslines.Tracked: [tracked],
+            glslines.Picture: [glslines.render(path("made.trx")), glslines.render(path("made.trx"), path("made.png"), force=True)],
         }
 
     def assert_equal(self, thing, other):
