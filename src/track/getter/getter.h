@@ -21,7 +21,7 @@ typedef struct gls_model_request {
     bool lanes_fixed; /* the shader compiler cannot choose another number of lanes */
     bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
                     exists */
-    int smaller_field;  /* see gls_track_plan */
+    int smaller_field;  /* 0, or the smaller size that shrink() of the field's kind gave when memory was short */
     bool tables_shared; /* shared tables fit into shared memory */
 } gls_model_request;
 

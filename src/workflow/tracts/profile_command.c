@@ -32,7 +32,7 @@ typedef struct table {
     const gls_bundles *bundles;
     double (*core)[3]; /* nodes of each bundle */
     uint64_t *row;     /* number of streamlines of each bundle so far */
-    double *value;     /* room for the image with most volumes */
+    double *value;     /* values of an image at one point; as many as the image with most volumes has */
     gls_tract_text text;
 } table;
 
