@@ -231,7 +231,7 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 /* A length in mm that no path of a human brain exceeds. */
 #define GLS_LONG_STREAMLINE 250.0
 
-/* What the particle filter did, in all streamlines that were begun. */
+/* Counts of the particle filter over all streamlines that were begun. */
 typedef struct gls_particle_counts {
     uint64_t streamlines; /* number of streamlines with a half that was taken back */
     uint64_t runs;        /* how often a half was taken back and filtered */

@@ -29,7 +29,7 @@ typedef struct statistics {
 
 static const statistics unknown = {-1, -1, -1, -1, -1};
 
-/* What the child process has said of one getter in one mapping. */
+/* The report of a child process on one getter in one mapping. */
 typedef struct check_run {
     const char *variant, *mapping;
     statistics now, largest;   /* now: of the kernel whose compiler output is being read; largest: of the largest kernel

@@ -131,8 +131,8 @@ gls_status gls_peaks_to_world(gls_image *peaks)
 
 /* --- spherical harmonics ---------------------------------------------------- */
 
-/* What the search for maxima needs, shared by all threads. n: peaks that are stored for a voxel; threshold: their
- * smallest amplitude. */
+/* Inputs of the search for maxima, shared by all threads. n: number of peaks that are stored for a voxel; threshold:
+ * their smallest amplitude. */
 typedef struct finder {
     const gls_image *sh; /* in the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
     int order;

@@ -15,7 +15,7 @@ enum {
     GLS_TENSOR_LANES = 16     /* number of voxels fitted together */
 };
 
-/* What the fits of all voxels share. Unknowns: the six tensor elements in mm2/s, and ln S0. */
+/* Matrices and limits that the fits of all voxels share. Unknowns: the six tensor elements in mm2/s, and ln S0. */
 typedef struct gls_tensor_plan {
     size_t n;                            /* number of volumes */
     double min_signal;                   /* > 0 */

@@ -109,7 +109,7 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
 /* How values are stored: GLS_MIF_VALUES as in NIfTI files, or in one of two types that NIfTI does not have. */
 typedef enum gls_mif_coding { GLS_MIF_VALUES, GLS_MIF_FLOAT16, GLS_MIF_BITS } gls_mif_coding;
 
-/* What the header of a .mif says. Free with gls_mif_header_finish(). */
+/* Contents of the header of a .mif. Free with gls_mif_header_finish(). */
 typedef struct gls_mif_header {
     gls_grid grid; /* grid of the axes in the order of storage: the fastest axis of the file is the first */
     size_t n_volumes;

@@ -225,7 +225,7 @@ static void short_file(void **state)
     static const struct {
         const char *text;
         bool ours;
-    } files[] = {{"", true}, {"G", true}, {"GLSJRNL1 and more", true}, {"g", false}, {"notes of mine", false}};
+    } files[] = {{"", true}, {"G", true}, {"GLSJRNL2 and more", true}, {"g", false}, {"notes of mine", false}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         gls_journal *j = NULL;
         FILE *file = fopen(path, "wb");

@@ -415,7 +415,7 @@ static gls_status run_round_again(gls_batch *c, rest *from)
 }
 
 /* Tracks all seeds with retries (params.retries): each round tracks its rejected streamlines again until all are
- * decided. Returns early when the writer thread has no room for a result. */
+ * decided. Returns early if the batch must give way to earlier seeds, see gls_batch_host.take(). */
 static gls_status run_rounds_again(gls_batch *c)
 {
     rest next = {0, 0}, before;

@@ -103,7 +103,7 @@ typedef enum gls_batch_points {
     GLS_POINTS_COUNTED /* first and last points, and all points of streamlines whose voxels the host must count */
 } gls_batch_points;
 
-/* The state of one engine's work on a range of seeds. Owned by one worker thread; nothing in it is shared. */
+/* The state of one engine's work on the seeds of a run. Owned by one worker thread; nothing in it is shared. */
 typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;

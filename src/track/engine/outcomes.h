@@ -35,7 +35,7 @@ void gls_track_stats_finish(gls_track_stats *stats);
 /* --- The outcomes of the streamlines of some seeds, in the order of seeds. Usually they are counted when the batch
  * commits; with a wanted number of streamlines or a journal the writer thread counts them. */
 
-/* What became of one streamline. */
+/* The outcome of tracking one streamline, kept or rejected. */
 typedef struct gls_outcome {
     uint32_t backward, forward; /* kept points of each half, without the seed */
     uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */

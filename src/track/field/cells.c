@@ -153,7 +153,7 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
     return true;
 }
 
-/* What the threads that pack a slab share. nx: voxels along x; n: directions of a voxel. */
+/* Inputs of the threads that pack a slab together. nx: voxels along x; n: directions of a voxel. */
 typedef struct pair_work {
     size_t nx, n, words; /* words of a voxel */
     bool singles;        /* values without their neighbour along x */

@@ -10,8 +10,8 @@
 /* Amplitudes may have any unit: the largest is scaled to at most this, well within the range of half floats. */
 #define VOLUME_MAXIMUM 1024.0f
 
-/* What the filling threads share. scale: factor of all values; per_voxel: each voxel is divided by its own maximum
- * instead. */
+/* Inputs of the threads that fill the field with ODFs. scale: factor of all values; per_voxel: each voxel is divided by
+ * its own maximum instead. */
 typedef struct odf_fill {
     const gls_odf_source *odf;
     float scale;

@@ -30,7 +30,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 
 /* --- The field. */
 
-/* What the filling threads share. */
+/* Inputs of the threads that fill the field with peaks. */
 typedef struct peak_fill {
     const gls_image *peaks;
     float scale;

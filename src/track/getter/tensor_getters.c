@@ -34,7 +34,7 @@ static uint32_t n_quads(const gls_track_input *input)
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;
 }
 
-/* What the filling threads share. */
+/* Inputs of the threads that fill the field with signals. */
 typedef struct signal_fill {
     const gls_image *dwi;
     const gls_tensor_plan *fit; /* the fit that gives residuals; NULL: no residuals */

@@ -19,8 +19,8 @@
 
 typedef struct gls_guide_kind gls_guide_kind;
 
-/* What a guide needs on a device, and where its words lie in the memory of a half. Depends on parameters, input and
- * limits only. */
+/* Resources of a guide on a device, and the place of its words in the memory of a half-streamline. The plan depends on
+ * parameters, input and limits only. */
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */

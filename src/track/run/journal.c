@@ -15,7 +15,7 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define MAGIC "GLSJRNL1"
+#define MAGIC "GLSJRNL2" /* the number changes with the layout of records */
 #define RECORD "GLSPARCL"
 #define COMPLETE "GLSDONE1"
 #define IDENTITY_BYTES 512

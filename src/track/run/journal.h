@@ -44,7 +44,7 @@ size_t gls_journal_files(const char *path, gls_journal_file files[GLS_JOURNAL_MA
 
 /* --- Runs with a journal, or with a sink that needs less than all points. */
 
-/* What a run of tracking may have besides the public interface. */
+/* Additional parameters of a run of tracking, which the public interface does not have. */
 typedef struct gls_track_extras {
     gls_journal *journal;        /* the run first delivers its results, then appends new ones; NULL: none */
     const gls_visited **visited; /* while the sink is called, *visited holds the device's counts of visited voxels, or

@@ -1,4 +1,5 @@
-/* The worker: tracks ranges of seeds with one engine, and recovers when the device is lost or out of memory. */
+/* The worker: tracks one batch of seeds after the other with one engine, and recovers when the device is lost or out of
+ * memory. */
 #include "track/run/track_run.h"
 
 #include <inttypes.h>
@@ -74,7 +75,7 @@ static gls_status poll(void *user)
 #define FEW_SEEDS 256
 
 /* Seeds that the run still needs beside those in work, this worker's part; with select: for 10 % more streamlines than
- * are missing. 0: what is in work should do; never returned while nothing is in work. */
+ * are missing. Returns 0 if the seeds in work should be enough, never while none is in work. */
 static uint64_t needed_seeds(const gls_worker *w)
 {
     const gls_queue *q = &w->run->queue;
@@ -121,8 +122,8 @@ static void give_all_back(gls_worker *w)
     pthread_mutex_unlock(&w->run->queue.lock);
 }
 
-/* Called by the batch when it has streamlines to deliver: gets an empty result from the writer thread. *gave_way: there
- * is none free, and the batch should do other work first. */
+/* Called by the batch when it has streamlines to deliver: gets an empty result from the writer thread, and waits for
+ * one if need be. *gave_way: an earlier seed is due that no worker tracks, and the batch must end for it. */
 static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
@@ -159,7 +160,7 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     return GLS_OK;
 }
 
-/* Called by the batch at the end of a round: counts it, and shows that the device is alive. */
+/* Called by the batch after its last streamline was committed: counts it and reports progress. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;
