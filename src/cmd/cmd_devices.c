@@ -182,10 +182,12 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
 /* Entry of the command: checks a device with --check or --variant, else lists all. Exit code 5: no usable device. */
 static int run_devices(void *values, const cmd_arguments *arguments)
 {
+    static const char *const of_checks[] = {"compile-only", "device", "seconds", NULL};
     const devices_options *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
-    (void)arguments;
+    const char *idle = o->how.only || o->check ? NULL : cmd_options_first(arguments, of_checks);
+    if (idle) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect without --check or --variant", idle);
     if (o->json && (o->how.only || o->check))
         return cmd_error(CMD_EXIT_USAGE, "--json: has no effect with --check and --variant; they print a table");
     if (o->how.only || o->check) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));

@@ -79,7 +79,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
     if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (input->tissue || params->stop_at_all))
-        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule halves: not with %s",
+        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule halves, halves-any and halves-ordered: not with %s",
                         input->tissue ? "tissue, which judges both ends of a streamline" : "--stop");
     if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
         return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: only --dg bedpost has it");

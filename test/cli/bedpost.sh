@@ -65,7 +65,7 @@ counted() {
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
     says "streamlines  0"
     expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
-    says "--region-rule halves: not with --stop"
+    says "--region-rule halves, halves-any and halves-ordered: not with --stop"
     # the loop check leaves out what comes behind, and nothing else
     for sign in 1 -1; do
         expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o turn.tck --output-seeds turn.txt --force

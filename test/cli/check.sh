@@ -91,6 +91,8 @@ says "has no 'prob5'"
 expect 2 --check --variant prob4:subgroup
 expect 2 --variant prob4
 expect 2 --check --seconds 0
+expect 2 --compile-only
+says 'has no effect without --check or --variant'
 
 # --- what is kept --------------------------------------------------------------------------------------------------------------------------------
 
